@@ -1,0 +1,275 @@
+"""Specs and registries: ``name``, ``name:ARG,ARG,key=value`` and mixes of those.
+
+The same text names an object on the command line, in Python, in files and in the
+provenance of results.  A registry maps names to factories; what obliv ships is
+registered through the same decorators that a user's own code goes through.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from obliv.errors import FileError, SpecError, did_you_mean
+
+__all__ = ["Entry", "Registry", "fraction", "patterns", "routings", "sha256_of", "split_mix", "topologies"]
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+_RADICES = re.compile(r"\d+(x\d+)+\Z")
+_TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
+_NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
+
+
+def fraction(text: str) -> Fraction:
+    """A rational from ``1/3``, ``2`` or ``0.25``; SpecError otherwise."""
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise SpecError(f"{text.strip()!r} is no number: write 1/3, 2 or 0.25") from None
+
+
+def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
+    """The weights and specs of ``1/3*SPEC+2/3*SPEC``, or None where `spec` is no mix."""
+    if not _TERM.match(spec):
+        return None
+    parts = []
+    for piece in _NEXT_TERM.split(spec):
+        term = _TERM.match(piece)
+        if term is None:
+            raise SpecError(f"mix {spec!r}: {piece!r} has no weight: write WEIGHT*SPEC")
+        parts.append((fraction(term[1]), piece[term.end() :].strip()))
+    if sum(weight for weight, _ in parts) != 1:
+        total = sum((weight for weight, _ in parts), Fraction(0))
+        raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1")
+    return parts
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file, as hex digits."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """One registered name: the factory, its aliases and a line of help."""
+
+    name: str
+    make: Callable[..., T]
+    aliases: tuple[str, ...]
+    example: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the factory's docstring."""
+        return (inspect.getdoc(self.make) or "").partition("\n")[0].strip()
+
+
+class Registry(Generic[T]):
+    """Names and what they make; a decorator that registers.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered, for messages ("topology").
+    group : str
+        Entry-point group through which other packages register.
+    builtin : tuple of str
+        Modules of obliv that register on import; loaded on first use.
+    """
+
+    def __init__(self, kind: str, group: str, builtin: tuple[str, ...]) -> None:
+        self.kind = kind
+        self.group = group
+        self._modules = builtin
+        self._entries: dict[str, Entry[T]] = {}
+        self._names: dict[str, str] = {}
+        self._loaded = False
+
+    def __call__(self, name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
+        """Register a factory under `name` (decorator)."""
+
+        def register(make: F) -> F:
+            for word in (name, *aliases):
+                if not _NAME.match(word):
+                    raise SpecError(f"{word!r} cannot name a {self.kind}: use letters, digits, - and _")
+            self._entries[name] = Entry(name, make, aliases, example or name)
+            for word in (name, *aliases):
+                self._names[word] = name
+            return make
+
+        return register
+
+    def __iter__(self) -> Iterator[Entry[T]]:
+        self._load()
+        return iter([self._entries[name] for name in sorted(self._entries)])
+
+    def __contains__(self, name: str) -> bool:
+        self._load()
+        return name in self._names
+
+    def find(self, name: str) -> Entry[T]:
+        """The entry of a name or alias; SpecError with a hint where there is none."""
+        if name not in self._names:
+            self._load()
+        if name not in self._names:
+            raise SpecError(f"unknown {self.kind} {name!r}: {did_you_mean(name, self._names)}")
+        return self._entries[self._names[name]]
+
+    def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
+        """Split a spec and convert its arguments to what the factory's signature says.
+
+        Parameters
+        ----------
+        spec : str
+            ``name:ARG,ARG,key=value``.
+        *given
+            Leading arguments of the factory that do not stand in the spec.
+
+        Returns
+        -------
+        tuple
+            The entry, positional arguments (`given` first) and keyword arguments.
+        """
+        name, colon, text = spec.strip().partition(":")
+        entry = self.find(name.strip())
+        if colon and not text.strip():
+            raise SpecError(f"{self.kind} {spec!r}: nothing follows the colon; for example {entry.example}")
+        signature = _signature(entry.make)
+        parameters = list(signature.parameters.values())[len(given) :]
+        try:
+            positional, named = _convert(text, parameters)
+            signature.bind(*given, *positional, **named)
+        except (TypeError, SpecError) as error:
+            reason = _readable(error)
+            raise SpecError(f"{self.kind} {spec!r}: {reason}; for example {entry.example}") from None
+        return entry, [*given, *positional], named
+
+    def make(self, spec: str, *given: Any) -> T:
+        """Make the object that a spec names."""
+        entry, positional, named = self.parse(spec, *given)
+        return entry.make(*positional, **named)
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        for module in self._modules:
+            importlib.import_module(module)
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=self.group):
+            if point.name not in self._names:
+                self(point.name)(point.load())
+
+
+topologies: Registry[Any] = Registry(
+    "topology",
+    "obliv.topologies",
+    ("obliv.topology.cartesian", "obliv.topology.irregular", "obliv.io.files"),
+)
+routings: Registry[Any] = Registry(
+    "routing",
+    "obliv.routings",
+    ("obliv.routing.cartesian", "obliv.routing.graph", "obliv.routing.table"),
+)
+patterns: Registry[Any] = Registry(
+    "traffic",
+    "obliv.patterns",
+    ("obliv.traffic.patterns", "obliv.traffic.files"),
+)
+
+
+def _signature(make: Callable[..., Any]) -> inspect.Signature:
+    signature = inspect.signature(make)
+    function = make.__init__ if inspect.isclass(make) else make  # type: ignore[misc]
+    try:
+        hints = typing.get_type_hints(function)
+    except Exception:
+        hints = {}
+    return signature.replace(
+        parameters=[p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()]
+    )
+
+
+def _convert(text: str, parameters: list[inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
+    if not text.strip():
+        return [], {}
+    by_name = {p.name: p for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL}
+    many = next((p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    slots = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    takes_path = bool(slots) and slots[0].annotation is Path
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for piece in text.split(","):
+        key, equals, value = piece.partition("=")
+        key = key.strip().replace("-", "_")
+        if equals and key in by_name:
+            if key in named:
+                raise SpecError(f"{key} is given twice")
+            named[key] = _value(value.strip(), by_name[key])
+        elif takes_path:  # a path may hold commas and equals signs
+            positional = [Path(f"{positional[0]},{piece}" if positional else piece.strip())]
+        elif equals:
+            raise SpecError(f"unknown parameter {key!r}: {did_you_mean(key, by_name)}")
+        elif many is not None and len(positional) >= len(slots):
+            for word in piece.strip().split("x") if _RADICES.match(piece.strip()) else [piece.strip()]:
+                positional.append(_value(word, many))
+        elif len(positional) < len(slots):
+            positional.append(_value(piece.strip(), slots[len(positional)]))
+        else:
+            raise SpecError(f"{piece.strip()!r} is one argument too many")
+    return positional, named
+
+
+def _value(text: str, parameter: inspect.Parameter) -> Any:
+    wanted = parameter.annotation
+    options = typing.get_args(wanted) or (wanted,)
+    if type(None) in options:
+        options = tuple(o for o in options if o is not type(None))
+    if int in options:
+        if not re.fullmatch(r"[+-]?\d+", text):
+            raise SpecError(f"{parameter.name} must be a whole number, not {text!r}")
+        if len(text) > 18:
+            raise SpecError(f"{parameter.name} = {text[:12]}... is too large")
+        return int(text)
+    if bool in options:
+        if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
+            raise SpecError(f"{parameter.name} must be yes or no, not {text!r}")
+        return text.lower() in ("true", "yes", "1")
+    if Fraction in options:
+        return fraction(text)
+    if float in options:
+        return float(fraction(text))
+    if Path in options:
+        return Path(text)
+    return text
+
+
+def _readable(error: Exception) -> str:
+    """Python's words for a wrong call, in a user's words."""
+    text = str(error)
+    missing = re.search(r"missing a required argument: '(\w+)'", text)
+    if missing:
+        return f"{missing[1]} is missing"
+    if "too many positional" in text:
+        return "too many arguments"
+    twice = re.search(r"multiple values for argument '(\w+)'", text)
+    return f"{twice[1]} is given twice" if twice else text
