@@ -1,0 +1,6 @@
+"""Maximum-weight matching and transportation on sparse integer weights."""
+
+from obliv.matching.solve import Matching, maximum_weight
+from obliv.matching.weights import Weights, from_entries
+
+__all__ = ["Matching", "Weights", "from_entries", "maximum_weight"]

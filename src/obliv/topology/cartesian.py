@@ -221,16 +221,11 @@ def _generators(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
             found.append(_moved(axes, dim, swap))
         elif along.kind == "line" or along.radix > 2:
             found.append(_moved(axes, dim, at[::-1].copy()))
-    radices = [along.radix for along in axes]
+    grid = np.arange(prod(along.radix for along in axes)).reshape([along.radix for along in axes[::-1]])
     for dim in range(len(axes) - 1):
         if axes[dim] is axes[dim + 1]:
-            order = list(range(len(axes)))[::-1]
-            a, b = len(axes) - 1 - dim, len(axes) - 2 - dim
-            order[a], order[b] = order[b], order[a]
-            grid = np.arange(prod(radices)).reshape(radices[::-1])
-            axes_order = list(range(len(axes)))
-            axes_order[a], axes_order[b] = axes_order[b], axes_order[a]
-            found.append(np.ascontiguousarray(grid.transpose(axes_order)).ravel().astype(np.int32))
+            last = len(axes) - 1 - dim  # the grid counts dimensions from the slowest
+            found.append(grid.swapaxes(last, last - 1).ravel().astype(np.int32))
     return tuple(found)
 
 

@@ -1,0 +1,435 @@
+"""Kernels: maximum-weight assignment and transportation by shortest augmenting paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["assign", "assign_channels", "transport"]
+
+Array = Any
+
+
+@kernel
+def _sift_up(heap: Array, place: Array, dist: Array, at: int) -> None:
+    j = heap[at]
+    key = dist[j]
+    while at > 0:
+        above = (at - 1) >> 1
+        other = heap[above]
+        if dist[other] <= key:
+            break
+        heap[at] = other
+        place[other] = at
+        at = above
+    heap[at] = j
+    place[j] = at
+
+
+@kernel
+def _sift_down(heap: Array, place: Array, dist: Array, size: int) -> None:
+    j = heap[0]
+    key = dist[j]
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and dist[heap[below + 1]] < dist[heap[below]]:
+            below += 1
+        other = heap[below]
+        if dist[other] >= key:
+            break
+        heap[at] = other
+        place[other] = at
+        at = below
+    heap[at] = j
+    place[j] = at
+
+
+@kernel
+def assign(
+    n: int,
+    m: int,
+    ptr: Array,
+    col: Array,
+    weight: Array,
+    row_floor: Array,
+    col_floor: Array,
+    mate: Array,
+    owner: Array,
+    u: Array,
+    v: Array,
+    dist: Array,
+    prev: Array,
+    place: Array,
+    heap: Array,
+    free: Array,
+) -> None:
+    """Match rows to columns so that the total weight is largest.
+
+    A row left alone counts row_floor[i], a column left alone col_floor[j].  On return
+    u[i] + v[j] >= weight everywhere, with equality on matched entries, and u, v stand at
+    their floors on what is alone.  `place` must hold -1 for every column on entry and
+    does so on return.
+    """
+    for j in range(m):
+        v[j] = col_floor[j]
+        owner[j] = -1
+    for i in range(n):
+        mate[i] = -1
+        free[i] = i
+    waiting = n
+    fewest = n + 1
+    idle = 0
+    patience = min(32, 4 + (n >> 4))
+    while 0 < waiting and idle < patience:
+        idle += 1
+        if waiting < fewest:
+            fewest = waiting
+            idle = 0
+        kept = 0
+        for at in range(waiting):
+            i = free[at]
+            best = row_floor[i]
+            second = best
+            j = -1
+            spare = -1
+            for e in range(ptr[i], ptr[i + 1]):
+                gain = weight[e] - v[col[e]]
+                if gain > second:
+                    if gain > best:
+                        second = best
+                        spare = j
+                        best = gain
+                        j = col[e]
+                    else:
+                        second = gain
+                        spare = col[e]
+            u[i] = second
+            if j < 0:
+                continue
+            if best == second and owner[j] >= 0 and spare >= 0 and owner[spare] < 0:
+                j = spare
+            v[j] += best - second
+            ousted = owner[j]
+            owner[j] = i
+            mate[i] = j
+            if ousted >= 0:
+                mate[ousted] = -1
+                free[kept] = ousted
+                kept += 1
+        waiting = kept
+
+    for at in range(waiting):
+        root = free[at]
+        top = row_floor[root]
+        for e in range(ptr[root], ptr[root + 1]):
+            gain = weight[e] - v[col[e]]
+            if gain > top:
+                top = gain
+        u[root] = top
+        best = top - row_floor[root]
+        if best == 0:
+            continue
+        end = -1  # the free column where the best path ends, or
+        last = root  # the row that it leaves alone
+        size = 0  # heap: columns 0..size-1 of `heap`
+        done = m  # scanned columns: heap[done:], from the back
+        i = root
+        here = top - top
+        while True:
+            base = here + u[i]
+            for e in range(ptr[i], ptr[i + 1]):
+                j = col[e]
+                far = base - weight[e] + v[j]
+                if far < best:
+                    if owner[j] < 0:
+                        best = far
+                        end = j
+                        last = i
+                    elif place[j] == -1:
+                        dist[j] = far
+                        prev[j] = i
+                        heap[size] = j
+                        size += 1
+                        _sift_up(heap, place, dist, size - 1)
+                    elif place[j] >= 0 and far < dist[j]:
+                        dist[j] = far
+                        prev[j] = i
+                        _sift_up(heap, place, dist, place[j])
+            if size == 0:
+                break
+            j = heap[0]
+            if dist[j] >= best:
+                break
+            here = dist[j]
+            size -= 1
+            if size > 0:
+                heap[0] = heap[size]
+                _sift_down(heap, place, dist, size)
+            done -= 1
+            heap[done] = j
+            place[j] = -2
+            i = owner[j]
+            alone = here + u[i] - row_floor[i]
+            if alone < best:
+                best = alone
+                end = -1
+                last = i
+        for k in range(size):
+            place[heap[k]] = -1
+        u[root] -= best
+        for k in range(done, m):
+            j = heap[k]
+            place[j] = -1
+            gap = best - dist[j]
+            v[j] += gap
+            u[owner[j]] -= gap
+        i = last
+        j = end
+        while i != root:  # hand columns back along the path
+            back = mate[i]
+            mate[i] = j
+            if j >= 0:
+                owner[j] = i
+            j = back
+            i = prev[j]
+        mate[root] = j
+        if j >= 0:
+            owner[j] = root
+
+
+@kernel
+def transport(
+    n: int,
+    m: int,
+    ptr: Array,
+    col: Array,
+    weight: Array,
+    back_ptr: Array,
+    back_entry: Array,
+    back_row: Array,
+    left_row: Array,
+    left_col: Array,
+    row_floor: Array,
+    col_floor: Array,
+    flow: Array,
+    u: Array,
+    v: Array,
+    dist: Array,
+    row_dist: Array,
+    prev_row: Array,
+    prev_entry: Array,
+    via_col: Array,
+    via_entry: Array,
+    place: Array,
+    heap: Array,
+    opened: Array,
+) -> None:
+    """Ship from rows to columns so that the total weight is largest.
+
+    `left_row` and `left_col` hold what each may ship and take and, on return, what is left of it; a unit left counts
+    the row's or column's floor.  The entries by column stand in `back_ptr`, `back_entry`, `back_row`.  On return
+    u[i] + v[j] >= weight everywhere, with equality where flow > 0, and u, v stand at their floors where something is
+    left.  `flow` must be zero and `place`, `via_col` -1 on entry.
+    """
+    for j in range(m):
+        v[j] = col_floor[j]
+    for root in range(n):
+        top = row_floor[root]
+        for e in range(ptr[root], ptr[root + 1]):
+            gain = weight[e] - v[col[e]]
+            if gain > top:
+                top = gain
+        u[root] = top
+        while left_row[root] > 0:
+            best = u[root] - row_floor[root]
+            if best == 0:
+                break
+            end = -1
+            end_entry = -1
+            last = root
+            size = 0
+            done = m
+            here = best - best
+            rows = 1
+            opened[0] = root
+            row_dist[root] = here
+            via_col[root] = m
+            scan = 0
+            while True:
+                while scan < rows:
+                    i = opened[scan]
+                    scan += 1
+                    base = here + u[i]
+                    for e in range(ptr[i], ptr[i + 1]):
+                        j = col[e]
+                        far = base - weight[e] + v[j]
+                        if far < best:
+                            if left_col[j] > 0:
+                                best = far
+                                end = j
+                                end_entry = e
+                                last = i
+                            elif place[j] == -1:
+                                dist[j] = far
+                                prev_row[j] = i
+                                prev_entry[j] = e
+                                heap[size] = j
+                                size += 1
+                                _sift_up(heap, place, dist, size - 1)
+                            elif place[j] >= 0 and far < dist[j]:
+                                dist[j] = far
+                                prev_row[j] = i
+                                prev_entry[j] = e
+                                _sift_up(heap, place, dist, place[j])
+                if size == 0:
+                    break
+                j = heap[0]
+                if dist[j] >= best:
+                    break
+                here = dist[j]
+                size -= 1
+                if size > 0:
+                    heap[0] = heap[size]
+                    _sift_down(heap, place, dist, size)
+                done -= 1
+                heap[done] = j
+                place[j] = -2
+                for k in range(back_ptr[j], back_ptr[j + 1]):
+                    i = back_row[k]
+                    if flow[back_entry[k]] > 0 and via_col[i] == -1:
+                        via_col[i] = j
+                        via_entry[i] = back_entry[k]
+                        row_dist[i] = here
+                        opened[rows] = i
+                        rows += 1
+                        alone = here + u[i] - row_floor[i]
+                        if alone < best:
+                            best = alone
+                            end = -1
+                            last = i
+            amount = left_row[root]
+            if end >= 0 and left_col[end] < amount:
+                amount = left_col[end]
+            i = last
+            while i != root:
+                if flow[via_entry[i]] < amount:
+                    amount = flow[via_entry[i]]
+                i = prev_row[via_col[i]]
+            if end >= 0:
+                flow[end_entry] += amount
+                left_col[end] -= amount
+            else:
+                left_row[last] += amount
+            i = last
+            while i != root:
+                flow[via_entry[i]] -= amount
+                j = via_col[i]
+                flow[prev_entry[j]] += amount
+                i = prev_row[j]
+            left_row[root] -= amount
+            for k in range(size):
+                place[heap[k]] = -1
+            for k in range(done, m):
+                j = heap[k]
+                place[j] = -1
+                v[j] += best - dist[j]
+            for k in range(rows):
+                i = opened[k]
+                via_col[i] = -1
+                u[i] -= best - row_dist[i]
+
+
+@kernel
+def assign_channels(
+    channels: Array,
+    start: Array,
+    row: Array,
+    col: Array,
+    weight: Array,
+    terminals: int,
+    longest: int,
+    value: Array,
+    price: Array,
+) -> None:
+    """Solve channels one after another; entries ``start[c] .. start[c + 1]`` of each are sorted by row.
+
+    `value[k]` becomes the optimum of channel ``channels[k]`` and, where `price` has rows, ``price[k, r]`` the price of
+    row r (0 where it has no entry).
+    """
+    ids = np.empty(terminals, np.int32)
+    local = np.full(terminals, -1, np.int32)
+    seen = np.empty(terminals, np.int32)
+    ptr = np.empty(terminals + 1, np.int64)
+    turned = np.empty(terminals + 1, np.int64)
+    inner = np.empty(longest, np.int32)
+    inner_weight = np.empty(longest, np.int64)
+    floor = np.zeros(terminals, np.int64)
+    mate = np.empty(terminals, np.int32)
+    owner = np.empty(terminals, np.int32)
+    u = np.empty(terminals, np.int64)
+    v = np.empty(terminals, np.int64)
+    dist = np.empty(terminals, np.int64)
+    prev = np.empty(terminals, np.int32)
+    place = np.full(terminals, -1, np.int32)
+    heap = np.empty(terminals, np.int32)
+    free = np.empty(terminals, np.int32)
+    for k in range(len(channels)):
+        first, end = start[channels[k]], start[channels[k] + 1]
+        n = 0
+        m = 0
+        before = -1
+        for e in range(first, end):
+            if row[e] != before:
+                before = row[e]
+                ids[n] = before
+                ptr[n] = e - first
+                n += 1
+            if local[col[e]] < 0:
+                local[col[e]] = m
+                seen[m] = col[e]
+                m += 1
+        ptr[n] = end - first
+        if n <= m:
+            for e in range(first, end):
+                inner[e - first] = local[col[e]]
+                inner_weight[e - first] = weight[e]
+            assign(
+                n, m, ptr, inner, inner_weight, floor, floor, mate, owner, u, v, dist, prev, place, heap, free
+            )
+        else:  # the smaller side makes the rows
+            for j in range(m + 1):
+                turned[j] = 0
+            for e in range(first, end):
+                turned[local[col[e]] + 1] += 1
+            for j in range(m):
+                turned[j + 1] += turned[j]
+            for i in range(n):
+                for e in range(first + ptr[i], first + ptr[i + 1]):
+                    j = local[col[e]]
+                    inner[turned[j]] = i
+                    inner_weight[turned[j]] = weight[e]
+                    turned[j] += 1
+            for j in range(m, 0, -1):
+                turned[j] = turned[j - 1]
+            turned[0] = 0
+            assign(
+                m, n, turned, inner, inner_weight, floor, floor, mate, owner, v, u, dist, prev, place, heap, free
+            )
+        total = 0
+        for i in range(n):
+            total += u[i]
+        for j in range(m):
+            total += v[j]
+            local[seen[j]] = -1
+        value[k] = total
+        if len(price) > 0:
+            for r in range(terminals):
+                price[k, r] = 0
+            for i in range(n):
+                price[k, ids[i]] = u[i]

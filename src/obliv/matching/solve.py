@@ -1,0 +1,176 @@
+"""The one door to the matching kernels: normalise, solve in 64 bits, refine where 64 bits are too few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.kernels import run
+from obliv.matching._kernels import assign, transport
+from obliv.matching.weights import Weights
+
+__all__ = ["Matching", "maximum_weight"]
+
+Array = npt.NDArray[Any]
+
+_BITS = 62
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """An optimal shipment with its proof.
+
+    ``u[i] + v[j] >= weight`` on every entry, u, v >= 0, and Σ supply·u + Σ demand·v = `value`, so that no shipment is
+    worth more; `flow` holds what is shipped along each entry.
+    """
+
+    value: int
+    u: Array
+    v: Array
+    flow: Array
+
+
+def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array | None = None) -> Matching:
+    """The shipment of largest total weight that respects what rows may ship and columns take.
+
+    Parameters
+    ----------
+    weights : Weights
+        Positive integers of any size.
+    supply, demand : integer arrays, shapes (rows,) and (columns,), optional
+        Default: the number of members of each row and column.
+
+    Returns
+    -------
+    Matching
+        Exact; duals are integers in the units of the weights.
+
+    Notes
+    -----
+    Unit supplies are a maximum-weight matching, found by auction sweeps without ε followed by shortest augmenting
+    paths (Jonker and Volgenant's scheme on sparse rows, staying alone being an option of every row).  Weights beyond
+    64 bits are solved digit by digit, see :func:`_by_digits`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from obliv.matching.weights import from_entries
+    >>> w = from_entries(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3, 2, 2]))
+    >>> maximum_weight(w).value
+    4
+    """
+    given = np.diff(weights.row_members[0]) if supply is None else np.asarray(supply)
+    taken = np.diff(weights.column_members[0]) if demand is None else np.asarray(demand)
+    if not len(weights.weight):
+        return Matching(0, np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64), weights.weight)
+    units = min(sum(map(int, given)), sum(map(int, taken)))
+    largest = int(max(weights.weight)) if weights.weight.dtype == object else int(weights.weight.max())
+    spare = _BITS - (weights.rows + weights.columns + 2).bit_length() - 2
+    if largest.bit_length() <= spare and (largest * units).bit_length() <= _BITS:
+        low = np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64)
+        u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64), given, taken, *low)
+        value = int(weights.weight.astype(np.int64) @ flow)
+    else:
+        u, v, flow = _by_digits(weights, given, taken, spare)
+        value = sum(int(w) * int(x) for w, x in zip(weights.weight, flow, strict=True) if x)
+    return Matching(value, u, v, flow)
+
+
+def _in_64_bits(
+    weights: Weights, weight: Array, supply: Array, demand: Array, row_floor: Array, col_floor: Array
+) -> tuple[Array, Array, Array]:
+    if (supply == 1).all() and (demand == 1).all():
+        if weights.rows > weights.columns:
+            v, u, flow = _assign(_transposed(weights), weight, col_floor, row_floor)
+            return u, v, flow
+        return _assign((weights.ptr, weights.col, None), weight, row_floor, col_floor)
+    return _transport(weights, weight, supply, demand, row_floor, col_floor)
+
+
+def _assign(
+    shape: tuple[Array, Array, Array | None], weight: Array, row_floor: Array, col_floor: Array
+) -> tuple[Array, Array, Array]:
+    ptr, col, entry = shape
+    n, m = len(row_floor), len(col_floor)
+    ordered = np.ascontiguousarray(weight if entry is None else weight[entry])
+    mate, owner = np.empty(n, np.int32), np.empty(m, np.int32)
+    u, v, dist = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    prev, heap, free = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(n, np.int32)
+    place = np.full(m, -1, np.int32)
+    run(
+        assign,
+        40.0 * len(col),
+        *(n, m, ptr, col, ordered, row_floor, col_floor),
+        *(mate, owner, u, v, dist, prev, place, heap, free),
+    )
+    used = col == np.repeat(mate, np.diff(ptr))
+    flow = np.zeros(len(col), np.int64)
+    flow[used if entry is None else entry[used]] = 1
+    return u, v, flow
+
+
+def _transport(
+    weights: Weights, weight: Array, supply: Array, demand: Array, row_floor: Array, col_floor: Array
+) -> tuple[Array, Array, Array]:
+    n, m = weights.rows, weights.columns
+    back_ptr, back_row, back_entry = _transposed(weights)
+    flow = np.zeros(len(weight), np.int64)
+    u, v, dist, row_dist = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(n, np.int64)
+    prev_row, prev_entry = np.empty(m, np.int32), np.empty(m, np.int64)
+    via_col, via_entry = np.full(n, -1, np.int32), np.empty(n, np.int64)
+    place, heap, opened = np.full(m, -1, np.int32), np.empty(m, np.int32), np.empty(n, np.int32)
+    run(
+        transport,
+        5.0 * len(weight) * (n + m),
+        *(n, m, weights.ptr, weights.col, np.ascontiguousarray(weight), back_ptr, back_entry, back_row),
+        *(supply.astype(np.int64), demand.astype(np.int64), row_floor, col_floor),
+        *(flow, u, v, dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened),
+    )
+    return u, v, flow
+
+
+def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
+    """The entries by column: pointers, rows, and the entries' numbers."""
+    entry = np.argsort(weights.col, kind="stable")
+    counts = np.bincount(weights.col, minlength=weights.columns)
+    ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return ptr, weights.row_of_entry[entry].astype(np.int32), entry
+
+
+def _by_digits(weights: Weights, supply: Array, demand: Array, spare: int) -> tuple[Array, Array, Array]:
+    """Solve weights of any size, about 45 bits at a time, each time exactly.
+
+    With the leading digits solved and U, V their optimal prices, what is left to maximise is the residual
+    r = w - U - V, where leaving a unit of row i alone costs U_i (of column j, V_j).  The optimum of the leading digits
+    has residuals in [0, 2^t), t the new digits, and no entry exceeds 2^t; hence an entry below -B, or a price of
+    staying alone beyond B, with B = (units + 1)·2^t, cannot be worth its while and is cut there.  What is cut at -2B
+    also stays below the new prices, which start at -B: the duals hold on every entry without another look.
+    """
+    units = int(min(supply.sum(), demand.sum()))
+    step = spare - units.bit_length()
+    big = [int(w) for w in weights.weight]
+    row, col = weights.row_of_entry, weights.col
+    shift = max(0, max(big).bit_length() - step)
+    u: Array = np.zeros(weights.rows, object)
+    v: Array = np.zeros(weights.columns, object)
+    exact = np.array(big, object)
+    digits = shift
+    residual = exact >> shift
+    bound = 0
+    while True:
+        low = -bound if bound else 0
+        row_floor = np.maximum(-u, low).astype(np.int64)
+        col_floor = np.maximum(-v, low).astype(np.int64)
+        near = np.maximum(residual, 2 * low).astype(np.int64) if bound else residual.astype(np.int64)
+        du, dv, flow = _in_64_bits(weights, near, supply, demand, row_floor, col_floor)
+        u, v = u + du.astype(object), v + dv.astype(object)
+        if digits == 0:
+            return u, v, flow
+        taken = min(step, digits)
+        digits -= taken
+        u, v = u << taken, v << taken
+        bound = (units + 1) << taken
+        residual = (exact >> digits) - u[row] - v[col]

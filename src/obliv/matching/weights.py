@@ -1,0 +1,77 @@
+"""Sparse integer weights between rows and columns, each of which may stand for several alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Weights", "from_entries"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights in compressed rows; rows and columns without any are left out.
+
+    Parameters
+    ----------
+    ptr : int64 array, shape (rows + 1,)
+    col : int32 array, shape (entries,)
+    weight : int64 or object array, shape (entries,)
+        Positive whole numbers; Python integers where 64 bits do not hold them.
+    row_members, column_members : tuple of (ptr, ids)
+        The members that each row and column stands for: row r is ``ids[ptr[r]:ptr[r + 1]]``.
+    """
+
+    ptr: Array
+    col: Array
+    weight: Array
+    row_members: tuple[Array, Array]
+    column_members: tuple[Array, Array]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.ptr) - 1
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.column_members[0]) - 1
+
+    @property
+    def row_of_entry(self) -> Array:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.rows), np.diff(self.ptr))
+
+    def spread(self) -> tuple[Array, Array, Array]:
+        """Every pair of members with its weight: arrays of row members, column members, weights."""
+        (row_ptr, row_ids), (col_ptr, col_ids) = self.row_members, self.column_members
+        row, col = self.row_of_entry, self.col.astype(np.int64)
+        high, wide = np.diff(row_ptr)[row], np.diff(col_ptr)[col]
+        size = high * wide
+        entry = np.repeat(np.arange(len(size)), size)
+        inside = np.arange(len(entry)) - np.repeat(np.cumsum(size) - size, size)
+        return (
+            row_ids[row_ptr[row[entry]] + inside // wide[entry]],
+            col_ids[col_ptr[col[entry]] + inside % wide[entry]],
+            self.weight[entry],
+        )
+
+
+def from_entries(row: Array, col: Array, weight: Array) -> Weights:
+    """Weights of single rows and columns from their entries, in any order; no pair twice."""
+    order = np.lexsort((col, row))
+    row_ids, row = np.unique(row[order], return_inverse=True)
+    col_ids, col = np.unique(col[order], return_inverse=True)
+    return Weights(
+        ptr=np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(row_ids)))]).astype(np.int64),
+        col=col.astype(np.int32),
+        weight=weight[order],
+        row_members=(np.arange(len(row_ids) + 1), row_ids),
+        column_members=(np.arange(len(col_ids) + 1), col_ids),
+    )
