@@ -211,10 +211,7 @@ def _generators(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
     for dim, along in enumerate(axes):
         at = np.arange(along.radix)
         if along.kind != "line":
-            shift = 1
-            while shift < along.radix:  # powers of two keep the words of certificates short
-                found.append(_moved(axes, dim, (at + shift) % along.radix))
-                shift *= 2
+            found.append(_moved(axes, dim, (at + 1) % along.radix))
         if along.kind == "clique" and along.radix > 2:
             swap = at.copy()
             swap[:2] = [1, 0]

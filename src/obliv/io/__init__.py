@@ -1,0 +1,20 @@
+"""Files of other programs: read into topologies and written from them."""
+
+from obliv.io.anynet import read_anynet, write_anynet
+from obliv.io.edgelist import read_edgelist, write_edgelist
+from obliv.io.gml import read_gml, write_gml
+from obliv.io.graphml import read_graphml, write_graphml
+from obliv.io.networkx import from_networkx, to_networkx
+
+__all__ = [
+    "from_networkx",
+    "read_anynet",
+    "read_edgelist",
+    "read_gml",
+    "read_graphml",
+    "to_networkx",
+    "write_anynet",
+    "write_edgelist",
+    "write_gml",
+    "write_graphml",
+]

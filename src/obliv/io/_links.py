@@ -1,0 +1,115 @@
+"""What a file says of a network, before anything is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from obliv.errors import FileError, InputError, TopologyError
+from obliv.io._text import shown
+
+__all__ = ["NODE_ATTRIBUTES", "Edge", "Links", "add"]
+
+NODE_ATTRIBUTES = frozenset({"label", "Internal", "Longitude", "Latitude", "terminal"})
+"""The attributes of nodes that mean something here."""
+
+_NOTHING: Mapping[str, str] = {}
+
+
+class Edge(NamedTuple):
+    """A link as the file gives it, its ends as node numbers."""
+
+    tail: int
+    head: int
+    line: int | None
+    directed: bool | None
+    """None: as the file says for all."""
+    attributes: Mapping[str, str]
+
+
+@dataclass
+class Links:
+    """Nodes in the order of their first mention, and the edges between them in the order of the file.
+
+    Parameters
+    ----------
+    path : object
+        The file, for messages; None where there is none.
+    directed : bool
+        Whether an edge that does not say so itself is one channel and not two.
+    """
+
+    path: object = None
+    directed: bool = False
+    names: list[str] = field(default_factory=list)
+    attributes: list[Mapping[str, str]] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    edge_defaults: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of the edges that do not give them themselves."""
+    terminals: list[int] | None = None
+    """The terminals that the format itself names, in their order."""
+    notes: list[str] = field(default_factory=list)
+    positions: list[tuple[float, float]] | None = None
+    _number: dict[str, int] = field(default_factory=dict)
+    _mentioned: list[int | None] = field(default_factory=list)
+    _declared: dict[int, int | None] = field(default_factory=dict)
+
+    def fault(self, message: str, line: int | None = None) -> InputError:
+        """The error to raise for something that is wrong at a line."""
+        return TopologyError(message) if self.path is None else FileError(message, self.path, line)
+
+    def mention(self, key: str, line: int | None = None) -> int:
+        """The number of the node that the file calls `key`; a new one at its first mention."""
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.names)
+            self.names.append(key)
+            self.attributes.append(_NOTHING)
+            self._mentioned.append(line)
+        return number
+
+    def declare(self, key: str, line: int | None, attributes: Mapping[str, str]) -> int:
+        """Declare a node with its attributes; ``label`` becomes its name unless blank."""
+        number = self.mention(key, line)
+        if number in self._declared:
+            first = self._declared[number]
+            where = "" if first is None else f" (first in line {first})"
+            raise self.fault(f"node {shown(key)} stands twice{where}: every node needs an id of its own", line)
+        self._declared[number] = line
+        self.attributes[number] = attributes
+        label = attributes.get("label", "")
+        if label.strip():
+            self.names[number] = label
+        return number
+
+    def join(
+        self,
+        tail: str,
+        head: str,
+        line: int | None = None,
+        attributes: Mapping[str, str] = _NOTHING,
+        directed: bool | None = None,
+    ) -> None:
+        """Add an edge between two nodes that the file calls `tail` and `head`."""
+        self.edges.append(Edge(self.mention(tail, line), self.mention(head, line), line, directed, attributes))
+
+    def require_declared(self) -> None:
+        """Refuse edges to nodes that were never declared."""
+        for key, number in self._number.items():
+            if number not in self._declared:
+                line = self._mentioned[number]
+                raise self.fault(f"an edge names node {shown(key)}, which the file does not declare", line)
+
+    def value(self, edge: Edge, attribute: str) -> str:
+        """An attribute of an edge, empty where it has none."""
+        return edge.attributes.get(attribute, self.edge_defaults.get(attribute, "")).strip()
+
+    def edge_name(self, edge: Edge) -> str:
+        """What to call an edge in messages."""
+        return f"{shown(self.names[edge.tail])} - {shown(self.names[edge.head])}"
+
+
+def add(attributes: dict[str, str], name: str, value: str) -> None:
+    """Give an attribute a value; a repeated one is joined to the first, so that it can never pass for a number."""
+    attributes[name] = f"{attributes[name][:40]},{value[:40]}" if name in attributes else value

@@ -1,0 +1,281 @@
+"""Links made into a topology: channels, bandwidths, terminals and the component asked for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import SpecError, did_you_mean
+from obliv.io._links import Edge, Links
+from obliv.io._text import load, shown
+from obliv.specs import sha256_of
+from obliv.topology.topology import Topology, build
+
+__all__ = ["Options", "from_file", "network", "positive"]
+
+Parse = Callable[[str, object], Links]
+
+# Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
+_NUMBER = re.compile(r"\+?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
+_DIGITS = 1000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to take from a file beside its nodes and edges.
+
+    Parameters
+    ----------
+    bandwidth : str
+        The edge attribute that is the bandwidth; empty for 1 everywhere.
+    default : str
+        The bandwidth of edges without that attribute; empty to refuse them.
+    terminals : str
+        ``all`` nodes, the ``internal`` ones (Internal=1), the ``numbered`` ones (by their attribute terminal);
+        empty for what the format itself says, or all.
+    component : str
+        ``largest`` takes the largest component; empty refuses a disconnected network.
+    """
+
+    bandwidth: str = ""
+    default: str = ""
+    terminals: str = ""
+    component: str = ""
+
+    def __post_init__(self) -> None:
+        if self.default and not self.bandwidth:
+            raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: give both")
+        if self.default and positive(self.default) is None:
+            raise SpecError(f"default={self.default}: it must be a positive, finite number such as 10, 2.5 or 1/3")
+        for name, value, known in (
+            ("terminals", self.terminals, ("all", "internal", "numbered")),
+            ("component", self.component, ("largest",)),
+        ):
+            if value and value not in known:
+                raise SpecError(f"{name}={value} is unknown: {did_you_mean(value, known)}")
+
+
+def positive(text: str) -> Fraction | None:
+    """The positive rational that a text stands for; None where it is none."""
+    word = text.strip()
+    if len(word) > _DIGITS or not _NUMBER.match(word):
+        return None
+    try:
+        number = Fraction(word)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return number if number > 0 else None
+
+
+def from_file(path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
+    """The topology of a file, its spec, and the file's SHA-256 among its sources."""
+    links = parse(load(path), path)
+    given = {
+        "format": format,
+        "bandwidth": options.bandwidth,
+        "default": str(positive(options.default)) if options.default else "",
+        "terminals": "" if options.terminals == "all" and links.terminals is None else options.terminals,
+        "component": options.component,
+    }
+    spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in given.items() if value)
+    return network(links, spec, options, sources=((str(path), sha256_of(path)),))
+
+
+def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
+    """The topology that links and options make; `more` are further fields of it."""
+    if not links.names:
+        raise links.fault("there is no node in it: a network needs at least one")
+    notes = list(links.notes)
+    edges = [edge for edge in links.edges if edge.tail != edge.head]
+    if loops := len(links.edges) - len(edges):
+        notes.append(f"{_count(loops, 'self-loop')} dropped: a packet for its own node needs no channel")
+    inside = _component(links, _channels(links, edges), options, notes)
+    edges = [edge for edge in edges if inside[edge.tail] and inside[edge.head]]
+    speeds = _bandwidths(links, edges, options, notes)
+    kept = np.flatnonzero(inside)
+    number = np.cumsum(inside) - 1
+    names = tuple(links.names[node] for node in kept.tolist())
+    return build(
+        spec,
+        len(kept),
+        number[_channels(links, edges)],
+        bandwidth=[speed for edge, speed in zip(edges, speeds, strict=True) for _ in range(2 - _one_way(links, edge))]
+        if speeds
+        else (),
+        terminals=number[_terminals(links, kept.tolist(), options, notes)].tolist(),
+        labels=() if all(name == str(node) for node, name in enumerate(names)) else names,
+        positions=_positions(links, kept.tolist()),
+        notes=tuple(notes),
+        **more,
+    )
+
+
+def _one_way(links: Links, edge: Edge) -> bool:
+    return links.directed if edge.directed is None else edge.directed
+
+
+def _channels(links: Links, edges: Sequence[Edge]) -> npt.NDArray[np.int64]:
+    """Tail and head of every channel: one for a directed edge, there and back for an undirected one."""
+    ends = ((e.tail, e.head) if k == 0 else (e.head, e.tail) for e in edges for k in range(2 - _one_way(links, e)))
+    return np.asarray(list(ends), np.int64).reshape(-1, 2)
+
+
+def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: list[str]) -> list[Fraction]:
+    wanted = options.bandwidth
+    if not wanted:
+        if fit := _could_be_bandwidth(links, edges):
+            notes.append(
+                f"every bandwidth is 1; the edges have {_some(fit)}: bandwidth={_some(fit[-1:])} would take that"
+            )
+        return []
+    known = {name for edge in edges for name in edge.attributes} | set(links.edge_defaults)
+    lacking = [edge for edge in edges if not links.value(edge, wanted)]
+    if wanted not in known and edges:
+        # few, because the search for a near name takes its time with each
+        hint = did_you_mean(wanted, sorted(known)[:50]) if known else "its edges have no attributes at all"
+        raise links.fault(f"no edge has the attribute {shown(wanted)} that bandwidth= asks for; {hint}")
+    if lacking and not options.default:
+        share = f"{len(lacking)} of {_count(len(edges), 'edge')} {'has' if len(lacking) == 1 else 'have'} none"
+        raise links.fault(
+            f"edge {links.edge_name(lacking[0])} has no {wanted} ({share}): "
+            "give default=NUMBER for such edges, or leave bandwidth= out",
+            lacking[0].line,
+        )
+    if lacking:
+        notes.append(f"{len(lacking)} of {_count(len(edges), 'edge')} without {wanted} taken as {options.default}")
+    default = positive(options.default)
+    speeds = []
+    for edge in edges:
+        text = links.value(edge, wanted)
+        speed = positive(text) if text else default
+        if speed is None:
+            raise links.fault(
+                f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: "
+                "it must be a positive, finite number such as 10, 2.5 or 1/3",
+                edge.line,
+            )
+        speeds.append(speed)
+    return speeds
+
+
+def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
+    """Attributes that are a positive number on some edge, the rarest of them first; not the numbers of edges."""
+    count = Counter(
+        name
+        for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
+        for name, text in attributes.items()
+        if name not in ("id", "key") and positive(text) is not None
+    )
+    return sorted(count, key=lambda name: (count[name], name))
+
+
+def _component(
+    links: Links, channels: npt.NDArray[np.int64], options: Options, notes: list[str]
+) -> npt.NDArray[np.bool_]:
+    """Which nodes to keep."""
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+
+    nodes = len(links.names)
+    graph = csr_array((np.ones(len(channels)), (channels[:, 0], channels[:, 1])), shape=(nodes, nodes))
+    count, member = connected_components(graph, directed=True, connection="strong")
+    if count == 1:
+        return np.ones(nodes, np.bool_)
+    sizes = np.bincount(member, minlength=count)
+    first = np.full(count, nodes)
+    np.minimum.at(first, member, np.arange(nodes))
+    order = np.lexsort((first, -sizes)).tolist()
+    one_way = any(_one_way(links, edge) for edge in links.edges)
+    if not options.component:
+        parts = [
+            f"{_count(int(sizes[c]), 'node')} ({_some([links.names[v] for v in np.flatnonzero(member == c)], 3)})"
+            for c in order[:5]
+        ]
+        rest = f"; and {count - 5} more" if count > 5 else ""
+        what = "not strongly connected: it falls into" if one_way else "disconnected: it has"
+        raise links.fault(
+            f"the network is {what} {count} components: {'; '.join(parts)}{rest}; component=largest takes the largest"
+        )
+    kind = "strongly connected component" if one_way else "component"
+    notes.append(f"the largest {kind} of {count} was taken: {int(sizes[order[0]])} of {_count(nodes, 'node')}")
+    inside: npt.NDArray[np.bool_] = member == order[0]
+    return inside
+
+
+def _terminals(links: Links, nodes: list[int], options: Options, notes: list[str]) -> list[int]:
+    attributes = links.attributes
+    internal = [node for node in nodes if attributes[node].get("Internal", "").strip() in ("1", "1.0", "true")]
+    numbered = [node for node in nodes if "terminal" in attributes[node]]
+    if options.terminals == "internal":
+        if not internal:
+            raise links.fault(
+                "terminals=internal takes the nodes with Internal=1, as in the Topology Zoo; there is none"
+            )
+        return internal
+    if options.terminals == "numbered":
+        return _by_number(links, numbered)
+    if links.terminals is not None and not options.terminals:
+        within = set(nodes)
+        hosts = [node for node in links.terminals if node in within]
+        if not hosts:
+            raise links.fault("no node hangs on these routers, nothing can send: terminals=all makes them terminals")
+        return hosts
+    if not options.terminals and [attributes[node].get("terminal") for node in nodes] == list(
+        map(str, range(len(nodes)))
+    ):
+        return nodes
+    if not options.terminals and numbered:
+        notes.append(f"{_count(len(numbered), 'node')} with a terminal number: terminals=numbered takes only those")
+    elif not options.terminals and 0 < len(internal) < len(nodes):
+        outside = f"{len(nodes) - len(internal)} of {_count(len(nodes), 'node')}"
+        notes.append(f"{outside} without Internal=1: terminals=internal makes no terminals of them")
+    return nodes
+
+
+def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
+    found: dict[int, int] = {}
+    for node in nodes:
+        text = links.attributes[node]["terminal"].strip()
+        if not re.fullmatch(r"[0-9]{1,9}", text):
+            what = f"terminal of node {shown(links.names[node])} is {shown(text)}: it must be a whole number"
+            raise links.fault(what)
+        if int(text) in found:
+            both = f"{shown(links.names[found[int(text)]])} and {shown(links.names[node])}"
+            raise links.fault(f"nodes {both} both have the terminal number {text}")
+        found[int(text)] = node
+    if not found:
+        raise links.fault("terminals=numbered takes the nodes that have an attribute terminal; there is none")
+    return [found[number] for number in sorted(found)]
+
+
+def _positions(links: Links, nodes: list[int]) -> npt.NDArray[np.float64] | None:
+    if links.positions is not None:
+        places = [links.positions[node] for node in nodes]
+    else:
+        places = []
+        for node in nodes:
+            try:
+                x, y = (float(links.attributes[node][name]) for name in ("Longitude", "Latitude"))
+            except (KeyError, ValueError):
+                return None
+            places.append((x, y))
+    return np.asarray(places) if all(math.isfinite(x + y) for x, y in places) else None
+
+
+def _some(words: Sequence[str], most: int = 8) -> str:
+    """The first few of a list, in words."""
+    cut = [word if len(word) <= 40 and word.isprintable() else shown(word) for word in words[:most]]
+    return ", ".join(cut) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -1,0 +1,221 @@
+"""Network files of BookSim2's topology ``anynet``."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from pathlib import Path
+
+from obliv.errors import FileError, TopologyError
+from obliv.io._links import Links
+from obliv.io._network import Options, from_file
+from obliv.io._text import lines, shown
+from obliv.io._write import require_plain, save
+from obliv.topology.topology import Topology
+
+__all__ = ["parse", "read_anynet", "write_anynet"]
+
+_WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
+_KINDS = ("router", "node")
+
+
+def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -> Topology:
+    """Topology of an anynet file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    terminals : str
+        Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers too.
+    component : str
+        As for :func:`obliv.io.files.file`.
+
+    Returns
+    -------
+    Topology
+        Routers and nodes are its nodes, labelled ``router 0`` and ``node 3``; every link is two channels. As in
+        BookSim2, a link that is mentioned again is the same link. Latencies are ignored.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "two.anynet")
+    >>> _ = path.write_text("router 0 node 0 node 1 router 1\\nrouter 1 node 2\\n")
+    >>> read_anynet(path).terminals.tolist()
+    [1, 2, 4]
+    """
+    return from_file(path, parse, Options(terminals=terminals, component=component), format="anynet")
+
+
+def write_anynet(topology: Topology, path: str | Path) -> None:
+    """Write a topology as an anynet file of BookSim2.
+
+    If every terminal hangs on one other node by one link, terminals become the file's nodes and all else its routers
+    (numbered as their labels ``router 3`` say, or in order). Otherwise every node becomes a router, with a node of the
+    file beside each terminal. Terminal k is node k in both cases.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; the format has no bandwidths, parallel channels or channels of one direction: they are refused.
+    path : str or Path
+        The file, replaced only once it is complete.
+    """
+    require_plain(topology, "anynet")
+    if not topology.unit_bandwidth:
+        raise TopologyError("anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    known = set(ends)
+    if len(known) < len(ends):
+        raise TopologyError("anynet has no parallel channels: BookSim2 takes a link named again for the same one")
+    for tail, head in ends:
+        if (head, tail) not in known:
+            name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
+            raise TopologyError(f"anynet has no channels of one direction: {name} has no way back")
+    names, near = _hosts_and_routers(topology)
+    out = []
+    line: list[int] = []
+    for a, b in _merged(near):
+        if line and line[0] in (a, b):
+            line.append(b if line[0] == a else a)
+        else:
+            out.append(line)
+            line = [a, b]
+    out.append(line)
+    out += [[node] for node, others in enumerate(near) if not others]
+    save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
+
+
+def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
+    """A name of every node of the file, and its neighbours in the order of its channels."""
+    near: list[list[int]] = [[] for _ in range(topology.nodes)]
+    for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
+        near[tail].append(head)
+    host = {node: k for k, node in enumerate(topology.terminals.tolist())}
+    if all(len(near[node]) == 1 and near[node][0] not in host for node in host):
+        routers = [node for node in range(topology.nodes) if node not in host]
+        own = [topology.labels[node] if topology.labels else "" for node in routers]
+        if sorted(own) != sorted(f"router {k}" for k in range(len(routers))):
+            own = [f"router {k}" for k in range(len(routers))]
+        named = dict(zip(routers, own, strict=True))
+        return [f"node {host[node]}" if node in host else named[node] for node in range(topology.nodes)], near
+    for node, k in host.items():
+        near[node].append(topology.nodes + k)
+        near.append([node])
+    names = [f"router {node}" for node in range(topology.nodes)]
+    return [*names, *(f"node {k}" for k in range(len(host)))], near
+
+
+def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
+    """All links, in an order that keeps every node's own order of neighbours wherever one such exists.
+
+    A link may stand next once it is the next one of both its ends; of those the one with the lowest nodes goes first,
+    so that a file that was read is written with its nodes named in the same order.
+    """
+    place = [{other: k for k, other in enumerate(others)} for others in near]
+    at = [0] * len(near)
+    done: set[tuple[int, int]] = set()
+    waiting = sorted({(max(a, b), min(a, b)) for a, others in enumerate(near) for b in others}, reverse=True)
+    ready = [(high, low) for high, low in waiting if place[high][low] == 0 and place[low][high] == 0]
+    heapq.heapify(ready)
+    order = []
+    while waiting:
+        if ready:
+            high, low = heapq.heappop(ready)
+        else:  # the nodes' orders contradict one another
+            high, low = waiting.pop()
+        if (high, low) in done:
+            continue
+        done.add((high, low))
+        order.append((low, high))
+        for node in (high, low):
+            others = near[node]
+            while at[node] < len(others) and (max(node, others[at[node]]), min(node, others[at[node]])) in done:
+                at[node] += 1
+            if at[node] < len(others):
+                other = others[at[node]]
+                if at[other] == place[other][node]:
+                    heapq.heappush(ready, (max(node, other), min(node, other)))
+    return order
+
+
+def parse(text: str, path: object = None) -> Links:
+    """The links that an anynet text describes."""
+    links = Links(path)
+    host: dict[int, tuple[int, int]] = {}  # node: its router and the line that says so
+    joined: set[tuple[int, int]] = set()
+    used: dict[str, set[int]] = {"router": set(), "node": set()}
+    latencies = spaced = 0
+    for number, line in enumerate(lines(text), 1):
+        words = line.split()
+        if not words:
+            continue
+        spaced = spaced or (number if line.rstrip() != " ".join(words) else 0)
+        (head, *body), counted = _line(words, path, number)
+        latencies += counted
+        for kind, k in (head, *body):
+            used[kind].add(k)
+            links.mention(f"{kind} {k}", number)
+        for other in body:
+            if head[0] == other[0] == "node":
+                raise FileError(f"node {head[1]} and node {other[1]} are joined: a node joins a router", path, number)
+            if head[0] == other[0]:
+                pair = (min(head[1], other[1]), max(head[1], other[1]))
+                if pair in joined:
+                    continue
+                joined.add(pair)
+            else:
+                node, router = (head[1], other[1]) if head[0] == "node" else (other[1], head[1])
+                if node in host:
+                    first, where = host[node]
+                    if first != router:
+                        what = f"node {node} is at router {router}, and at router {first} in line {where}"
+                        raise FileError(f"{what}: a node has one router", path, number)
+                    continue
+                host[node] = (router, number)
+            links.join(f"{head[0]} {head[1]}", f"{other[0]} {other[1]}", number)
+    _require_whole(used, host, path)
+    links.terminals = [links.mention(f"node {k}") for k in range(len(host))]
+    if latencies:
+        links.notes.append(f"latencies are ignored ({latencies} are given)")
+    if spaced:
+        links.notes.append(f"line {spaced} has tabs or repeated spaces, BookSim2 itself takes single spaces only")
+    return links
+
+
+def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, int]], int]:
+    """The head and its neighbours as (kind, number), and how many latencies stand between them."""
+    found: list[tuple[str, int]] = []
+    latencies = at = 0
+    timed = True  # no latency may follow the head
+    while at < len(words):
+        if words[at] in _KINDS:
+            if at + 1 == len(words) or not _WHOLE.match(words[at + 1]):
+                what = "nothing follows" if at + 1 == len(words) else f"{shown(words[at + 1])} follows"
+                raise FileError(f"{words[at]} needs a whole number after it, {what}", path, number)
+            found.append((words[at], int(words[at + 1])))
+            timed = len(found) == 1
+            at += 2
+        elif not timed and _WHOLE.match(words[at]):
+            latencies += 1
+            timed = True
+            at += 1
+        else:
+            form = "a line is like  router 0 node 0 node 1 router 1 5  and has no comments"
+            raise FileError(f"{shown(words[at])} is not expected here; {form}", path, number)
+    return found, latencies
+
+
+def _require_whole(used: dict[str, set[int]], host: dict[int, tuple[int, int]], path: object) -> None:
+    if not used["router"]:
+        raise FileError("there is no router in it; a line is  router 0 node 0 node 1 router 1", path)
+    for kind in _KINDS:
+        count = len(used[kind])
+        if used[kind] and max(used[kind]) >= count:
+            missing = next(k for k in range(count + 1) if k not in used[kind])
+            raise FileError(
+                f"{kind} {missing} is missing: the {count} {kind}s must be numbered 0 to {count - 1} without gaps", path
+            )
+    for node in sorted(used["node"] - host.keys()):
+        raise FileError(f"node {node} has no router: write  router R node {node}", path)

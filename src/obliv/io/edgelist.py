@@ -1,0 +1,137 @@
+"""Edge lists: ``u v`` or ``u v bandwidth`` a line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from obliv.errors import FileError
+from obliv.io._links import Links
+from obliv.io._network import Options, from_file
+from obliv.io._text import lines, shown
+from obliv.io._write import require_plain, save
+from obliv.topology.topology import Topology
+
+__all__ = ["parse", "read_edgelist", "write_edgelist"]
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+_DIRECTED = re.compile(r"#+\s*(un)?directed\b", re.IGNORECASE)
+_NODE = re.compile(r"#+\s*node:\s*([^\s,]+)\s*\Z")
+
+
+def read_edgelist(
+    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+) -> Topology:
+    """Topology of an edge list.
+
+    One edge a line, ``u v`` or ``u v number``, separated by white space or by commas; ``#`` begins a comment. Names
+    are any words. Edges are undirected unless a comment before the first edge begins with the word ``directed``;
+    ``# node: NAME`` there names nodes in the order in which they shall be numbered.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    bandwidth : str
+        ``bandwidth`` takes the third column.
+    default, terminals, component : str
+        As for :func:`obliv.io.files.file`.
+
+    Returns
+    -------
+    Topology
+        Nodes numbered in the order in which the file first names them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "triangle.txt")
+    >>> _ = path.write_text("a b 10\\nb c 10\\nc a 2.5\\n")
+    >>> read_edgelist(path, bandwidth="bandwidth").bandwidth_of(1)
+    Fraction(5, 2)
+    """
+    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="edgelist")
+
+
+def write_edgelist(topology: Topology, path: str | Path) -> None:
+    """Write a topology as an edge list.
+
+    Every channel is a line of a list marked ``# directed``, with its bandwidth in a third column unless all are one;
+    ``bandwidth=bandwidth`` reads it back.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; every node must be a terminal, labels must be single words that differ.
+    path : str or Path
+        The file, replaced only once it is complete.
+    """
+    require_plain(topology, "an edge list", every_node=True)
+    names = topology.labels or tuple(map(str, range(topology.nodes)))
+    for name in names:
+        if not name or "," in name or name.startswith("#") or any(c.isspace() for c in name):
+            raise FileError(f"the label {shown(name)} is no single word without commas: write GraphML", path)
+    if len(set(names)) < len(names):
+        raise FileError("two nodes have the same label, an edge list cannot tell them apart: write GraphML", path)
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    out = ["# directed"]
+    if list(dict.fromkeys(node for pair in ends for node in pair)) != list(range(topology.nodes)):
+        out += [f"# node: {name}" for name in names]  # the edges alone would number them otherwise
+    for channel, (tail, head) in enumerate(ends):
+        speed = f" {topology.bandwidth[channel]}" if topology.bandwidth else ""
+        out.append(f"{names[tail]} {names[head]}{speed}")
+    save(path, "\n".join([*out, ""]))
+
+
+def parse(text: str, path: object = None) -> Links:
+    """The links that an edge list describes."""
+    links = Links(path)
+    both_ways = 0
+    seen: set[tuple[int, int]] = set()
+    for number, line in enumerate(lines(text), 1):
+        if not links.edges and line.lstrip().startswith("#"):
+            _header(links, line.strip(), number)
+        words = _words(_COMMENT.sub("", line), path, number)
+        if not words:
+            continue
+        links.join(words[0], words[1], number, {"bandwidth": words[2]} if len(words) > 2 else {})
+        tail, head = links.edges[-1][:2]
+        both_ways += (head, tail) in seen and head != tail
+        seen.add((tail, head))
+    if not links.edges and len(links.names) != 1:
+        raise FileError("there is no edge in it: write one a line, as  u v", path)
+    if both_ways and not links.directed:
+        links.notes.append(
+            f"{both_ways} edges are given both as  u v  and as  v u: each of the two is a link of two channels; "
+            "if every line is one channel, put  # directed  first"
+        )
+    return links
+
+
+def _header(links: Links, comment: str, line: int) -> None:
+    node = _NODE.match(comment)
+    if node:
+        links.mention(node[1], line)
+    directed = _DIRECTED.match(comment)
+    if directed:
+        links.directed = not directed[1]
+        if comment.lstrip("# ").lower() not in ("directed", "undirected"):
+            links.notes.append(f"taken as {'un' if directed[1] else ''}directed, as line {line} says: {shown(comment)}")
+
+
+def _words(line: str, path: object, number: int) -> list[str]:
+    words = [word.strip() for word in line.split(",")] if "," in line else line.split()
+    if words[2:] == ["{}"]:  # NetworkX writes the attributes of an edge so
+        words.pop()
+    if not words or (2 <= len(words) <= 3 and all(words) and not any(len(word.split()) > 1 for word in words)):
+        return words
+    if "," in line:
+        found = "commas with nothing between them" if "" in words else "both commas and spaces between the words"
+    else:
+        found = f"{len(words)} words" if len(words) > 1 else f"the single word {shown(words[0])}"
+    raise FileError(
+        f"an edge is written  u v  or  u v bandwidth, here is {found}; "
+        "if the file is no edge list, name its format with format=",
+        path,
+        number,
+    )

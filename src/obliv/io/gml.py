@@ -1,0 +1,208 @@
+"""GML, the Graph Modelling Language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.entities import html5
+from pathlib import Path
+from typing import NamedTuple
+
+from obliv.errors import FileError
+from obliv.io._links import Links, add
+from obliv.io._network import Options, from_file
+from obliv.io._text import shown
+from obliv.io._write import require_plain, save
+from obliv.topology.topology import Topology
+
+__all__ = ["parse", "read_gml", "write_gml"]
+
+_DEPTH = 100
+_TOKEN = re.compile(r'(?P<space>\s+|\#[^\n]*)|(?P<text>"[^"]*")|(?P<bracket>[\[\]])|(?P<word>[^\s"\[\]#]+)')
+_ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([0-9A-Za-z]{1,40}));", re.ASCII)
+_KEY = re.compile(r"[A-Za-z_]\w*\Z")
+
+
+def read_gml(
+    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+) -> Topology:
+    """Topology of a GML file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    bandwidth, default, terminals, component : str
+        As for :func:`obliv.io.files.file`.
+
+    Returns
+    -------
+    Topology
+        Nodes carry the file's `label`, or their id; positions are Longitude and Latitude if every node has them.
+        Parallel edges are kept, whether the file says ``multigraph 1`` or not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from obliv.topology.cartesian import ring
+    >>> path = Path(tempfile.mkdtemp(), "ring.gml")
+    >>> write_gml(ring(4), path)
+    >>> read_gml(path).channels
+    8
+    """
+    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="gml")
+
+
+def write_gml(topology: Topology, path: str | Path) -> None:
+    """Write a topology as GML.
+
+    Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
+    node attribute `terminal` where not every node is one: ``bandwidth=bandwidth,terminals=numbered`` reads them back.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; its labels and positions are written, rates of terminals are refused.
+    path : str or Path
+        The file, replaced only once it is complete.
+    """
+    require_plain(topology, "GML")
+    terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    out = ["graph [", f"  comment {_quoted(topology.spec)}", "  directed 1"]
+    if len(set(ends)) < len(ends):
+        out.append("  multigraph 1")
+    for node in range(topology.nodes):
+        label = topology.labels[node] if topology.labels else str(node)
+        words = [f"id {node}", f"label {_quoted(label)}"]
+        if topology.positions is not None:
+            x, y = topology.positions[node].tolist()
+            words += [f"Longitude {_real(x)}", f"Latitude {_real(y)}"]
+        if node in terminal:
+            words.append(f"terminal {terminal[node]}")
+        out.append(f"  node [ {' '.join(words)} ]")
+    for channel, (tail, head) in enumerate(ends):
+        words = [f"source {tail}", f"target {head}"]
+        if topology.bandwidth:
+            speed = topology.bandwidth[channel]
+            small = speed.denominator == 1 and speed < 2**31  # GML knows integers of 32 bits only
+            words.append(f"bandwidth {speed if small else _quoted(str(speed))}")
+        out.append(f"  edge [ {' '.join(words)} ]")
+    save(path, "\n".join([*out, "]", ""]))
+
+
+def _quoted(text: str) -> str:
+    """A GML string: ASCII, everything else as character entities."""
+    return '"' + "".join(c if " " <= c <= "~" and c not in '"&' else f"&#{ord(c)};" for c in text) + '"'
+
+
+def _real(number: float) -> str:
+    mantissa, e, exponent = repr(number).partition("e")
+    return mantissa + (".0" if "." not in mantissa else "") + e + exponent  # GML wants a point in every real
+
+
+class _Pair(NamedTuple):
+    """``key value``, ``key [`` (value is None) or ``]`` (key is empty)."""
+
+    key: str
+    value: str | None
+    line: int
+
+
+def parse(text: str, path: object = None) -> Links:
+    """The links that a GML text describes."""
+    links = Links(path)
+    open_lists: list[str] = []
+    item: dict[str, str] = {}
+    graphs = started = 0
+    for key, value, line in _pairs(text, path):
+        if not key:
+            if not open_lists:
+                raise FileError("a ] closes nothing: one [ is missing before it", path, line)
+            closed = open_lists.pop()
+            if open_lists == ["graph"] and closed in ("node", "edge"):
+                _take(links, closed, item, started)
+        elif value is None:
+            graphs += not open_lists and key == "graph"
+            if graphs > 1:
+                raise FileError("a second graph begins: keep one network a file", path, line)
+            open_lists.append(key)
+            if len(open_lists) > _DEPTH:
+                raise FileError(f"more than {_DEPTH} lists lie in one another: this is no plain GML", path, line)
+            if len(open_lists) == 2:
+                item, started = {}, line
+        elif open_lists == ["graph"] and key == "directed":
+            if value not in ("0", "1"):
+                raise FileError(f"directed is {shown(value)}: it must be 0 or 1", path, line)
+            links.directed = value == "1"
+        elif open_lists in (["graph", "node"], ["graph", "edge"]):
+            if key in item and key in ("id", "source", "target"):
+                raise FileError(f"{key} stands twice in this {open_lists[-1]}", path, line)
+            add(item, key, value)
+    if open_lists:
+        count = f"{len(open_lists)} list{'s are' if len(open_lists) > 1 else ' is'} still open"
+        raise FileError(f"the file ends in the middle, {count} ([ without ]): get it again", path, _last(text))
+    if not graphs:
+        raise FileError("is no GML: there is no  graph [ ... ]  in it", path)
+    links.require_declared()
+    return links
+
+
+def _take(links: Links, kind: str, item: dict[str, str], line: int) -> None:
+    for key in ("id",) if kind == "node" else ("source", "target"):
+        if key not in item:
+            raise FileError(f"a {kind} has no {key}", links.path, line)
+    if kind == "node":
+        links.declare(item.pop("id"), line, item)
+    else:
+        links.join(item.pop("source"), item.pop("target"), line, item)
+
+
+def _pairs(text: str, path: object) -> Iterator[_Pair]:
+    key = ""
+    for kind, word, line in _tokens(text, path):
+        if kind == "word" and not key:
+            if not _KEY.match(word):
+                raise FileError(f"a key is expected, not {shown(word)}; GML is made of  key value  pairs", path, line)
+            key = word
+        elif word == "]":
+            if key:
+                raise FileError(f"the key {shown(key)} has no value", path, line)
+            yield _Pair("", None, line)
+        elif not key:
+            raise FileError(f"{'a list' if word == '[' else 'a text'} has no key before it", path, line)
+        else:
+            yield _Pair(key, None if word == "[" else _plain(word[1:-1]) if kind == "text" else word, line)
+            key = ""
+    if key:
+        raise FileError(f"the file ends in the middle, after the key {shown(key)}: get it again", path, _last(text))
+
+
+def _last(text: str) -> int:
+    return text.rstrip().count("\n") + 1
+
+
+def _tokens(text: str, path: object) -> Iterator[tuple[str, str, int]]:
+    at, line = 0, 1
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is None:  # only a quotation mark without a second one fits nothing
+            raise FileError('the text that begins here has no closing ": the file may have been cut', path, line)
+        kind = token.lastgroup or ""
+        if kind != "space":
+            yield kind, token[0], line
+        line += text.count("\n", at, token.end())
+        at = token.end()
+
+
+def _plain(text: str) -> str:
+    """A string with its character entities put back."""
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    decimal, hexadecimal, name = entity.groups()
+    if name:
+        return html5.get(f"{name};", entity[0])
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else entity[0]

@@ -1,0 +1,264 @@
+"""GraphML, as the Internet Topology Zoo, NetworkX, Gephi and yEd write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from obliv.errors import FileError
+from obliv.io._links import NODE_ATTRIBUTES, Links, add
+from obliv.io._network import Options, from_file
+from obliv.io._text import looks_like, shown
+from obliv.io._write import require_plain, save
+from obliv.topology.topology import Topology
+
+__all__ = ["parse", "read_graphml", "write_graphml"]
+
+_DEPTH = 100
+_DIRECTED = {"directed": True, "true": True, "1": True, "undirected": False, "false": False, "0": False}
+_CUT = frozenset(
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
+
+
+def read_graphml(
+    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+) -> Topology:
+    """Topology of a GraphML file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    bandwidth, default, terminals, component : str
+        As for :func:`obliv.io.files.file`.
+
+    Returns
+    -------
+    Topology
+        Nodes carry the file's attribute `label`, or their id; positions are Longitude and Latitude if every node has
+        them. Parallel edges are kept, an edge's own ``directed`` goes before ``edgedefault``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from obliv.topology.cartesian import ring
+    >>> path = Path(tempfile.mkdtemp(), "ring.graphml")
+    >>> write_graphml(ring(4), path)
+    >>> read_graphml(path).channels
+    8
+    """
+    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="graphml")
+
+
+def write_graphml(topology: Topology, path: str | Path) -> None:
+    """Write a topology as GraphML.
+
+    Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
+    node attribute `terminal` where not every node is one: ``bandwidth=bandwidth,terminals=numbered`` reads them back.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; its labels and positions are written, rates of terminals are refused.
+    path : str or Path
+        The file, replaced only once it is complete.
+    """
+    require_plain(topology, "GraphML")
+    for label in topology.labels:
+        if any(ord(c) < 32 and c not in "\t\n\r" or c in "\ufffe\uffff" for c in label):
+            raise FileError(f"the label {shown(label)} holds a control character, XML has none: write GML", path)
+    whole = all(speed.denominator == 1 for speed in topology.bandwidth)
+    terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
+    keys = [
+        ("label", "string", "node", bool(topology.labels)),
+        ("Longitude", "double", "node", topology.positions is not None),
+        ("Latitude", "double", "node", topology.positions is not None),
+        ("terminal", "int", "node", bool(terminal)),
+        ("bandwidth", "long" if whole else "string", "edge", bool(topology.bandwidth)),
+    ]
+    out = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+    for name, kind, owner, used in keys:
+        if used:
+            out.append(f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>')
+    out.append(f'  <graph id={quoteattr(_clean(topology.spec))} edgedefault="directed">')
+    for node in range(topology.nodes):
+        data = {"label": _escaped(topology.labels[node])} if topology.labels else {}
+        if topology.positions is not None:
+            x, y = topology.positions[node].tolist()
+            data |= {"Longitude": repr(x), "Latitude": repr(y)}
+        if node in terminal:
+            data["terminal"] = str(terminal[node])
+        out.append(_element("node", f'id="{node}"', data))
+    for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
+        data = {"bandwidth": str(topology.bandwidth[channel])} if topology.bandwidth else {}
+        out.append(_element("edge", f'id="{channel}" source="{tail}" target="{head}"', data))
+    save(path, "\n".join([*out, "  </graph>", "</graphml>", ""]))
+
+
+def _element(tag: str, attributes: str, data: dict[str, str]) -> str:
+    inner = "".join(f'<data key="{key}">{value}</data>' for key, value in data.items())
+    return f"    <{tag} {attributes}>{inner}</{tag}>" if inner else f"    <{tag} {attributes}/>"
+
+
+def _escaped(text: str) -> str:
+    return escape(text, {"\r": "&#13;"})  # a bare one would be read as a line's end
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def parse(text: str, path: object = None) -> Links:
+    """The links that a GraphML text describes."""
+    if not text.lstrip().startswith("<"):
+        looks = looks_like(text)
+        hint = f"it looks like {looks}" if looks != "edgelist" else "an XML file starts with <"
+        raise FileError(f"is no GraphML: {hint}", path, 1)
+    return _Reader(path).read(text)
+
+
+class _Reader:
+    """What is known while the parser walks through the file."""
+
+    def __init__(self, path: object) -> None:
+        self.links = Links(path)
+        self.expat = expat.ParserCreate()
+        self.stack: list[str] = []
+        self.graphs = 0
+        self.names: dict[str, str] = {}
+        self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
+        self.key: tuple[str, str] = ("", "")
+        self.ends: dict[str, str] = {}
+        self.line = 0
+        self.attributes: dict[str, str] = {}
+        self.slot: str | None = None
+        self.pieces: list[str] = []
+        self.opens: dict[tuple[str, str], Callable[[dict[str, str]], None]] = {
+            ("graphml", "key"): self.open_key,
+            ("key", "default"): lambda given: self.collect(self.key[1]),
+            ("graphml", "graph"): self.open_graph,
+            ("graph", "node"): self.open_item,
+            ("graph", "edge"): self.open_item,
+            ("node", "data"): self.open_data,
+            ("edge", "data"): self.open_data,
+        }
+
+    def read(self, text: str) -> Links:
+        parser = self.expat
+        parser.buffer_text = True
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.data
+        parser.StartDoctypeDeclHandler = self.doctype
+        try:
+            parser.Parse(text, True)
+        except expat.ExpatError as error:
+            if error.code in _CUT:
+                self.fail("the file ends in the middle, it seems to have been cut: get it again", error.lineno)
+            self.fail(f"is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
+        if not self.graphs:
+            self.fail("there is no <graph> in it")
+        self.links.edge_defaults = self.defaults["edge"]
+        self.links.require_declared()
+        return self.links
+
+    def fail(self, message: str, line: int | None = None) -> NoReturn:
+        raise FileError(message, self.links.path, line or self.expat.CurrentLineNumber)
+
+    def doctype(self, *ignored: object) -> None:
+        self.fail("a <!DOCTYPE> can hide entities that blow up or read other files: delete it, GraphML needs none")
+
+    def start(self, tag: str, given: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        parent = self.stack[-1] if self.stack else ""
+        self.stack.append(name)
+        if not parent and name != "graphml":
+            self.fail(f"the outermost element is <{name[:40]}>, that of GraphML is <graphml>")
+        if len(self.stack) > _DEPTH:
+            self.fail(f"more than {_DEPTH} elements lie in one another: this is no plain GraphML")
+        if name == "hyperedge" or (name == "graph" and parent != "graphml"):
+            self.fail(f"a {name} inside a {parent} is not read: a network has nodes and edges only")
+        opens = self.opens.get((parent, name))
+        if opens:
+            opens(given)
+
+    def end(self, tag: str) -> None:
+        name = self.stack.pop()
+        parent = self.stack[-1] if self.stack else ""
+        if (parent, name) not in self.opens:
+            return
+        if name == "data" and self.slot is not None:
+            add(self.attributes, self.slot, "".join(self.pieces))
+            self.slot = None
+        elif name == "default" and self.slot is not None:
+            for owner in ("node", "edge") if self.key[0] == "all" else (self.key[0],):
+                self.defaults.setdefault(owner, {})[self.slot] = "".join(self.pieces)
+            self.slot = None
+        elif name in ("node", "edge"):
+            self.close_item(name)
+
+    def data(self, text: str) -> None:
+        if self.slot is not None and self.stack[-1] in ("data", "default"):
+            self.pieces.append(text)
+
+    def collect(self, slot: str) -> None:
+        self.slot = slot
+        self.pieces = []
+
+    def open_key(self, given: dict[str, str]) -> None:
+        key = self.required(given, "id", "key")
+        name = given.get("attr.name", key)
+        self.names[key] = name
+        self.key = (given.get("for", "all"), name)
+
+    def open_graph(self, given: dict[str, str]) -> None:
+        self.graphs += 1
+        if self.graphs > 1:
+            self.fail("a second <graph> begins: keep one network a file")
+        if "edgedefault" not in given:
+            self.links.notes.append("edgedefault is missing: edges are taken as undirected")
+        default = given.get("edgedefault", "undirected")
+        self.links.directed = self.truth(default, "edgedefault", "directed or undirected")
+
+    def open_item(self, given: dict[str, str]) -> None:
+        self.ends = given
+        self.line = self.expat.CurrentLineNumber
+        self.attributes = {}
+        for end in ("id",) if self.stack[-1] == "node" else ("source", "target"):
+            self.required(given, end, self.stack[-1])
+
+    def open_data(self, given: dict[str, str]) -> None:
+        key = self.required(given, "key", "data")
+        if key not in self.names:
+            self.fail(f"data names key {shown(key)}, which no <key> declares")
+        self.collect(self.names[key])
+
+    def close_item(self, name: str) -> None:
+        if name == "node":
+            for used in NODE_ATTRIBUTES & self.defaults["node"].keys():
+                self.attributes.setdefault(used, self.defaults["node"][used])
+            self.links.declare(self.ends["id"], self.line, self.attributes)
+        else:
+            own = self.ends.get("directed")
+            directed = None if own is None else self.truth(own, "directed", "true or false")
+            self.links.join(self.ends["source"], self.ends["target"], self.line, self.attributes, directed)
+
+    def required(self, given: dict[str, str], attribute: str, element: str) -> str:
+        if attribute not in given:
+            self.fail(f"<{element}> has no {attribute}")
+        return given[attribute]
+
+    def truth(self, word: str, what: str, known: str) -> bool:
+        if word not in _DIRECTED:
+            self.fail(f"{what} is {shown(word)}: it must be {known}")
+        return _DIRECTED[word]

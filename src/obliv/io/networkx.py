@@ -1,0 +1,109 @@
+"""Graphs of NetworkX, in and out."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from obliv.errors import TopologyError, extra
+from obliv.io._links import Links
+from obliv.io._network import Options, network
+from obliv.topology.topology import Topology
+
+__all__ = ["from_networkx", "to_networkx"]
+
+
+def from_networkx(
+    graph: Any,
+    *,
+    bandwidth: str = "",
+    default: str = "",
+    terminals: str = "",
+    component: str = "",
+    spec: str = "",
+) -> Topology:
+    """Topology of a NetworkX graph.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        Nodes are numbered as the graph lists them and carry their attribute `label`, or their name. An undirected edge
+        is two channels. Where every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` gives it,
+        channels keep that order.
+    bandwidth, default, terminals, component : str
+        As for :func:`obliv.io.files.file`.
+    spec : str
+        What to call the topology; default ``networkx`` with the graph's name.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from_networkx(networkx.petersen_graph())
+    <Topology networkx:Petersen Graph: 10 nodes, 30 channels, 10 terminals>
+    """
+    try:
+        nodes, edges, directed = list(graph.nodes(data=True)), list(graph.edges(data=True)), graph.is_directed()
+    except (AttributeError, TypeError):
+        raise TopologyError(f"a NetworkX graph is needed, not {type(graph).__name__}") from None
+    links = Links(directed=directed)
+    number = {}
+    for k, (node, attributes) in enumerate(nodes):
+        number[node] = str(k)
+        links.declare(str(k), None, _texts({"label": node, **attributes}))
+    places = [_place(attributes.get("pos")) for _, attributes in nodes]
+    if places and None not in places:
+        links.positions = [place for place in places if place is not None]
+    if all(isinstance(attributes.get("channel"), int) for _, _, attributes in edges):
+        edges.sort(key=lambda edge: int(edge[2]["channel"]))
+    for tail, head, attributes in edges:
+        own = {name: value for name, value in attributes.items() if name != "channel"}
+        links.join(number[tail], number[head], None, _texts(own))
+    name = getattr(graph, "name", "")
+    return network(
+        links, spec or (f"networkx:{name}" if name else "networkx"), Options(bandwidth, default, terminals, component)
+    )
+
+
+def to_networkx(topology: Topology) -> Any:
+    """A ``networkx.MultiDiGraph`` of a topology.
+
+    Parameters
+    ----------
+    topology : Topology
+        Nodes become the numbers from 0, with `label`, `pos` and `terminal` (the terminal's number) where there are
+        such; every channel becomes an edge with its number `channel` and its `bandwidth`, a Fraction.
+
+    Examples
+    --------
+    >>> from obliv.topology.cartesian import ring
+    >>> to_networkx(ring(4)).number_of_edges()
+    8
+    """
+    try:
+        networkx = importlib.import_module("networkx")
+    except ImportError:
+        raise extra("networkx", "networkx") from None
+    graph = networkx.MultiDiGraph(name=topology.spec)
+    for node in range(topology.nodes):
+        graph.add_node(node)
+        if topology.labels:
+            graph.nodes[node]["label"] = topology.labels[node]
+        if topology.positions is not None:
+            graph.nodes[node]["pos"] = tuple(topology.positions[node].tolist())
+    for k, node in enumerate(topology.terminals.tolist()):
+        graph.nodes[node]["terminal"] = k
+    for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
+        graph.add_edge(tail, head, channel=channel, bandwidth=topology.bandwidth_of(channel))
+    return graph
+
+
+def _texts(attributes: dict[Any, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in attributes.items() if value is not None}
+
+
+def _place(value: Any) -> tuple[float, float] | None:
+    try:
+        x, y = (float(part) for part in value)
+    except (TypeError, ValueError):
+        return None
+    return x, y

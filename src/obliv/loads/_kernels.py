@@ -1,0 +1,236 @@
+"""Kernels: loads from next hops, destination by destination, and what is read from them.
+
+A block of destinations has its next hops in one list: node v towards the t-th destination of the block may take the
+channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities share / total, total per (t, v).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["compare", "hop_levels", "propagate", "scatter"]
+
+Array = Any
+
+LOOP = 1
+GAP = 2
+
+
+@kernel
+def hop_levels(
+    targets: Array,
+    starts: Array,
+    nodes: int,
+    head: Array,
+    ptr: Array,
+    hop: Array,
+    total: Array,
+    limit: int,
+    level: Array,
+    multiple: Array,
+    stack: Array,
+    cursor: Array,
+    fault: Array,
+) -> int:
+    """Longest distance to each destination along next hops, and a denominator that divides all path probabilities.
+
+    `level` gets, for every (destination of the block, node), the longest remaining path; -1 where no start leads
+    there.  A loop or a node without next hops fills `fault` with (kind, destination, node).  Returns the common
+    denominator, or -1 where it passes `limit` (0: none).
+    """
+    common = 1
+    for t in range(len(targets)):
+        base = t * nodes
+        for v in range(nodes):
+            level[base + v] = -1
+            multiple[v] = 0
+        level[base + targets[t]] = 0
+        multiple[targets[t]] = 1
+        for k in range(len(starts)):
+            if level[base + starts[k]] >= 0:  # on the way of an earlier start, whose denominator serves it too
+                continue
+            depth = 0
+            stack[0] = starts[k]
+            cursor[starts[k]] = ptr[base + starts[k]]
+            level[base + starts[k]] = -2
+            while depth >= 0:
+                v = stack[depth]
+                at = cursor[v]
+                if at == ptr[base + v] and ptr[base + v + 1] == at:
+                    fault[0] = GAP
+                    fault[1] = targets[t]
+                    fault[2] = v
+                    return -1
+                if at < ptr[base + v + 1]:
+                    cursor[v] = at + 1
+                    w = head[hop[at]]
+                    if level[base + w] == -2:
+                        fault[0] = LOOP
+                        fault[1] = targets[t]
+                        fault[2] = w
+                        return -1
+                    if level[base + w] == -1:
+                        level[base + w] = -2
+                        cursor[w] = ptr[base + w]
+                        depth += 1
+                        stack[depth] = w
+                    continue
+                far = 0
+                least = 1
+                for e in range(ptr[base + v], at):
+                    w = head[hop[e]]
+                    if level[base + w] >= far:
+                        far = level[base + w] + 1
+                    other = multiple[w]
+                    if least % other != 0:
+                        a, b = least, other
+                        while b != 0:
+                            a, b = b, a % b
+                        if limit > 0 and least // a > limit // other:
+                            return -1
+                        least = least // a * other
+                if limit > 0 and total[base + v] > limit // least:
+                    return -1
+                level[base + v] = far
+                multiple[v] = least * total[base + v]
+                depth -= 1
+            other = multiple[starts[k]]
+            if common % other != 0:
+                a, b = common, other
+                while b != 0:
+                    a, b = b, a % b
+                if limit > 0 and common // a > limit // other:
+                    return -1
+                common = common // a * other
+    return common
+
+
+@kernel
+def propagate(
+    first: int,
+    targets: Array,
+    starts: Array,
+    nodes: int,
+    channels: int,
+    head: Array,
+    ptr: Array,
+    hop: Array,
+    share: Array,
+    total: Array,
+    level: Array,
+    denominator: int,
+    mass: Array,
+    bucket: Array,
+    after: Array,
+    counts: Array,
+    out_channel: Array,
+    out_source: Array,
+    out_weight: Array,
+    out_end: Array,
+) -> int:
+    """Send one unit from every start to each destination of the block, from `first` on.
+
+    Writes (channel, source, numerator) for every channel that is used, destination after destination, their ends to
+    `out_end`; adds to `counts` how many entries each channel has.  Returns the first destination that did not fit.
+    `mass` must be zero and `bucket` -1 on entry and is so on return.
+    """
+    size = 0
+    capacity = len(out_channel)
+    for t in range(first, len(targets)):
+        base = t * nodes
+        begin = size
+        for k in range(len(starts)):
+            s = starts[k]
+            if s == targets[t]:
+                continue
+            if size + channels > capacity:
+                for e in range(begin, size):
+                    counts[out_channel[e]] -= 1
+                return t
+            far = level[base + s]
+            mass[s] = denominator
+            bucket[far] = s
+            after[s] = -1
+            for rank in range(far, 0, -1):
+                v = bucket[rank]
+                bucket[rank] = -1
+                while v >= 0:
+                    unit = mass[v] // total[base + v]
+                    mass[v] = 0
+                    for e in range(ptr[base + v], ptr[base + v + 1]):
+                        c = hop[e]
+                        amount = unit * share[e]
+                        out_channel[size] = c
+                        out_source[size] = k
+                        out_weight[size] = amount
+                        counts[c] += 1
+                        size += 1
+                        w = head[c]
+                        if mass[w] == 0:
+                            below = level[base + w]
+                            after[w] = bucket[below]
+                            bucket[below] = w
+                        mass[w] += amount
+                    v = after[v]
+            bucket[0] = -1
+            mass[targets[t]] = 0
+        out_end[t] = size
+    return len(targets)
+
+
+@kernel
+def scatter(
+    channel: Array,
+    source: Array,
+    weight: Array,
+    ends: Array,
+    number: int,
+    cursor: Array,
+    out_destination: Array,
+    out_source: Array,
+    out_weight: Array,
+    common: int,
+) -> int:
+    """Put entries behind their channels' cursors; returns the greatest common divisor with `common`."""
+    begin = 0
+    for t in range(len(ends)):
+        for e in range(begin, ends[t]):
+            at = cursor[channel[e]]
+            cursor[channel[e]] = at + 1
+            out_destination[at] = number + t
+            out_source[at] = source[e]
+            x = weight[e]
+            out_weight[at] = x
+            if x % common != 0:
+                a, b = common, x
+                while b != 0:
+                    a, b = b, a % b
+                common = a
+        begin = ends[t]
+    return common
+
+
+@kernel
+def compare(start: Array, moved: Array, place: Array, row: Array, col: Array, weight: Array) -> bool:
+    """Whether the entries of every channel, relabelled by `place`, are those of its image; rows sorted, then columns."""
+    for c in range(len(moved)):
+        d = moved[c]
+        first, size = start[d], start[d + 1] - start[d]
+        if size != start[c + 1] - start[c]:
+            return False
+        for e in range(start[c], start[c + 1]):
+            r, k = place[row[e]], place[col[e]]
+            low, high = first, first + size
+            while low < high:
+                middle = (low + high) >> 1
+                if row[middle] < r or (row[middle] == r and col[middle] < k):
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == first + size or row[low] != r or col[low] != k or weight[low] != weight[e]:
+                return False
+    return True

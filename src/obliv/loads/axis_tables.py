@@ -1,0 +1,128 @@
+"""What one dimension contributes to a separable load: exact tables over (start, end) coordinates.
+
+Positions along a program are S (the source's coordinate), D (the destination's), Q (an intermediate drawn on the
+minimal way) and A (one drawn anywhere).  Tables hold numerators; the common denominator is returned beside them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.topology.cartesian import Axis
+
+__all__ = ["crossing", "presence"]
+
+Array = npt.NDArray[Any]
+
+
+@cache
+def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, int]:
+    """Probability that a segment from position `origin` to `target` runs along a link.
+
+    Parameters
+    ----------
+    axis : Axis
+    origin, target : str
+        Positions: S to Q, D or A; Q to D; A to D.
+    link : int
+        Link of the axis.
+
+    Returns
+    -------
+    array, shape (radix, radix)
+        Numerators by start and end coordinate.
+    int
+        Denominator.
+    """
+    k = axis.radix
+    chance, far, past = _directed(axis, link)
+    runs = (past >= 0) & (past < far)
+    if (origin, target) == ("S", "D"):
+        return np.where(runs, chance, 0), 2
+    if (origin, target) == ("S", "Q"):
+        whole, share = _per_stop(axis, far)
+        return np.where(runs, chance * (far - past) * share, 0), 2 * whole
+    if (origin, target) == ("Q", "D"):
+        whole, share = _per_stop(axis, far)
+        return np.where(runs, chance * (past + 1) * share, 0), 2 * whole
+    direct = np.where(runs, chance, 0)
+    if (origin, target) == ("S", "A"):
+        return np.repeat(direct.sum(axis=1)[:, None], k, axis=1), 2 * k
+    if (origin, target) == ("A", "D"):
+        return np.repeat(direct.sum(axis=0)[None, :], k, axis=0), 2 * k
+    raise ValueError(f"no segment leads from {origin} to {target}")
+
+
+@cache
+def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
+    """Probability that a position is at a coordinate, as :func:`crossing`."""
+    k = axis.radix
+    start, end = np.arange(k)[:, None], np.arange(k)[None, :]
+    if position == "S":
+        return np.broadcast_to(start == coordinate, (k, k)).astype(np.int64), 1
+    if position == "D":
+        return np.broadcast_to(end == coordinate, (k, k)).astype(np.int64), 1
+    if position == "A":
+        return np.ones((k, k), np.int64), k
+    total: Array = np.zeros((k, k), np.int64)
+    for step in (1, -1) if axis.kind != "clique" else (0,):
+        chance, far = _way(axis, step)
+        past = _offset(axis, step, start, coordinate)
+        whole, share = _per_stop(axis, far)
+        on = (past >= 0) & (past <= far)
+        total = total + np.where(on, chance * share, 0)
+    return total, 2 * whole
+
+
+def _directed(axis: Axis, link: int) -> tuple[Array, Array, Array]:
+    """Twice the chance to go the link's way round, the length of that way, and how far along it the link stands."""
+    k = axis.radix
+    tail, head = axis.links[link]
+    start, end = np.arange(k)[:, None], np.arange(k)[None, :]
+    if axis.kind == "clique":
+        chance, far = _way(axis, 0)
+        return chance, far, np.where((start == tail) & (end == head), 0, -1)
+    step = (1 if link % 2 == 0 else -1) if axis.kind == "ring" else head - tail
+    chance, far = _way(axis, step)
+    return chance, far, np.broadcast_to(_offset(axis, step, start, tail), (k, k))
+
+
+def _way(axis: Axis, step: int) -> tuple[Array, Array]:
+    """Twice the chance that a minimal way goes in direction `step`, and its length; a way of length 0 counts once."""
+    k = axis.radix
+    start, end = np.arange(k)[:, None], np.arange(k)[None, :]
+    if axis.kind == "clique":
+        return np.full((k, k), 2), (start != end).astype(np.int64)
+    if axis.kind == "line":
+        far = (end - start) * step
+        return np.where(far > 0, 2, np.where((far == 0) & (step > 0), 2, 0)), far
+    far = (end - start) * step % k
+    chance = np.where(2 * far < k, 2, np.where(2 * far == k, 1, 0))
+    return np.where((far == 0) & (step < 0), 0, chance), far
+
+
+def _offset(axis: Axis, step: int, start: Array, coordinate: int) -> Array:
+    """How far along the way from `start` in direction `step` a coordinate stands; for a clique 0 and 1 are the ends."""
+    if axis.kind == "ring":
+        return (coordinate - start) * step % axis.radix
+    if axis.kind == "line":
+        return (coordinate - start) * step
+    k = axis.radix
+    end = np.arange(k)[None, :]
+    return np.where(start == coordinate, 0, np.where(end == coordinate, 1, -1))
+
+
+def _per_stop(axis: Axis, far: Array) -> tuple[int, Array]:
+    """A common denominator of 1/(length + 1), and those shares over it."""
+    longest = {"clique": 1, "ring": axis.radix // 2, "line": axis.radix - 1}[axis.kind]
+    whole = lcm(*range(1, longest + 2))
+    share: Array = np.zeros(far.shape, np.int64 if 4 * whole * (longest + 1) < 2**62 else object)
+    inside = (far >= 0) & (far <= longest)
+    for length in range(longest + 1):
+        share[inside & (far == length)] = whole // (length + 1)
+    return whole, share

@@ -1,0 +1,64 @@
+"""Phase programs: what a dimension-ordered routing on a Cartesian network does, as data.
+
+A program draws an intermediate coordinate in every dimension, then runs phases.  A phase takes some dimensions, in an
+order drawn uniformly from those it lists, each to its intermediate coordinate or to the destination's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, permutations
+from math import factorial
+
+__all__ = ["ANYWHERE", "Phase", "Program", "QUADRANT", "TO_DESTINATION", "TO_INTERMEDIATE"]
+
+#: Draw of intermediates: the directions first, then each coordinate uniformly on the minimal way (ends included).
+QUADRANT = "quadrant"
+#: Draw of intermediates: each coordinate uniformly over its dimension; every segment is minimal on its own.
+ANYWHERE = "anywhere"
+
+TO_INTERMEDIATE = "I"
+TO_DESTINATION = "D"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase: where its dimensions go and the orders it may take them in, equally likely.
+
+    `orders` None stands for all orders of all dimensions.
+    """
+
+    target: str
+    orders: tuple[tuple[int, ...], ...] | None = None
+
+    def each_order(self, dimensions: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Every order with its probability."""
+        orders = self.orders
+        count = factorial(dimensions) if orders is None else len(orders)
+        for order in permutations(range(dimensions)) if orders is None else orders:
+            yield Fraction(1, count), order
+
+    def each_turn(self, dimensions: int) -> Iterator[tuple[Fraction, int, frozenset[int]]]:
+        """Every dimension with the set of those taken before it, and the probability of that."""
+        if self.orders is not None:
+            for order in self.orders:
+                for at, dim in enumerate(order):
+                    yield Fraction(1, len(self.orders)), dim, frozenset(order[:at])
+            return
+        for dim in range(dimensions):
+            others = [other for other in range(dimensions) if other != dim]
+            for size in range(dimensions):
+                chance = Fraction(factorial(size) * factorial(dimensions - 1 - size), factorial(dimensions))
+                for before in combinations(others, size):
+                    yield chance, dim, frozenset(before)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A sequence of phases that is followed with some probability."""
+
+    probability: Fraction
+    phases: tuple[Phase, ...]
+    draw: str = QUADRANT

@@ -1,0 +1,347 @@
+"""Closed-form loads of phase programs: sums of products of one-dimensional tables.
+
+The coordinates of a program's intermediate are independent of each other, so the chance to cross a channel of
+dimension x is, for each way to have got there, a crossing table of x times a presence table of every other dimension.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache, lru_cache
+from math import gcd, lcm, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.loads.axis_tables import crossing, presence
+from obliv.loads.pair_loads import PairLoads, whole
+from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
+from obliv.matching.weights import Weights, from_entries
+from obliv.topology.cartesian import Axis, Cartesian
+from obliv.traffic.traffic import Traffic
+
+__all__ = ["SeparableLoads"]
+
+Array = npt.NDArray[Any]
+Key = tuple[str, ...]  # the position of every other dimension while x is crossed
+Segments = tuple[tuple[str, str, Fraction], ...]  # (origin, target) and the chance of that segment
+
+
+class SeparableLoads(PairLoads):
+    """Loads of programs on a Cartesian network, a channel at a time, no path enumerated.
+
+    Rows (and columns) of a channel that are alike are merged: coordinates whose tables agree in every dimension make
+    one class, and a class counts as many terminals as it has members.
+    """
+
+    def __init__(self, topology: Cartesian, programs: tuple[Program, ...]) -> None:
+        self.topology: Cartesian = topology
+        self._groups = [_grouped(programs, dim, len(topology.axes)) for dim in range(len(topology.axes))]
+        self._own: list[dict[Key, int]] = []
+        for dim, groups in enumerate(self._groups):
+            self._own.append({key: self._own_denominator(dim, key, segments) for key, segments in groups.items()})
+        self.denominator = lcm(*(own for each in self._own for own in each.values()))
+        self._dtype: Any = np.int64 if 4 * self.denominator * topology.nodes < 2**62 else object
+
+    def weights(self, channel: int) -> Weights:
+        topology = self.topology
+        dim = int(topology.dim_of[channel])
+        at = topology.coordinates(int(topology.tail[channel]))
+        tables = self._tables(dim, int(topology.link_of[channel]), at)
+        return _combined(topology, tables)
+
+    def totals(self) -> Array:
+        sums = []
+        for channel in range(self.topology.channels):
+            dim = int(self.topology.dim_of[channel])
+            at = self.topology.coordinates(int(self.topology.tail[channel]))
+            tables = self._tables(dim, int(self.topology.link_of[channel]), at)
+            each = [[int(table.sum()) for table in group] for group in zip(*tables, strict=True)]
+            sums.append(sum(prod(parts) for parts in each))
+        return whole(sums)
+
+    def _carried(self, traffic: Traffic) -> Array:
+        topology = self.topology
+        source, destination = topology.terminals[traffic.source], topology.terminals[traffic.destination]
+        bound = 2 * self.denominator * int(max(traffic.amount)) * len(traffic.amount)
+        dtype: Any = np.int64 if bound < 2**62 else object
+        carried: Array = np.zeros(topology.channels, dtype)
+        spots = [
+            (source // stride % k, destination // stride % k)
+            for stride, k in zip(topology.strides, topology.radices, strict=True)
+        ]
+        for dim, groups in enumerate(self._groups):
+            others = [j for j in range(len(topology.axes)) if j != dim]
+            of_dim = np.flatnonzero(topology.dim_of == dim)
+            rest = np.zeros(len(of_dim), np.int64)
+            size = 1
+            for j in others:
+                rest += topology.tail[of_dim] // topology.strides[j] % topology.radices[j] * size
+                size *= topology.radices[j]
+            for key, segments in groups.items():
+                along = np.stack(
+                    [self._crossing(dim, key, segments, e)[spots[dim]] for e in range(len(topology.axes[dim].links))]
+                ).astype(dtype)
+                across: Array = np.ones((len(source), 1), dtype)
+                for j, position in zip(others, key, strict=True):
+                    there = np.stack(
+                        [self._presence(j, position, v)[spots[j]] for v in range(topology.radices[j])], axis=1
+                    ).astype(dtype)
+                    across = (there[:, :, None] * across[:, None, :]).reshape(len(source), -1)
+                carried[of_dim] += ((along * traffic.amount.astype(dtype)) @ across)[topology.link_of[of_dim], rest]
+        return carried
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        split = _split(self.topology, node_map)
+        if split is None:
+            return super()._keeps(node_map, moved, place)
+        to_dim, to_coordinate = split
+        axes = self.topology.axes
+        for dim, groups in enumerate(self._groups):
+            image = self._groups[to_dim[dim]]
+            others = [j for j in range(len(axes)) if j != dim]
+            image_others = [j for j in range(len(axes)) if j != to_dim[dim]]
+            if len(image) != len(groups):
+                return False
+            links = _link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
+            for key, segments in groups.items():
+                position = {to_dim[j]: p for j, p in zip(others, key, strict=True)}
+                image_key = tuple(position[j] for j in image_others)
+                if image_key not in image:
+                    return False
+                grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
+                for link, image_link in enumerate(links):
+                    theirs = self._crossing(to_dim[dim], image_key, image[image_key], image_link)
+                    if not np.array_equal(theirs[grid], self._crossing(dim, key, segments, link)):
+                        return False
+        for j, along in enumerate(axes):
+            grid = np.ix_(to_coordinate[j], to_coordinate[j])
+            used = {key[at - (at > dim)] for dim, g in enumerate(self._groups) for key in g for at in (j,) if at != dim}
+            for position in sorted(used):
+                for v in range(along.radix):
+                    theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
+                    if not np.array_equal(theirs[grid], self._presence(j, position, v)):
+                        return False
+        return True
+
+    def _tables(self, dim: int, link: int, at: tuple[int, ...]) -> list[list[Array]]:
+        """For every dimension the table of each group."""
+        tables: list[list[Array]] = [[] for _ in at]
+        for key, segments in self._groups[dim].items():
+            tables[dim].append(self._crossing(dim, key, segments, link))
+            for j, position in zip([j for j in range(len(at)) if j != dim], key, strict=True):
+                tables[j].append(self._presence(j, position, at[j]))
+        return tables
+
+    def _crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
+        """Numerators of a group's crossing table, scaled so that its product with the presences is over the denominator."""
+        beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
+        return _scaled(self.topology.axes[dim], segments, link, self.denominator // beside, self._dtype)
+
+    def _presence(self, dim: int, position: str, coordinate: int) -> Array:
+        return _present(self.topology.axes[dim], position, coordinate, self._dtype)
+
+    def _others(self, dim: int) -> list[int]:
+        return [j for j in range(len(self.topology.axes)) if j != dim]
+
+    def _presence_denominator(self, dim: int, position: str) -> int:
+        return _presence_denominator(self.topology.axes[dim], position)
+
+    def _own_denominator(self, dim: int, key: Key, segments: Segments) -> int:
+        """The least denominator of a group's products."""
+        axis = self.topology.axes[dim]
+        links = range(len(axis.links)) if axis.kind == "line" else range(min(2, len(axis.links)))
+        common = lcm(*(_summed(axis, segments, link)[1] for link in links))
+        beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
+        return common * beside
+
+
+def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[Key, Segments]:
+    """For one dimension: where the others stand while it is crossed, and by which segments."""
+    groups: dict[Key, dict[tuple[str, str], Fraction]] = {}
+    for program in programs:
+        position = ["S"] * dimensions
+        for phase in program.phases:
+            drawn = "Q" if program.draw == QUADRANT else "A"
+            target = "D" if phase.target == TO_DESTINATION else drawn
+            for chance, x, before in phase.each_turn(dimensions):
+                if x != dim or position[x] == target:
+                    continue
+                key = tuple(target if j in before else position[j] for j in range(dimensions) if j != dim)
+                segments = groups.setdefault(key, {})
+                segment = (position[x], target)
+                segments[segment] = segments.get(segment, Fraction(0)) + program.probability * chance
+            for _, x, _ in phase.each_turn(dimensions):
+                position[x] = target
+    return {
+        key: tuple((*segment, chance) for segment, chance in sorted(segments.items()))
+        for key, segments in groups.items()
+    }
+
+
+@cache
+def _presence_denominator(axis: Axis, position: str) -> int:
+    """The least denominator of a position's presence tables."""
+    if position in "SD":
+        return 1
+    places = range(axis.radix) if axis.kind == "line" else (0,)
+    return lcm(*(_reduced(*presence(axis, position, v))[1] for v in places))
+
+
+@lru_cache(maxsize=4096)
+def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
+    """The crossing table of several segments together, in lowest terms: much cancels here."""
+    parts = [(crossing(axis, origin, target, link), chance) for origin, target, chance in segments]
+    denominator = lcm(*(own * chance.denominator for (_, own), chance in parts))
+    scaled = [
+        (numerators, chance.numerator * (denominator // (own * chance.denominator)))
+        for (numerators, own), chance in parts
+    ]
+    small = sum(int(numerators.max()) * factor for numerators, factor in scaled) < 2**62
+    dtype: Any = np.int64 if small else object
+    total: Array = np.zeros((axis.radix, axis.radix), dtype)
+    for numerators, factor in scaled:
+        total = total + numerators.astype(dtype) * factor
+    return _reduced(total, denominator)
+
+
+@lru_cache(maxsize=2048)
+def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) -> Array:
+    """A crossing table over a given denominator."""
+    numerators, denominator = _summed(axis, segments, link)
+    factor = over // denominator
+    small = int(numerators.max()) * factor < 2**62
+    result: Array = (numerators.astype(np.int64 if small else object) * factor).astype(dtype)
+    return result
+
+
+@lru_cache(maxsize=2048)
+def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
+    """A presence table over its least denominator."""
+    numerators, denominator = _reduced(*presence(axis, position, coordinate))
+    result: Array = (numerators * (_presence_denominator(axis, position) // denominator)).astype(dtype)
+    return result
+
+
+def _reduced(numerators: Array, denominator: int) -> tuple[Array, int]:
+    """The same table in lowest terms."""
+    shared = gcd(denominator, *map(int, set(numerators.ravel().tolist())))
+    return numerators // shared, denominator // shared
+
+
+def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
+    """The sum over groups of the products over dimensions, between classes of terminals that are alike."""
+    groups = len(tables[0])
+    merged = [(_alike(t.transpose(1, 0, 2)), _alike(t.transpose(2, 0, 1))) for t in map(np.stack, tables)]
+    if prod(len(r[0]) * len(c[0]) for r, c in merged) > topology.nodes**2 // 16:  # few are alike: keep them single
+        merged = [((np.arange(k), np.arange(k)),) * 2 for k in topology.radices]
+    row_class, row_size = np.zeros(topology.nodes, np.int64), 1
+    col_class, col_size = np.zeros(topology.nodes, np.int64), 1
+    row = col = np.zeros(1, np.int64)
+    weight: Array = np.ones((groups, 1), tables[0][0].dtype)
+    numbers = np.arange(topology.nodes)
+    for each, alike, stride, radix in zip(tables, merged, topology.strides, topology.radices, strict=True):
+        stacked = np.stack(each)
+        (rows, row_of), (cols, col_of) = alike
+        least = stacked[:, rows][:, :, cols]
+        r, c = np.nonzero((least != 0).any(axis=0))
+        place = numbers // stride % radix
+        row_class += row_of[place] * row_size
+        col_class += col_of[place] * col_size
+        row = (row[None, :] + r[:, None] * row_size).ravel()
+        col = (col[None, :] + c[:, None] * col_size).ravel()
+        row_size *= len(rows)
+        col_size *= len(cols)
+        last = stride * radix == topology.nodes
+        weight = (
+            _products_summed(weight, least[:, r, c])
+            if last
+            else (least[:, r, c][:, :, None] * weight[:, None, :]).reshape(groups, -1)
+        )
+    kept = np.flatnonzero(weight)
+    found = from_entries(row[kept], col[kept], weight[kept])
+    members = Weights(
+        found.ptr,
+        found.col,
+        found.weight,
+        _members(row_class, found.row_members[1]),
+        _members(col_class, found.column_members[1]),
+    )
+    if topology.all_terminals:
+        return members
+    index = np.full(topology.nodes, -1, np.int64)
+    index[topology.terminals] = np.arange(len(topology.terminals))
+    source, destination, numerators = members.spread()
+    inside = (index[source] >= 0) & (index[destination] >= 0)
+    return from_entries(index[source[inside]], index[destination[inside]], numerators[inside])
+
+
+def _products_summed(one: Array, two: Array) -> Array:
+    """Σ over groups of the outer products, flattened; the new dimension runs slowest."""
+    total = two[0][:, None] * one[0][None, :]
+    for a, b in zip(one[1:], two[1:], strict=True):
+        total += b[:, None] * a[None, :]
+    flat: Array = total.ravel()
+    return flat
+
+
+def _alike(tables: Array) -> tuple[Array, Array]:
+    """Representatives of equal coordinates, and the class of each coordinate."""
+    found: dict[Any, int] = {}
+    firsts: list[int] = []
+    classes = []
+    for at, table in enumerate(tables):
+        key = tuple(table.ravel().tolist()) if table.dtype == object else table.tobytes()
+        if key not in found:
+            found[key] = len(firsts)
+            firsts.append(at)
+        classes.append(found[key])
+    return np.array(firsts), np.array(classes)
+
+
+def _members(class_of: Array, kept: Array) -> tuple[Array, Array]:
+    """The members of each kept class."""
+    order = np.argsort(class_of, kind="stable")
+    ordered = class_of[order]
+    first, end = np.searchsorted(ordered, kept), np.searchsorted(ordered, kept, side="right")
+    ptr = np.concatenate([[0], np.cumsum(end - first)])
+    take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
+    return ptr, order[take]
+
+
+def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:
+    """A node map as a map of dimensions and of coordinates within each, None where it is no product of such."""
+    radices, strides = topology.radices, topology.strides
+    origin = topology.coordinates(int(node_map[0]))
+    to_dim: list[int] = []
+    to_coordinate: list[Array] = []
+    for stride, radix in zip(strides, radices, strict=True):
+        line = [topology.coordinates(int(node_map[x * stride])) for x in range(radix)]
+        moves = [j for j in range(len(radices)) if any(at[j] != origin[j] for at in line)]
+        if len(moves) != 1 or topology.axes[moves[0]] is not topology.axes[strides.index(stride)]:
+            return None
+        to_dim.append(moves[0])
+        to_coordinate.append(np.array([at[moves[0]] for at in line]))
+    numbers = np.arange(topology.nodes)
+    image = np.zeros(topology.nodes, np.int64)
+    for dim, stride in enumerate(strides):
+        image += to_coordinate[dim][numbers // stride % radices[dim]] * strides[to_dim[dim]]
+    if sorted(to_dim) != list(range(len(radices))) or not np.array_equal(image, node_map):
+        return None
+    return to_dim, to_coordinate
+
+
+def _link_map(axis: Axis, image: Axis, to: Array) -> list[int]:
+    """The link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
+    places: dict[tuple[int, int], list[int]] = {}
+    for link, ends in enumerate(image.links):
+        places.setdefault(ends, []).append(link)
+    seen: dict[tuple[int, int], int] = {}
+    mapped = []
+    for tail, head in axis.links:
+        ends = int(to[tail]), int(to[head])
+        rank = seen.get(ends, 0)
+        seen[ends] = rank + 1
+        mapped.append(places[ends][rank])
+    return mapped

@@ -1,0 +1,32 @@
+"""Kernel: distances to one destination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliv.kernels import kernel
+
+__all__ = ["distances_to"]
+
+Array = Any
+
+
+@kernel
+def distances_to(
+    destination: int, first_in: Array, tail_in: Array, far: Array, queue: Array
+) -> None:
+    """Fewest channels from every node to `destination`, -1 where there is no way."""
+    for v in range(len(far)):
+        far[v] = -1
+    far[destination] = 0
+    queue[0] = destination
+    begin, end = 0, 1
+    while begin < end:
+        v = queue[begin]
+        begin += 1
+        for e in range(first_in[v], first_in[v + 1]):
+            w = tail_in[e]
+            if far[w] < 0:
+                far[w] = far[v] + 1
+                queue[end] = w
+                end += 1

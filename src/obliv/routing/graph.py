@@ -1,0 +1,86 @@
+"""Routings that fit any network: shortest paths, one or all of them."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError
+from obliv.kernels import run
+from obliv.loads.enumerate import Hops
+from obliv.routing._kernels import distances_to
+from obliv.routing.routing import HopRouting
+from obliv.specs import routings
+from obliv.topology.topology import Topology
+
+__all__ = ["ECMP", "Shortest"]
+
+Array = npt.NDArray[Any]
+
+
+class MinimalRouting(HopRouting):
+    """Next hops that come one channel nearer to the destination."""
+
+    one_path = False
+
+    def __init__(self, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self._distances = lru_cache(maxsize=4)(self._measured)
+
+    @cached_property
+    def _incoming(self) -> tuple[Array, Array]:
+        """The tails of the channels into each node."""
+        topology = self.topology
+        order = np.argsort(topology.head, kind="stable")
+        counts = np.bincount(topology.head, minlength=topology.nodes)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), topology.tail[order]
+
+    def _measured(self, destination: int) -> Array:
+        far, queue = np.empty(self.topology.nodes, np.int64), np.empty(self.topology.nodes, np.int64)
+        work = 10.0 * self.topology.channels * len(self.topology.terminals)
+        run(distances_to, work, destination, *self._incoming, far, queue)
+        if (far[self.topology.terminals] < 0).any():
+            lost = int(self.topology.terminals[np.argmax(far[self.topology.terminals] < 0)])
+            name = self.topology.name_of
+            raise RoutingError(f"{self.spec}: {name(destination)} cannot be reached from {name(lost)}")
+        return far
+
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        far = self._distances(destination)
+        first = self.topology.first_channel
+        wanted = far[node] - 1
+        near = [c for c in range(first[node], first[node + 1]) if far[self.topology.head[c]] == wanted]
+        if node == destination or wanted < 0:
+            return []
+        return near[:1] if self.one_path else near
+
+    def hops_to(self, destination: int) -> Hops:
+        topology = self.topology
+        far = self._distances(destination)
+        near = np.flatnonzero((far[topology.head] == far[topology.tail] - 1) & (far[topology.head] >= 0))
+        if self.one_path:
+            near = near[np.unique(topology.tail[near], return_index=True)[1]]
+        counts = np.bincount(topology.tail[near], minlength=topology.nodes)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        return Hops(ptr, near, np.ones(len(near), np.int64), np.maximum(counts, 1))
+
+
+@routings("shortest", aliases=("min",))
+class Shortest(MinimalRouting):
+    """One shortest path a pair: at every node the lowest channel number that comes nearer."""
+
+    one_path = True
+
+    def __init__(self, topology: Topology) -> None:
+        super().__init__(topology, "shortest")
+
+
+@routings("ecmp")
+class ECMP(MinimalRouting):
+    """Equal split, at every node, over all channels on shortest paths (parallel ones counted separately)."""
+
+    def __init__(self, topology: Topology) -> None:
+        super().__init__(topology, "ecmp")

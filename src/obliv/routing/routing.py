@@ -1,0 +1,367 @@
+"""A routing: for every pair of terminals, paths with probabilities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from obliv.errors import RoutingError
+from obliv.loads.added import MixedLoads, TwoPhaseLoads
+from obliv.loads.enumerate import Hops, from_hops, from_uses
+from obliv.loads.pair_loads import PairLoads, channel_map
+from obliv.loads.relative import RelativeLoads, translation_group
+from obliv.topology.topology import Topology
+
+__all__ = ["Adapted", "HopRouting", "Mix", "Path", "Routing", "TwoPhase"]
+
+Path = tuple[tuple[int, ...], Fraction]  # channels, probability
+
+
+class Routing:
+    """An oblivious routing on a topology.
+
+    A subclass gives :meth:`paths`, or derives from :class:`HopRouting` and gives ``next_hops``; nothing else is
+    needed.  ``0.5 * a + 0.5 * b`` of two routings is a routing.
+
+    Parameters
+    ----------
+    topology : Topology
+    spec : str
+        The spec that makes this routing again.
+    """
+
+    sources: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, topology: Topology, spec: str = "") -> None:
+        self.topology = topology
+        self.spec = spec
+
+    def __str__(self) -> str:
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"<Routing {self.spec} on {self.topology.spec}>"
+
+    def paths(self, source: int, destination: int) -> Iterable[Path]:
+        """Every path of a pair of nodes as (channels, probability); probabilities add up to one."""
+        raise NotImplementedError(f"{type(self).__name__} must give paths(source, destination)")
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        """The channels of one path, drawn with the routing's probabilities."""
+        choices = list(self.paths(source, destination))
+        at = rng.choice(len(choices), p=np.array([float(chance) for _, chance in choices]))
+        return choices[int(at)][0]
+
+    def pair_loads(
+        self,
+        samples: int | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> PairLoads:
+        """The pair loads of this routing.
+
+        Parameters
+        ----------
+        samples : int, optional
+            Estimate the loads from so many random paths a pair instead of enumerating all paths (Towles, section 3.2).
+        rng : numpy.random.Generator, optional
+            Source of the samples; default seed 0.
+        progress : callable, optional
+            Called with the share that is done.
+
+        Returns
+        -------
+        PairLoads
+            Exact unless `samples` is given; then marked as estimated.
+        """
+        if samples is None:
+            return self._loads(progress)
+        if samples < 1:
+            raise RoutingError(f"{samples} samples: at least one path a pair is needed")
+        return from_uses(self.topology, self._sampled(samples, rng or np.random.default_rng(0), progress), samples)
+
+    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+        return from_uses(self.topology, self._used(progress))
+
+    def _used(
+        self, progress: Callable[[float], None] | None
+    ) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
+        nodes = self.topology.terminals.tolist()
+        for i, s in enumerate(nodes):
+            for j, d in enumerate(nodes):
+                used: dict[int, Fraction] = {}
+                total = Fraction(0)
+                for channels, chance in self.paths(s, d):
+                    total += chance
+                    check_path(self, channels, s, d)
+                    for c in channels:
+                        used[c] = used.get(c, Fraction(0)) + chance
+                if total != 1 and not (s == d and total == 0):
+                    here, there = self.topology.name_of(s), self.topology.name_of(d)
+                    raise RoutingError(f"{self.spec}: the paths from {here} to {there} have total probability {total}, not 1")
+                yield i, j, used
+            if progress is not None:
+                progress((i + 1) / len(nodes))
+
+    def _sampled(
+        self, samples: int, rng: np.random.Generator, progress: Callable[[float], None] | None
+    ) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
+        nodes = self.topology.terminals.tolist()
+        for i, s in enumerate(nodes):
+            for j, d in enumerate(nodes):
+                counts: dict[int, int] = {}
+                for _ in range(samples):
+                    for c in self.sample(s, d, rng):
+                        counts[c] = counts.get(c, 0) + 1
+                yield i, j, {c: Fraction(count, samples) for c, count in counts.items()}
+            if progress is not None:
+                progress((i + 1) / len(nodes))
+
+    def __mul__(self, weight: Any) -> Mix:
+        return Mix([(_weight(weight), self)])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Mix:
+        return Mix([(Fraction(1), self)]) + other
+
+
+class HopRouting(Routing):
+    """A routing by next hops, which depend on the node and the destination only.
+
+    A subclass gives ``next_hops(node, destination)``: channels, or (channel, probability) pairs.
+    """
+
+    def next_hops(self, node: int, destination: int) -> Sequence[tuple[int, Any]] | Sequence[int]:
+        """The channels that a packet at `node` may take towards `destination`, equally likely or with probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} must give next_hops(node, destination)")
+
+    def chances(self, node: int, destination: int) -> list[tuple[int, Fraction]]:
+        """The next hops of a node as (channel, exact probability), checked."""
+        hops = list(self.next_hops(node, destination))
+        found: list[tuple[int, Fraction]] = []
+        for hop in hops:
+            channel, chance = hop if isinstance(hop, tuple) else (hop, Fraction(1, len(hops)))
+            chance = Fraction(chance)
+            if not 0 <= channel < self.topology.channels or self.topology.tail[channel] != node:
+                raise RoutingError(
+                    f"{self.spec}: next hop {channel} of {self.topology.name_of(node)} is no channel that leaves it"
+                )
+            if chance < 0:
+                raise RoutingError(f"{self.spec}: a next hop of {self.topology.name_of(node)} has probability {chance}")
+            if chance:
+                found.append((int(channel), chance))
+        if found and sum(chance for _, chance in found) != 1:
+            total = sum((chance for _, chance in found), Fraction(0))
+            here, there = self.topology.name_of(node), self.topology.name_of(destination)
+            raise RoutingError(f"{self.spec}: the next hops of {here} towards {there} add up to {total}, not 1")
+        return found
+
+    def hops_to(self, destination: int) -> Hops:
+        """All next hops towards a destination, as arrays."""
+        ptr, channel, share, total = [0], [], [], []
+        for node in range(self.topology.nodes):
+            hops = self.chances(node, destination) if node != destination else []
+            whole = lcm(*(chance.denominator for _, chance in hops))
+            total.append(whole)
+            channel += [c for c, _ in hops]
+            share += [int(chance * whole) for _, chance in hops]
+            ptr.append(len(channel))
+        return Hops(np.array(ptr), np.array(channel, np.int64), np.array(share, np.int64), np.array(total, np.int64))
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        """Every path along the next hops; there can be exponentially many."""
+        trail: list[tuple[int, tuple[int, ...], Fraction, frozenset[int]]] = [
+            (source, (), Fraction(1), frozenset([source]))
+        ]
+        while trail:
+            node, channels, chance, seen = trail.pop()
+            if node == destination:
+                yield channels, chance
+                continue
+            hops = self.chances(node, destination)
+            here, there = self.topology.name_of(node), self.topology.name_of(destination)
+            if not hops:
+                raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
+            for channel, share in hops:
+                head = int(self.topology.head[channel])
+                if head in seen:
+                    raise RoutingError(f"{self.spec}: the next hops towards {there} form a loop through {here}")
+                trail.append((head, (*channels, channel), chance * share, seen | {head}))
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        node, channels = source, []
+        while node != destination:
+            hops = self.chances(node, destination)
+            if not hops or len(channels) > self.topology.nodes:
+                here, there = self.topology.name_of(node), self.topology.name_of(destination)
+                raise RoutingError(f"{self.spec}: no way leads from {here} to {there}")
+            at = rng.choice(len(hops), p=np.array([float(chance) for _, chance in hops])) if len(hops) > 1 else 0
+            channels.append(hops[int(at)][0])
+            node = int(self.topology.head[channels[-1]])
+        return tuple(channels)
+
+    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+        group = translation_group(self.topology)
+        if group is not None and all(self._moves_along(g) for g in self.topology.translations):
+            return RelativeLoads(from_hops(self.topology, self.hops_to, self.spec, np.zeros(1, np.int64)), group)
+        return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
+
+    def _moves_along(self, node_map: Any) -> bool:
+        """Whether the next hops keep a node map: those of g(v) towards g(d) are the images of those of v towards d."""
+        moved = channel_map(self.topology, np.asarray(node_map))
+        if moved is None:
+            return False
+        for d in range(self.topology.nodes):
+            here, there = self.hops_to(d), self.hops_to(int(node_map[d]))
+            share, total = _per_channel(self.topology, here), _per_channel(self.topology, there)
+            if not all(np.array_equal(a, b[moved]) for a, b in zip(share, total, strict=True)):
+                return False
+        return True
+
+
+class TwoPhase(Routing):
+    """Valiant's scheme: by a base routing to a uniformly random terminal, and from there to the destination."""
+
+    def __init__(self, base: Routing, spec: str) -> None:
+        super().__init__(base.topology, spec)
+        self.base = base
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        terminals = self.topology.terminals.tolist()
+        for middle in terminals:
+            onward = list(self.base.paths(middle, destination))
+            for first, chance in self.base.paths(source, middle):
+                for second, other in onward:
+                    yield first + second, chance * other / len(terminals)
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        middle = int(rng.choice(self.topology.terminals))
+        return self.base.sample(source, middle, rng) + self.base.sample(middle, destination, rng)
+
+    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+        return TwoPhaseLoads(self.base.pair_loads(progress=progress))
+
+
+class Mix(Routing):
+    """A convex mix: each packet follows one of several routings, drawn with their weights."""
+
+    def __init__(self, parts: Sequence[tuple[Fraction, Routing]]) -> None:
+        flat: list[tuple[Fraction, Routing]] = []
+        for weight, part in parts:
+            inner = part.parts if isinstance(part, Mix) else [(Fraction(1), part)]
+            flat += [(weight * share, each) for share, each in inner]
+        topology = flat[0][1].topology
+        if any(part.topology is not topology and part.topology.spec != topology.spec for _, part in flat):
+            raise RoutingError("a mix needs routings on one topology")
+        super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in flat))
+        self.parts = flat
+        self.sources = tuple(source for _, part in flat for source in part.sources)
+
+    @property
+    def _whole(self) -> Mix:
+        total = sum((weight for weight, _ in self.parts), Fraction(0))
+        if total != 1:
+            raise RoutingError(f"the weights of {self.spec} add up to {total}, they must add up to 1")
+        return self
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        for weight, part in self._whole.parts:
+            for channels, chance in part.paths(source, destination):
+                yield channels, weight * chance
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        parts = self._whole.parts
+        at = rng.choice(len(parts), p=np.array([float(weight) for weight, _ in parts]))
+        return parts[int(at)][1].sample(source, destination, rng)
+
+    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+        return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in self._whole.parts])
+
+    def __mul__(self, weight: Any) -> Mix:
+        factor = _weight(weight)
+        return Mix([(factor * share, part) for share, part in self.parts])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Mix:
+        if not isinstance(other, Routing):
+            return NotImplemented
+        more = other.parts if isinstance(other, Mix) else [(Fraction(1), other)]
+        return Mix([*self.parts, *more])
+
+
+class Adapted(Routing):
+    """A user's own class that gives only ``paths``, behind the face of a routing."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        for path in self.own.paths(source, destination):
+            channels, chance = path if len(path) == 2 and isinstance(path[0], tuple | list) else (path, None)
+            if chance is None:
+                raise RoutingError(f"{self.spec}: paths() must give (channels, probability), not {path!r}")
+            yield tuple(int(c) for c in channels), Fraction(chance)
+
+
+class AdaptedHops(HopRouting):
+    """A user's own class that gives only ``next_hops``, behind the face of a routing."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def next_hops(self, node: int, destination: int) -> Any:
+        return self.own.next_hops(node, destination)
+
+
+def adapted(made: Any, topology: Topology, spec: str) -> Routing:
+    """What a registered class made, as a routing."""
+    if isinstance(made, Routing):
+        made.spec = made.spec or spec
+        return made
+    if hasattr(made, "next_hops"):
+        return AdaptedHops(made, topology, spec)
+    if hasattr(made, "paths"):
+        return Adapted(made, topology, spec)
+    raise RoutingError(f"{spec}: a routing needs paths(source, destination) or next_hops(node, destination)")
+
+
+def check_path(routing: Routing, channels: tuple[int, ...], source: int, destination: int) -> None:
+    """Refuse channels that do not lead from source to destination."""
+    topology, at = routing.topology, source
+    for c in channels:
+        if not 0 <= c < topology.channels or topology.tail[c] != at:
+            here, there = topology.name_of(source), topology.name_of(destination)
+            raise RoutingError(f"{routing.spec}: a path from {here} to {there} takes channel {c} at {topology.name_of(at)}")
+        at = int(topology.head[c])
+    if at != destination:
+        here, there, end = (topology.name_of(node) for node in (source, destination, at))
+        raise RoutingError(f"{routing.spec}: a path from {here} to {there} ends at {end}")
+
+
+def _weight(weight: Any) -> Fraction:
+    if isinstance(weight, str) and not re.fullmatch(r"\d+(/\d+|\.\d+)?", weight):
+        raise RoutingError(f"{weight!r} is no weight of a mix")
+    try:
+        share = Fraction(weight)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise RoutingError(f"{weight!r} is no weight of a mix") from None
+    if not 0 <= share <= 1:
+        raise RoutingError(f"{weight} is no weight of a mix: it must lie between 0 and 1")
+    return share
+
+
+def _per_channel(topology: Topology, hops: Hops) -> tuple[Any, Any]:
+    """Share and total of every channel, 0 where it is no next hop."""
+    share, total = np.zeros(topology.channels, np.int64), np.zeros(topology.channels, np.int64)
+    share[hops.channel] = hops.share
+    total[hops.channel] = np.repeat(hops.total, np.diff(hops.ptr))
+    return share, total

@@ -1,0 +1,308 @@
+"""``file:PATH``: formats told apart, options, the rules of numbering, and files that are none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from obliv.errors import FileError, InputError, SpecError
+from obliv.io.files import file
+from obliv.specs import topologies
+from obliv.topology.topology import Topology
+
+Write = Callable[..., Path]
+
+GRAPHML = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="edge" attr.name="speed" attr.type="double"/>
+  <graph edgedefault="undirected">
+    <node id="a"/><node id="b"/>
+    <edge source="a" target="b"><data key="d0">2.5</data></edge>
+  </graph>
+</graphml>
+"""
+GML = 'graph [\n  node [ id 1 label "a" ]\n  node [ id 2 label "b" ]\n  edge [ source 1 target 2 speed 2.5 ]\n]\n'
+ANYNET = "router 0 node 0 router 1\nrouter 1 node 1\n"
+EDGES = "a b 2.5\n"
+
+
+def channels(topology: Topology) -> list[tuple[int, int]]:
+    return list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "nodes"),
+    [(GRAPHML, 2), (GML, 2), ("Creator me\nVersion 1\n" + GML, 2), ("# c\n" + GML, 2), (ANYNET, 4), (EDGES, 2)],
+)
+def test_format_is_told_by_content(write: Write, content: str, nodes: int) -> None:
+    for name in ("network.txt", "network.graphml", "network"):
+        topology = topologies.make(f"file:{write(content, name)}")
+        assert topology.nodes == nodes
+
+
+@pytest.mark.parametrize("bom", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("content", [GRAPHML, GML, ANYNET, EDGES])
+def test_byte_order_marks_and_crlf(write: Write, content: str, bom: str) -> None:
+    plain = file(write(content))
+    marked = file(write(content.replace("\n", "\r\n").encode(bom)))
+    assert channels(marked) == channels(plain)
+    assert marked.labels == plain.labels
+
+
+def test_format_overrides_the_content(write: Write) -> None:
+    path = write("node 0\n")
+    assert file(path, format="edgelist").labels == ("node", "0")
+    with pytest.raises(FileError, match="no router"):
+        file(path)
+    with pytest.raises(FileError, match=r"network.txt:1: is no GraphML"):
+        file(path, format="graphml")
+    with pytest.raises(SpecError, match="did you mean graphml"):
+        file(path, format="grapml")
+    with pytest.raises(SpecError, match="not read yet"):
+        file(path, format="sndlib")
+
+
+def test_spec_is_canonical_and_makes_the_same_again(write: Write) -> None:
+    path = write(EDGES + "b c\n")
+    topology = topologies.make(f"file:{path},component=largest,default=0.5,terminals=all,bandwidth=bandwidth")
+    assert str(topology) == f"file:{path},bandwidth=bandwidth,default=1/2,component=largest"
+    again = topologies.make(str(topology))
+    assert str(again) == str(topology)
+    assert again.bandwidth == topology.bandwidth == tuple(map(Fraction, ("5/2", "5/2", "1/2", "1/2")))
+    assert topology.sources == ((str(path), hashlib.sha256(path.read_bytes()).hexdigest()),)
+
+
+def test_relative_path_stays_as_given(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(EDGES, "my,network=1.txt")
+    monkeypatch.chdir(path.parent)
+    assert str(topologies.make("file:my,network=1.txt")) == "file:my,network=1.txt"
+    assert topologies.make("file:my,network=1.txt").sources[0][0] == "my,network=1.txt"
+
+
+def test_numbering_links_and_loops(write: Write) -> None:
+    topology = file(write("c a\na a\nb c\nc a\n"))
+    assert topology.labels == ("c", "a", "b")
+    assert channels(topology) == [(0, 1), (0, 2), (0, 1), (1, 0), (1, 0), (2, 0)]
+    assert topology.unit_bandwidth
+    assert topology.all_terminals
+    assert any("1 self-loop dropped" in note for note in topology.notes)
+
+
+def test_names_that_are_the_numbers_are_no_labels(write: Write) -> None:
+    assert file(write("0 1\n1 2\n")).labels == ()
+    assert file(write("1 2\n2 3\n")).labels == ("1", "2", "3")
+
+
+def test_bandwidth_must_be_asked_for(write: Write) -> None:
+    topology = file(write(GRAPHML))
+    assert topology.unit_bandwidth
+    assert any("bandwidth=speed" in note for note in topology.notes)
+    for content in (GRAPHML, GML):
+        assert file(write(content), bandwidth="speed").bandwidth == (Fraction(5, 2), Fraction(5, 2))
+
+
+def test_missing_bandwidth_names_the_edge_and_the_remedy(write: Write) -> None:
+    path = write("a b 10\nb c\nc a\n")
+    with pytest.raises(FileError, match=r"network.txt:2: edge 'b' - 'c' has no bandwidth \(2 of 3 edges.*default="):
+        file(path, bandwidth="bandwidth")
+    topology = file(path, bandwidth="bandwidth", default="1/3")
+    assert sorted(set(topology.bandwidth)) == [Fraction(1, 3), 10]
+    assert any("2 of 3 edges without bandwidth" in note for note in topology.notes)
+    with pytest.raises(FileError, match="did you mean bandwidth"):
+        file(path, bandwidth="bandwith", default="1")
+    with pytest.raises(FileError, match="no attributes at all"):
+        file(write("a b\n"), bandwidth="bandwidth")
+    with pytest.raises(SpecError, match="give both"):
+        file(path, default="1")
+    with pytest.raises(SpecError, match="positive, finite"):
+        file(path, bandwidth="bandwidth", default="-1")
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["0", "-1", "inf", "-inf", "nan", "NaN", "1e999999999", "1e-999999999", "1/0", "ten", "1_0", "0x10", "٣", "9" * 5000],
+)
+def test_bad_bandwidths(write: Write, number: str) -> None:
+    path = write(f"a b 1\nb c {number}\n")
+    with pytest.raises(FileError, match=r"network.txt:2: bandwidth of edge 'b' - 'c' is .* positive, finite number"):
+        file(path, bandwidth="bandwidth")
+    assert file(path).channels == 4
+
+
+def test_disconnected(write: Write) -> None:
+    path = write("a b\nx y\ny z\nu v\n")
+    with pytest.raises(FileError, match=r"3 components: 3 nodes \(x, y, z\); 2 nodes \(a, b\); .*component=largest"):
+        file(path)
+    topology = file(path, component="largest")
+    assert topology.labels == ("x", "y", "z")
+    assert channels(topology) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert topology.notes == ("the largest component of 3 was taken: 3 of 7 nodes",)
+    with pytest.raises(SpecError, match="did you mean largest"):
+        file(path, component="larges")
+
+
+def test_largest_component_needs_only_its_own_bandwidths(write: Write) -> None:
+    topology = file(write("a b\nx y 2\ny z 3\n"), component="largest", bandwidth="bandwidth")
+    assert topology.bandwidth == (2, 2, 3, 3)
+
+
+def test_directed_must_be_strongly_connected(write: Write) -> None:
+    path = write("# directed\na b\nb a\nb c\nd a\n")
+    with pytest.raises(FileError, match="not strongly connected: it falls into 3 components"):
+        file(path)
+    assert channels(file(path, component="largest")) == [(0, 1), (1, 0)]
+
+
+def test_many_components_make_one_short_line(write: Write) -> None:
+    with pytest.raises(FileError) as caught:
+        file(write("".join(f"a{k} b{k}\n" for k in range(20_000))))
+    assert "20000 components" in str(caught.value)
+    assert "and 19995 more" in str(caught.value)
+    assert len(str(caught.value)) < 500 + len(str(caught.value.path))
+
+
+def test_terminals_internal_and_numbered(write: Write) -> None:
+    path = write(
+        "graph [ node [ id 0 Internal 1 ] node [ id 1 Internal 0 terminal 1 ] node [ id 2 Internal 1 terminal 0 ]\n"
+        "edge [ source 0 target 1 ] edge [ source 1 target 2 ] ]"
+    )
+    assert file(path, terminals="internal").terminals.tolist() == [0, 2]
+    assert file(path, terminals="numbered").terminals.tolist() == [2, 1]
+    assert file(path).terminals.tolist() == [0, 1, 2]
+    with pytest.raises(FileError, match="there is none"):
+        file(write(GML), terminals="internal")
+    with pytest.raises(FileError, match="there is none"):
+        file(write(GML), terminals="numbered")
+    with pytest.raises(SpecError, match="did you mean internal"):
+        file(path, terminals="interna")
+
+
+def test_terminal_numbers_must_be_good(write: Write) -> None:
+    twice = "graph [ node [ id 0 terminal 1 ] node [ id 1 terminal 1 ] edge [ source 0 target 1 ] ]"
+    with pytest.raises(FileError, match="both have the terminal number 1"):
+        file(write(twice), terminals="numbered")
+    with pytest.raises(FileError, match="must be a whole number"):
+        file(write(twice.replace("terminal 1", "terminal -1")), terminals="numbered")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\t\n", "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
+        (b"\x1f\x8b\x08\0", "gunzip"),
+        (b"PK\x03\x04", "unpack it first"),
+        (b"\0\x01\x02\x03", "is a binary file"),
+        (b"a b\nb \xff\xfe\n", "network.txt:2: is not UTF-8 text"),
+        (b"<?xml version='1.0' encoding='klingon'?><graphml/>", "the encoding 'klingon' is unknown"),
+        (b"<?xml version='1.0' encoding='rot13'?><graphml/>", "the encoding 'rot13' is unknown"),
+        (b'{"nodes": []}', "looks like JSON"),
+        (b"[1, 2]", "looks like JSON"),
+        (b"digraph g { a -> b }", "Graphviz"),
+        (b"<!DOCTYPE html><html></html>", "a web page"),
+        (b"?SNDlib native format; type: network; version: 1.0\n", "SNDlib, which is not read yet"),
+        (b"<?xml version='1.0'?><network xmlns='http://sndlib.zib.de/network'/>", "SNDlib, which is not read yet"),
+        (b"#\n# Topology file\n\nvendid=0x2c9\n", "ibnetdiscover"),
+        (b'Switch  8 "Switch1"\n[1]  "Hca1"[1]\n', "ibnetdiscover"),
+        (b"dear reader, this is prose\n", "name its format"),
+    ],
+)
+def test_other_kinds_of_file(write: Write, content: bytes, said: str) -> None:
+    with pytest.raises(FileError) as caught:
+        file(write(content))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_declared_encodings_are_read(write: Write) -> None:
+    text = GRAPHML.replace('"1.0"', '"1.0" encoding="ISO-8859-1"').replace('id="a"', 'id="é"').replace('"a"', '"é"')
+    assert file(write(text.encode("latin-1"))).labels == ("é", "b")
+
+
+def test_places_that_are_no_files(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="there is no such file"):
+        file(tmp_path / "none")
+    with pytest.raises(FileError, match="is a directory"):
+        file(tmp_path)
+    with pytest.raises(FileError, match="cannot be read"):
+        file(tmp_path / ("x" * 5000))
+    with pytest.raises(FileError, match="cannot be the name"):
+        file(tmp_path / "a\0b")
+    with pytest.raises(FileError, match="no regular file"):
+        file(Path(os.devnull))
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges"),
+    [
+        ("Abilene", 11, 14),
+        ("Nsfnet", 13, 15),
+        ("Sprint", 11, 18),
+        ("Claranet", 15, 18),
+        ("Janetbackbone", 29, 45),
+        ("Geant2001", 27, 38),
+        ("Geant2012", 40, 61),
+        ("Eenet", 13, 16),
+        ("Airtel", 16, 37),
+        ("Highwinds", 18, 53),
+        ("Nordu2005", 9, 10),
+        ("Bren", 37, 38),
+    ],
+)
+def test_topology_zoo(shared: Path, name: str, nodes: int, edges: int) -> None:
+    topology = topologies.make(f"file:{shared}/topozoo/{name}.graphml")
+    assert (topology.nodes, topology.channels) == (nodes, 2 * edges)
+    assert topology.all_terminals
+    assert topology.unit_bandwidth
+    parallel = topology.channels - len(set(channels(topology)))
+    assert bool(parallel) == (name in ("Eenet", "Airtel", "Highwinds", "Nordu2005"))
+    assert (len(set(topology.labels)) < nodes) == (name == "Bren")
+
+
+def test_every_zoo_file_is_tested(shared: Path) -> None:
+    known = {mark.args[0] for mark in test_topology_zoo.pytestmark[0].args[1] if hasattr(mark, "args")}  # type: ignore[attr-defined]
+    known |= {row[0] for row in test_topology_zoo.pytestmark[0].args[1]} | {"Eunetworks", "Padi"}  # type: ignore[attr-defined]
+    assert {path.stem for path in (shared / "topozoo").glob("*.graphml")} == known
+
+
+@pytest.mark.parametrize(("name", "components", "largest", "edges"), [("Eunetworks", 2, 14, 19), ("Padi", 9, 7, 6)])
+def test_topology_zoo_disconnected(shared: Path, name: str, components: int, largest: int, edges: int) -> None:
+    path = shared / "topozoo" / f"{name}.graphml"
+    with pytest.raises(FileError, match=rf"{components} components: {largest} nodes .*component=largest"):
+        file(path)
+    topology = file(path, component="largest")
+    assert (topology.nodes, topology.channels) == (largest, 2 * edges)
+    assert any(f"{largest} of 15 nodes" in note for note in topology.notes)
+
+
+def test_topology_zoo_speeds_and_terminals(shared: Path) -> None:
+    zoo = shared / "topozoo"
+    geant = file(zoo / "Geant2001.graphml", bandwidth="LinkSpeedRaw")
+    assert len(geant.bandwidth) == 76
+    assert max(geant.bandwidth) == 10**10
+    assert geant.positions is not None
+    with pytest.raises(FileError, match=r"Geant2012.graphml:396: .*22 of 61 edges"):
+        file(zoo / "Geant2012.graphml", bandwidth="LinkSpeedRaw")
+    filled = file(zoo / "Geant2012.graphml", bandwidth="LinkSpeedRaw", default="1e9")
+    assert min(filled.bandwidth) == 155_000_000
+    assert set(file(zoo / "Eenet.graphml", bandwidth="LinkSpeedRaw").bandwidth) >= {Fraction(10**7), Fraction(10**9)}
+    assert len(file(zoo / "Airtel.graphml", terminals="internal").terminals) == 9
+    assert len(file(zoo / "Nordu2005.graphml", terminals="internal").terminals) == 6
+
+
+def test_other_samples_are_refused_plainly(shared: Path) -> None:
+    samples = [*(shared / "ibnetdiscover").glob("*.topo"), *(shared / "opensm").glob("*.net")]
+    assert samples
+    for path in samples:
+        with pytest.raises(FileError, match="ibnetdiscover.*not read yet"):
+            file(path)
+    for path in (shared / "opensm").rglob("*"):
+        if path.is_file():
+            with pytest.raises(InputError):
+                file(path)
