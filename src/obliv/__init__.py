@@ -1,0 +1,54 @@
+"""Oblivious routing in interconnection networks: exact worst-case traffic with proofs.
+
+>>> import obliv
+>>> topology = obliv.topology("torus:9x9")
+>>> obliv.worst_case(obliv.routing("romm", topology)).channel_load
+Fraction(32, 5)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from obliv._version import __version__
+
+# Where each public name lives; it is imported when it is first used.
+_HOMES = {
+    "obliv.errors": (
+        "FileError InputError MissingExtraError ObliviousError RoutingError SpecError TooLargeError TopologyError TrafficError"
+    ),
+    "obliv.specs": "patterns routings topologies",
+    "obliv.topology.topology": "Topology build",
+    "obliv.topology.cartesian": "Cartesian complete hypercube hyperx line mesh ring torus",
+    "obliv.topology.irregular": "random_regular",
+    "obliv.io.networkx": "from_networkx to_networkx",
+    "obliv.traffic.traffic": "Traffic matrix permutation",
+    "obliv.loads.pair_loads": "PairLoads",
+    "obliv.routing.routing": "HopRouting Mix Routing",
+    "obliv.routing.cartesian": "DOR O1TURN ROMM valiant",
+    "obliv.routing.graph": "ECMP Shortest",
+    "obliv.routing.table": "table",
+    "obliv.matching.solve": "maximum_weight",
+    "obliv.analysis.worst_case": "worst_case",
+    "obliv.analysis.throughput": "throughput",
+    "obliv.results": "Estimate Result Throughput Verification WorstCase load",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+_ROOMS = ("topology", "routing", "traffic", "verify")  # rooms that can be called
+
+__all__ = ["__version__", *sorted(_HOME), *_ROOMS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    if name in _ROOMS:
+        return importlib.import_module(f"obliv.{name}")
+    raise AttributeError(f"module 'obliv' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,6 +11,8 @@ import hashlib
 import importlib
 import inspect
 import re
+import sys
+import types
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from obliv.errors import FileError, SpecError, did_you_mean
 
-__all__ = ["Entry", "Registry", "fraction", "patterns", "routings", "sha256_of", "split_mix", "topologies"]
+__all__ = ["Entry", "Registry", "door", "fraction", "patterns", "routings", "sha256_of", "split_mix", "topologies"]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -273,3 +275,15 @@ def _readable(error: Exception) -> str:
         return "too many arguments"
     twice = re.search(r"multiple values for argument '(\w+)'", text)
     return f"{twice[1]} is given twice" if twice else text
+
+
+def door(module: str, function: Callable[..., Any]) -> None:
+    """Let a room be called: ``obliv.topology("torus:9x9")`` beside ``obliv.topology.cartesian``.
+
+    A package and a function of one name would hide each other, whichever was imported last.
+    """
+
+    class Door(types.ModuleType):
+        __call__ = staticmethod(function)
+
+    sys.modules[module].__class__ = Door

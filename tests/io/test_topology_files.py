@@ -125,7 +125,22 @@ def test_missing_bandwidth_names_the_edge_and_the_remedy(write: Write) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    ["0", "-1", "inf", "-inf", "nan", "NaN", "1e999999999", "1e-999999999", "1/0", "ten", "1_0", "0x10", "٣", "9" * 5000],
+    [
+        "0",
+        "-1",
+        "inf",
+        "-inf",
+        "nan",
+        "NaN",
+        "1e999999999",
+        "1e-999999999",
+        "1/0",
+        "ten",
+        "1_0",
+        "0x10",
+        "٣",
+        "9" * 5000,
+    ],
 )
 def test_bad_bandwidths(write: Write, number: str) -> None:
     path = write(f"a b 1\nb c {number}\n")
@@ -238,23 +253,23 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
         file(Path(os.devnull))
 
 
-@pytest.mark.parametrize(
-    ("name", "nodes", "edges"),
-    [
-        ("Abilene", 11, 14),
-        ("Nsfnet", 13, 15),
-        ("Sprint", 11, 18),
-        ("Claranet", 15, 18),
-        ("Janetbackbone", 29, 45),
-        ("Geant2001", 27, 38),
-        ("Geant2012", 40, 61),
-        ("Eenet", 13, 16),
-        ("Airtel", 16, 37),
-        ("Highwinds", 18, 53),
-        ("Nordu2005", 9, 10),
-        ("Bren", 37, 38),
-    ],
-)
+ZOO = [
+    ("Abilene", 11, 14),
+    ("Nsfnet", 13, 15),
+    ("Sprint", 11, 18),
+    ("Claranet", 15, 18),
+    ("Janetbackbone", 29, 45),
+    ("Geant2001", 27, 38),
+    ("Geant2012", 40, 61),
+    ("Eenet", 13, 16),
+    ("Airtel", 16, 37),
+    ("Highwinds", 18, 53),
+    ("Nordu2005", 9, 10),
+    ("Bren", 37, 38),
+]
+
+
+@pytest.mark.parametrize(("name", "nodes", "edges"), ZOO)
 def test_topology_zoo(shared: Path, name: str, nodes: int, edges: int) -> None:
     topology = topologies.make(f"file:{shared}/topozoo/{name}.graphml")
     assert (topology.nodes, topology.channels) == (nodes, 2 * edges)
@@ -266,8 +281,7 @@ def test_topology_zoo(shared: Path, name: str, nodes: int, edges: int) -> None:
 
 
 def test_every_zoo_file_is_tested(shared: Path) -> None:
-    known = {mark.args[0] for mark in test_topology_zoo.pytestmark[0].args[1] if hasattr(mark, "args")}  # type: ignore[attr-defined]
-    known |= {row[0] for row in test_topology_zoo.pytestmark[0].args[1]} | {"Eunetworks", "Padi"}  # type: ignore[attr-defined]
+    known = {name for name, _, _ in ZOO} | {"Eunetworks", "Padi"}
     assert {path.stem for path in (shared / "topozoo").glob("*.graphml")} == known
 
 

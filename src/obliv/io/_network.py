@@ -168,12 +168,12 @@ def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: li
 
 
 def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
-    """Attributes that are a positive number on some edge, the rarest of them first; not the numbers of edges."""
+    """Attributes that are a positive number other than 1 on some edge, the rarest first; not ids and numbers of edges."""
     count = Counter(
         name
         for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
         for name, text in attributes.items()
-        if name not in ("id", "key") and positive(text) is not None
+        if name not in ("id", "key") and positive(text) not in (None, 1)
     )
     return sorted(count, key=lambda name: (count[name], name))
 

@@ -6,7 +6,7 @@ import re
 import stat
 from pathlib import Path
 
-from obliv.errors import FileError, require_memory
+from obliv.errors import FileError, InputError, require_memory
 
 __all__ = ["lines", "load", "looks_like", "shown"]
 
@@ -44,18 +44,22 @@ def load(path: str | Path) -> str:
     """The text of a file; FileError where there is none."""
     try:
         about = Path(path).stat()
-        if stat.S_ISDIR(about.st_mode):
-            raise FileError("is a directory: name a file in it", path)
-        if not stat.S_ISREG(about.st_mode):
-            raise FileError("is no regular file: save its content to a file first", path)
-        require_memory(60.0 * about.st_size, f"reading {path}")
-        data = Path(path).read_bytes()
+        kind = about.st_mode
+        if stat.S_ISREG(kind):
+            require_memory(60.0 * about.st_size, f"reading {path}")
+            data = Path(path).read_bytes()
     except FileNotFoundError:
         raise FileError("there is no such file", path) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    except InputError:
+        raise
     except ValueError:  # a NUL in the name
         raise FileError("cannot be the name of a file", shown(str(path))) from None
+    if stat.S_ISDIR(kind):
+        raise FileError("is a directory: name a file in it", path)
+    if not stat.S_ISREG(kind):
+        raise FileError("is no regular file: save its content to a file first", path)
     if not data.strip():
         raise FileError("the file is empty", path)
     for magic, what in _BINARY:

@@ -10,7 +10,7 @@ from pathlib import Path
 from obliv.errors import FileError, TopologyError
 from obliv.topology.topology import Topology
 
-__all__ = ["require_plain", "save"]
+__all__ = ["printable", "require_plain", "save"]
 
 
 def save(path: str | Path, text: str) -> None:
@@ -48,3 +48,8 @@ def require_plain(topology: Topology, what: str, *, every_node: bool = False) ->
             f"{what} cannot say which nodes are terminals: write GraphML, "
             "or topology.with_terminals(range(topology.nodes)) to leave them out"
         )
+
+
+def printable(text: str) -> str:
+    """A text for a comment, whatever stands in it."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -74,16 +74,16 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
             raise TopologyError(f"anynet has no channels of one direction: {name} has no way back")
     names, near = _hosts_and_routers(topology)
-    out = []
-    line: list[int] = []
-    for a, b in _merged(near):
-        if line and line[0] in (a, b):
-            line.append(b if line[0] == a else a)
+    out: list[list[int]] = [[]]
+    named = 0  # all below it
+    for low, high in _merged(near):
+        out += [[node] for node in range(named, high - (low == high - 1))]
+        named = max(named, high + 1)
+        if out[-1] and out[-1][0] in (low, high):
+            out[-1].append(high if out[-1][0] == low else low)
         else:
-            out.append(line)
-            line = [a, b]
-    out.append(line)
-    out += [[node] for node, others in enumerate(near) if not others]
+            out.append([low, high])
+    out += [[node] for node in range(named, len(near))]
     save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
 
 
@@ -100,11 +100,16 @@ def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
             own = [f"router {k}" for k in range(len(routers))]
         named = dict(zip(routers, own, strict=True))
         return [f"node {host[node]}" if node in host else named[node] for node in range(topology.nodes)], near
-    for node, k in host.items():
-        near[node].append(topology.nodes + k)
-        near.append([node])
-    names = [f"router {node}" for node in range(topology.nodes)]
-    return [*names, *(f"node {k}" for k in range(len(host)))], near
+    names: list[str] = []
+    at: list[int] = []
+    for node in range(topology.nodes):
+        at.append(len(names))
+        names += [f"router {node}"] + ([f"node {host[node]}"] if node in host else [])
+    with_hosts: list[list[int]] = []
+    for node, others in enumerate(near):
+        beside = [[at[node]]] if node in host else []
+        with_hosts += [[at[node] + 1] * len(beside) + [at[other] for other in others], *beside]
+    return names, with_hosts
 
 
 def _merged(near: list[list[int]]) -> list[tuple[int, int]]:

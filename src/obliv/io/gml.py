@@ -12,7 +12,7 @@ from obliv.errors import FileError
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._text import shown
-from obliv.io._write import require_plain, save
+from obliv.io._write import printable, require_plain, save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]
@@ -20,6 +20,7 @@ __all__ = ["parse", "read_gml", "write_gml"]
 _DEPTH = 100
 _TOKEN = re.compile(r'(?P<space>\s+|\#[^\n]*)|(?P<text>"[^"]*")|(?P<bracket>[\[\]])|(?P<word>[^\s"\[\]#]+)')
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([0-9A-Za-z]{1,40}));", re.ASCII)
+_ODD = re.compile(r'[^ -~\ud800-\udfff]|["&]')  # halves of surrogate pairs stay, no file can be written with them
 _KEY = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -69,7 +70,7 @@ def write_gml(topology: Topology, path: str | Path) -> None:
     require_plain(topology, "GML")
     terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
-    out = ["graph [", f"  comment {_quoted(topology.spec)}", "  directed 1"]
+    out = ["graph [", f"  comment {_quoted(printable(topology.spec))}", "  directed 1"]
     if len(set(ends)) < len(ends):
         out.append("  multigraph 1")
     for node in range(topology.nodes):
@@ -93,7 +94,7 @@ def write_gml(topology: Topology, path: str | Path) -> None:
 
 def _quoted(text: str) -> str:
     """A GML string: ASCII, everything else as character entities."""
-    return '"' + "".join(c if " " <= c <= "~" and c not in '"&' else f"&#{ord(c)};" for c in text) + '"'
+    return '"' + _ODD.sub(lambda odd: f"&#{ord(odd[0])};", text) + '"'
 
 
 def _real(number: float) -> str:
@@ -151,7 +152,7 @@ def parse(text: str, path: object = None) -> Links:
 def _take(links: Links, kind: str, item: dict[str, str], line: int) -> None:
     for key in ("id",) if kind == "node" else ("source", "target"):
         if key not in item:
-            raise FileError(f"a {kind} has no {key}", links.path, line)
+            raise FileError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {key}", links.path, line)
     if kind == "node":
         links.declare(item.pop("id"), line, item)
     else:

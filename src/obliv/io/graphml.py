@@ -12,7 +12,7 @@ from obliv.errors import FileError
 from obliv.io._links import NODE_ATTRIBUTES, Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._text import looks_like, shown
-from obliv.io._write import require_plain, save
+from obliv.io._write import printable, require_plain, save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
@@ -90,7 +90,7 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
     for name, kind, owner, used in keys:
         if used:
             out.append(f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>')
-    out.append(f'  <graph id={quoteattr(_clean(topology.spec))} edgedefault="directed">')
+    out.append(f'  <graph id={quoteattr(printable(topology.spec))} edgedefault="directed">')
     for node in range(topology.nodes):
         data = {"label": _escaped(topology.labels[node])} if topology.labels else {}
         if topology.positions is not None:
@@ -112,10 +112,6 @@ def _element(tag: str, attributes: str, data: dict[str, str]) -> str:
 
 def _escaped(text: str) -> str:
     return escape(text, {"\r": "&#13;"})  # a bare one would be read as a line's end
-
-
-def _clean(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def parse(text: str, path: object = None) -> Links:

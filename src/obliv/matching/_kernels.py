@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["assign", "assign_channels", "transport"]
+__all__ = ["assign", "assign_channels", "coarsen", "simple_bounds", "transport"]
 
 Array = Any
 
@@ -433,3 +433,69 @@ def assign_channels(
                 price[k, r] = 0
             for i in range(n):
                 price[k, ids[i]] = u[i]
+
+
+@kernel
+def simple_bounds(
+    channels: Array, start: Array, row: Array, col: Array, weight: Array, terminals: int, value: Array
+) -> None:
+    """min(Σ row maxima, Σ column maxima) of each channel; entries sorted by row."""
+    top = np.zeros(terminals, np.int64)
+    for k in range(len(channels)):
+        first, end = start[channels[k]], start[channels[k] + 1]
+        by_row = 0
+        by_col = 0
+        best = 0
+        for e in range(first, end):
+            x = weight[e]
+            if e > first and row[e] != row[e - 1]:
+                by_row += best
+                best = 0
+            if x > best:
+                best = x
+            if x > top[col[e]]:
+                by_col += x - top[col[e]]
+                top[col[e]] = x
+        by_row += best
+        for e in range(first, end):
+            top[col[e]] = 0
+        value[k] = min(by_row, by_col)
+
+
+@kernel
+def coarsen(
+    channels: Array,
+    start: Array,
+    row: Array,
+    col: Array,
+    weight: Array,
+    limit: Array,
+    price: Array,
+    terminals: int,
+    coarsest: int,
+) -> None:
+    """Round row prices up to the coarsest power of two that still proves `limit[k]` for channel ``channels[k]``."""
+    top = np.zeros(terminals, np.int64)
+    for k in range(len(channels)):
+        first, end = start[channels[k]], start[channels[k] + 1]
+        shift = coarsest
+        while shift > 0:
+            step = 1 << shift
+            total = 0
+            for r in range(terminals):
+                total += (price[k, r] + step - 1) // step * step
+            for e in range(first, end):
+                if total > limit[k]:
+                    break
+                p = (price[k, row[e]] + step - 1) // step * step
+                over = weight[e] - p
+                if over > top[col[e]]:
+                    total += over - top[col[e]]
+                    top[col[e]] = over
+            for e in range(first, end):
+                top[col[e]] = 0
+            if total <= limit[k]:
+                for r in range(terminals):
+                    price[k, r] = (price[k, r] + step - 1) // step * step
+                break
+            shift -= 2

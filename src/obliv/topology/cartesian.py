@@ -140,7 +140,7 @@ def _first_links(along: Axis) -> tuple[int, ...]:
     )
 
 
-def _product(spec: str, axes: Sequence[Axis], capacity: Fraction | None) -> Cartesian:
+def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
     radices = [along.radix for along in axes]
     nodes = prod(radices)
     channels = sum(nodes // along.radix * len(along.links) for along in axes)
@@ -167,7 +167,7 @@ def _product(spec: str, axes: Sequence[Axis], capacity: Fraction | None) -> Cart
         tail=tail[order].astype(np.int32),
         head=np.concatenate(heads)[order].astype(np.int32),
         terminals=np.arange(nodes, dtype=np.int32),
-        capacity=capacity,
+        capacity_load=capacity_load,
         positions=_positions(radices),
         generators=_generators(axes),
         translations=_translations(axes),
@@ -287,7 +287,7 @@ def torus(*radices: int) -> Cartesian:
 
     Examples
     --------
-    >>> torus(9, 9).capacity
+    >>> torus(9, 9).capacity_load
     Fraction(10, 9)
     """
     return _product(_checked("torus", radices, "ring"), [axis("ring", k) for k in radices], _bisection_load(radices) / 2)

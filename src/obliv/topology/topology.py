@@ -41,7 +41,7 @@ class Topology:
         Names of the nodes; empty where they have none.
     positions : float array, shape (nodes, 2), optional
         Where to draw the nodes.
-    capacity : Fraction, optional
+    capacity_load : Fraction, optional
         The largest channel load of uniform traffic under the best routing.
     generators : tuple of int32 arrays, shape (nodes,)
         Automorphisms of the topology; a claim, checked on the loads before use.
@@ -61,7 +61,7 @@ class Topology:
     ejection: tuple[Fraction, ...] = ()
     labels: tuple[str, ...] = ()
     positions: npt.NDArray[np.float64] | None = None
-    capacity: Fraction | None = None
+    capacity_load: Fraction | None = None
     generators: tuple[IntArray, ...] = ()
     translations: tuple[IntArray, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
@@ -156,7 +156,7 @@ class Topology:
     def with_terminals(self, nodes: Sequence[int]) -> Self:
         """The same network in which only `nodes` inject and take packets, one per cycle each."""
         return dataclasses.replace(
-            self, terminals=np.asarray(nodes, np.int32), injection=(), ejection=(), capacity=None, translations=()
+            self, terminals=np.asarray(nodes, np.int32), injection=(), ejection=(), capacity_load=None, translations=()
         )
 
 

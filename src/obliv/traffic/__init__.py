@@ -1,5 +1,47 @@
-"""Traffic matrices, permutations and patterns."""
+"""Traffic matrices, permutations and patterns.  ``obliv.traffic("tornado", topology)`` makes one from its spec."""
 
-from obliv.traffic.traffic import Traffic, matrix, permutation
+from __future__ import annotations
 
-__all__ = ["Traffic", "matrix", "permutation"]
+from typing import Any
+
+from obliv.errors import TrafficError
+from obliv.specs import door, patterns, split_mix
+
+__all__ = ["from_spec"]
+
+
+def from_spec(spec: Any, topology: Any) -> Any:
+    """The traffic that a spec names, on a topology.
+
+    Parameters
+    ----------
+    spec : str or Traffic
+        For example ``tornado``, ``permutation:FILE`` or ``1/2*uniform+1/2*tornado``.
+    topology : Topology
+        The network whose terminals send.
+
+    Returns
+    -------
+    Traffic
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.traffic("shift:3", obliv.ring(8))
+    <Traffic shift:3: 8 terminals, 8 flows>
+    """
+    if not isinstance(spec, str):
+        made = spec
+    elif (mix := split_mix(spec)) is not None:
+        parts = [weight * from_spec(part, topology) for weight, part in mix]
+        made = parts[0]
+        for part in parts[1:]:
+            made = made + part
+    else:
+        made = patterns.make(spec, topology)
+    if made.terminals != len(topology.terminals):
+        raise TrafficError(f"{made.spec} has {made.terminals} terminals, {topology.spec} has {len(topology.terminals)}")
+    return made
+
+
+door(__name__, from_spec)

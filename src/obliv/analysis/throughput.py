@@ -1,0 +1,74 @@
+"""Ideal throughput under single traffic patterns."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from obliv.loads.pair_loads import PairLoads
+from obliv.results import Estimate, Throughput, provenance
+from obliv.routing.routing import Routing
+from obliv.traffic.traffic import Traffic, require_rows
+
+__all__ = ["throughput"]
+
+
+def throughput(x: Any, *traffic: Any) -> Throughput:
+    """The ideal throughput of a routing under traffic patterns.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+    *traffic : Traffic or str
+        Patterns, or their specs.
+
+    Returns
+    -------
+    Throughput
+        For each pattern the largest channel load γ (exact), the throughput 1/γ in packets per node and cycle, and
+        γ*/γ, the fraction of capacity, where the capacity has a closed form.
+
+    Raises
+    ------
+    TrafficError
+        If a pattern does not fit the topology, or sends more than a terminal can.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
+    >>> [str(each["fraction_of_capacity"]) for each in result.patterns]
+    ['5/18', '1']
+    """
+    import obliv
+
+    began = time.perf_counter()
+    loads = x if isinstance(x, PairLoads) else x.pair_loads()
+    topology = loads.topology
+    base = topology.capacity_load
+    patterns = []
+    sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
+    for each in traffic:
+        flow: Traffic = obliv.traffic(each, topology)
+        require_rows(flow)
+        sources += flow.sources
+        load = max(loads.under(flow), default=None)
+        patterns.append(
+            {
+                "traffic": flow.spec,
+                "channel_load": load,
+                "throughput": 1 / load if load else None,
+                "fraction_of_capacity": base / load if load and base is not None else None,
+                "admissible": flow.admissible,
+            }
+        )
+    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    specs = {"topology": topology.spec, "routing": routing, "traffic": ",".join(p["traffic"] for p in patterns)}
+    return Throughput(
+        topology=topology.spec,
+        routing=routing,
+        provenance=provenance(specs, time.perf_counter() - began, sources=sources),
+        subject=x,
+        capacity=None if base is None else 1 / base,
+        patterns=tuple(patterns),
+    )

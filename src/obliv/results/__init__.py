@@ -1,0 +1,59 @@
+"""Results: frozen values that print, convert, save and draw themselves."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+from obliv.errors import FileError
+from obliv.results.numbers import Estimate
+from obliv.results.result import Result, provenance
+from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
+from obliv.results.throughput import Throughput
+from obliv.results.verification import Verification
+from obliv.results.worst_case import WorstCase
+
+__all__ = [
+    "Estimate",
+    "Result",
+    "Throughput",
+    "Verification",
+    "WorstCase",
+    "digest_of",
+    "load",
+    "pack",
+    "provenance",
+    "read_json",
+    "unpack",
+    "write_json",
+]
+
+
+def load(path: str | Path) -> Result:
+    """A result that was saved.
+
+    Parameters
+    ----------
+    path : path-like
+        What ``save`` or ``--output`` wrote.
+
+    Returns
+    -------
+    Result
+        Of the kind that the file names. Nothing is verified; see :func:`obliv.verify`.
+
+    Raises
+    ------
+    FileError
+        If the file holds no result.
+    """
+    kinds: dict[str, Any] = {"worst": WorstCase, "throughput": Throughput}
+    made = read_json(path)
+    if made.get("kind") not in kinds:
+        raise FileError(f"holds no result that obliv can load (kind {made.get('kind')!r})", path)
+    try:
+        result: Result = kinds[made["kind"]].from_dict(made)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
+        raise FileError(f"is no whole result: {type(error).__name__} {error}", path) from None
+    return result

@@ -1,0 +1,81 @@
+"""Numbers of results: exact, estimated, and how they stand in JSON and in text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "plain", "shown"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that was estimated: value, standard error, and how many samples it rests on."""
+
+    value: float
+    stderr: float
+    samples: int
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} ± {self.stderr:.2g} (estimated)"
+
+
+Number = Fraction | Estimate | None
+
+
+def number(value: Number) -> Any:
+    """A number as JSON: exact and estimated numbers never look alike."""
+    if isinstance(value, Estimate):
+        return {"value": value.value, "stderr": value.stderr, "samples": value.samples}
+    if value is None:
+        return None
+    return {"exact": str(value), "value": as_float(value)}
+
+
+def as_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def from_number(value: Any) -> Number:
+    """The inverse of :func:`number`."""
+    if value is None:
+        return None
+    if "exact" in value:
+        return Fraction(value["exact"])
+    return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
+
+
+def shown(value: Number) -> str:
+    """A number as text: exact ones as a fraction with its decimals, estimates with their error."""
+    if value is None:
+        return "-"
+    if isinstance(value, Estimate):
+        return str(value)
+    if value.denominator == 1:
+        return str(value)
+    text = str(value)
+    return f"{text} = {as_float(value):.6g}" if len(text) <= 24 else f"{as_float(value):.9g} (exact: {len(text)} digits)"
+
+
+def exact(value: Any) -> Fraction | None:
+    found = from_number(value)
+    return found if isinstance(found, Fraction) else None
+
+
+def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
+    if isinstance(load_, Estimate):
+        if load_.value == 0:
+            return None
+        return Estimate(1 / load_.value, load_.stderr / load_.value**2, load_.samples)
+    return 1 / load_ if load_ else None
+
+
+def plain(value: Number) -> float | None:
+    return None if value is None else float(value)

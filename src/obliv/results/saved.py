@@ -1,0 +1,133 @@
+"""Saved claims: one self-contained JSON file, read and written whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from base64 import b64decode, b64encode
+from pathlib import Path
+from typing import Any
+
+from obliv.errors import FileError
+
+__all__ = ["digest_of", "pack", "read_json", "unpack", "write_json"]
+
+
+def pack(values: Any) -> Any:
+    """An integer array as JSON: a list where it is small, compressed bytes where it is large."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype == object:
+        return [pack(row) for row in array] if array.ndim > 1 else [_whole(int(x)) for x in array]
+    if array.size <= 256:
+        return array.tolist()
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    return {
+        "b64zlib": b64encode(zlib.compress(array.astype("<i8").tobytes(), 6)).decode("ascii"),
+        "dtype": "int64",
+        "shape": list(array.shape),
+    }
+
+
+def _whole(value: int) -> int | str:
+    return value if -(2**63) <= value < 2**63 else str(value)
+
+
+def unpack(value: Any) -> Any:
+    """The inverse of :func:`pack`: nested lists of whole numbers.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything else.
+    """
+    if isinstance(value, dict):
+        import numpy as np
+
+        shape = value["shape"]
+        if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 <= n < 2**40 for n in shape):
+            raise ValueError("an array that is not int64")
+        size = 8
+        for n in shape:
+            size *= n
+        stream = zlib.decompressobj()
+        data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
+        if len(data) != size:
+            raise ValueError(f"an array of {len(data)} bytes where {size} are announced")
+        return np.frombuffer(data, "<i8").reshape(shape).tolist()
+    if isinstance(value, list):
+        return [unpack(each) for each in value]
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"{value!r} where a whole number belongs")
+    if isinstance(value, str) and not value.removeprefix("-").isdigit():
+        raise ValueError(f"{value[:40]!r} where a whole number belongs")
+    return int(value)
+
+
+def digest_of(made: dict[str, Any]) -> str:
+    """SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII)."""
+    bare = dict(made)
+    if isinstance(bare.get("certificate"), dict):
+        bare["certificate"] = {key: value for key, value in bare["certificate"].items() if key != "digest"}
+    text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def write_json(made: dict[str, Any], path: str | Path) -> None:
+    """Write JSON under a temporary name and rename it, so that no half-written file is ever seen."""
+    target = Path(path)
+    text = (json.dumps(made, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
+    data = gzip.compress(text, 6, mtime=0) if target.name.endswith(".gz") else text
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    except OSError as error:
+        os.unlink(name)
+        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def read_json(path: str | Path, most: int = 2**31) -> dict[str, Any]:
+    """The object in a JSON file that obliv wrote, plain or compressed.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, is cut short, or holds no object.
+    """
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(2)
+        with gzip.open(path, "rb") if head == b"\x1f\x8b" else open(path, "rb") as stream:
+            data = stream.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "cut short"
+        raise FileError(f"cannot be read: {reason}", path) from None
+    if len(data) > most:
+        raise FileError(f"is larger than {most} bytes", path)
+    if not data.strip():
+        raise FileError("is empty", path)
+    try:
+        made = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise FileError(f"is no whole JSON: {error.msg}", path, error.lineno) from None
+    except (UnicodeDecodeError, RecursionError):
+        raise FileError("is no JSON", path) from None
+    if not isinstance(made, dict):
+        raise FileError("holds no JSON object", path)
+    return made

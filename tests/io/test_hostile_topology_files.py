@@ -1,0 +1,184 @@
+"""Broken and hostile files: only obliv's own errors, in linear time."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obliv.errors import InputError
+from obliv.io.files import file
+
+GRAPHML = b"""<?xml version="1.0" encoding="utf-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d0"><default>1</default></key>
+  <key attr.name="label" attr.type="string" for="node" id="d1" />
+  <key attr.name="Longitude" for="node" id="d2" />
+  <key attr.name="Latitude" for="node" id="d3" />
+  <graph edgedefault="undirected">
+    <node id="0"><data key="d1">Bern &amp; Z\xc3\xbcrich</data><data key="d2">1.5</data><data key="d3">2</data></node>
+    <node id="1"><data key="d1">Genf</data><data key="d2">-1.5</data><data key="d3">2e1</data></node>
+    <node id="2" />
+    <edge source="0" target="1"><data key="d0">10000000000.0</data></edge>
+    <edge source="1" target="2" directed="false"/>
+  </graph>
+</graphml>
+"""
+GML = b"""Creator "me"
+graph [
+  directed 0
+  node [ id 0 label "Bern &#38; Z&#252;rich" Longitude 1.5 Latitude 2.0 Internal 1 ]
+  node [ id 1 label "Genf" graphics [ x 1 y 2 ] terminal 0 ]
+  edge [ source 0 target 1 LinkSpeedRaw 10000000000.0 ]
+  edge [ source 1 target 0 LinkSpeedRaw "1/3" ]
+]
+"""
+EDGES = b"# directed\n# node: c\na b 10\nb,c,2.5\nc a 1/3 # end\n"
+ANYNET = b"router 0 node 0 node 1 router 1 5\nrouter 1 node 2\nrouter 1 router 0 3\n"
+VALID = (GRAPHML, GML, EDGES, ANYNET)
+BITS = st.sampled_from(
+    [b"\0", b"\xff", b'"', b"[", b"]", b"<", b"&", b">", b"#", b",", b"-", b"0", b"9" * 400, b"\n", b"{"]
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    data = draw(st.sampled_from(VALID))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        match draw(st.sampled_from(["cut", "flip", "insert", "drop", "double", "swap", "repeat"])):
+            case "cut":
+                data = data[:at]
+            case "flip":
+                data = (
+                    data[:at] + bytes(byte ^ draw(st.integers(1, 255)) for byte in data[at : at + 1]) + data[at + 1 :]
+                )
+            case "insert":
+                data = data[:at] + draw(BITS) + data[at:]
+            case "drop":
+                data = data[:at] + data[at + draw(st.integers(1, 30)) :]
+            case "repeat":
+                data = data[:at] + data[max(0, at - draw(st.integers(1, 30))) :]
+            case kind:
+                lines = data.split(b"\n")
+                one, two = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
+                if kind == "double":
+                    lines.insert(two, lines[one])
+                else:
+                    lines[one], lines[two] = lines[two], lines[one]
+                data = b"\n".join(lines)
+    return data
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "format": st.sampled_from(["", "", "", "graphml", "gml", "edgelist", "anynet"]),
+        "bandwidth": st.sampled_from(["", "LinkSpeedRaw", "bandwidth"]),
+        "terminals": st.sampled_from(["", "all", "internal", "numbered"]),
+        "component": st.sampled_from(["", "largest"]),
+    }
+)
+
+
+def read(data: bytes, options: dict[str, str]) -> None:
+    """Either a network comes out, or one clear line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "network")
+        path.write_bytes(data)
+        try:
+            topology = file(path, **options)
+        except InputError as error:
+            assert "\n" not in str(error)
+            assert len(str(error)) < 1000
+        else:
+            assert topology.nodes > 0
+            assert all(speed > 0 for speed in topology.bandwidth)
+
+
+@settings(deadline=None, max_examples=400)
+@given(mutated(), OPTIONS)
+def test_mutated_files(data: bytes, options: dict[str, str]) -> None:
+    read(data, options)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "replace")), OPTIONS)
+def test_anything_at_all(data: bytes, options: dict[str, str]) -> None:
+    read(data, options)
+
+
+@pytest.mark.parametrize("data", VALID)
+@pytest.mark.parametrize("options", [{}, {"component": "largest"}])
+def test_cut_anywhere(data: bytes, options: dict[str, str]) -> None:
+    for at in range(len(data)):
+        read(data[:at], options)
+
+
+def graph(head: str, body: str, count: int, keys: str = "") -> str:
+    return f"<graphml>{keys}<graph edgedefault='directed'>{head}{body * count}"
+
+
+SIZE = 1_000_000
+HOSTILE: dict[str, Callable[[], str]] = {
+    "blank lines": lambda: "\n" * SIZE + "x",
+    "spaces": lambda: "a" + " " * SIZE,
+    "comments": lambda: "#\n" * (SIZE // 2),
+    "one long word": lambda: "a" * SIZE,
+    "one long line of words": lambda: "a " * (SIZE // 2),
+    "commas": lambda: "," * SIZE,
+    "many edges": lambda: "".join(f"{k} {k + 1}\n" for k in range(SIZE // 12)),
+    "many components": lambda: "".join(f"{2 * k} {2 * k + 1}\n" for k in range(SIZE // 12)),
+    "many parallel edges": lambda: "a b 1\n" * (SIZE // 6),
+    "many loops": lambda: "a a\n" * (SIZE // 4) + "a b",
+    "long numbers": lambda: f"a b {'9' * 990}\n" * (SIZE // 1000),
+    "tags in one another": lambda: "<graphml>" + "<a>" * (SIZE // 3),
+    "tags in a row": lambda: "<graphml>" + "<a/>" * (SIZE // 4),
+    "open tags": lambda: "<graphml" + "<" * SIZE,
+    "a long tag": lambda: "<graphml " + "a" * SIZE,
+    "many attributes": lambda: "<graphml " + " ".join(f"a{k}='1'" for k in range(SIZE // 12)),
+    "many nodes": lambda: "<graphml><graph>" + "".join(f"<node id='{k}'/>" for k in range(SIZE // 20)),
+    "many keys": lambda: (
+        "<graphml>"
+        + "".join(f"<key id='{k}' for='edge'><default>1</default></key>" for k in range(SIZE // 100))
+        + graph("<node id='a'/><node id='b'/>", "<edge source='a' target='b'/>", SIZE // 60)[9:]
+        + "</graph></graphml>"
+    ),
+    "much data": lambda: graph("<node id='a'>", "<data key='k'>xxxxx</data>", SIZE // 25, "<key id='k'/>"),
+    "long data": lambda: graph("<node id='a'><data key='k'>", "&amp;", SIZE // 5, "<key id='k'/>"),
+    "entities": lambda: "<!DOCTYPE a [" + "".join(f'<!ENTITY a{k + 1} "&a{k};&a{k};">' for k in range(SIZE // 30)),
+    "brackets": lambda: "graph [" + "[" * SIZE,
+    "lists in one another": lambda: "graph [ " + "a [ " * (SIZE // 4),
+    "quotation marks": lambda: "graph [ a " + '"' * SIZE,
+    "texts": lambda: "graph [ " + 'a "" ' * (SIZE // 5),
+    "ampersands": lambda: 'graph [ a "' + "&" * SIZE + '"',
+    "entities of GML": lambda: 'graph [ a "' + "&#" * (SIZE // 2) + '"',
+    "repeated keys": lambda: "graph [ node [ id 1 " + "label 12345 " * (SIZE // 12) + "] ]",
+    "GML nodes": lambda: "graph [ " + "".join(f"node [ id {k} ] " for k in range(SIZE // 18)) + "]",
+    "GML attributes": lambda: (
+        "graph [ node [ id 1 ] node [ id 2 ] "
+        + "".join(f"edge [ source 1 target 2 a{k} 1 ] " for k in range(SIZE // 40))
+        + "]"
+    ),
+    "words graph": lambda: "graph " * (SIZE // 6),
+    "one router": lambda: "router 0 " + "router 1 " * (SIZE // 9),
+    "routers with gaps": lambda: "router 0 " + "".join(f"node {2 * k} " for k in range(SIZE // 12)),
+    "routers": lambda: "router 0 " + "".join(f"router {k} node {k} " for k in range(1, SIZE // 26)),
+    "record heads": lambda: "Switch " * (SIZE // 7),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_files_take_linear_time(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "network"
+    path.write_text(HOSTILE[kind]())
+    for options in ({}, {"bandwidth": "speed"}):
+        start = time.perf_counter()
+        try:
+            file(path, **options)
+        except InputError as error:
+            assert len(str(error)) < 1000
+        assert time.perf_counter() - start < 10
