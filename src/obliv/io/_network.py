@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -229,15 +228,13 @@ def _terminals(links: Links, nodes: list[int], options: Options, notes: list[str
         if not hosts:
             raise links.fault("no node hangs on these routers, nothing can send: terminals=all makes them terminals")
         return hosts
-    if not options.terminals and [attributes[node].get("terminal") for node in nodes] == list(
-        map(str, range(len(nodes)))
-    ):
+    if options.terminals:
         return nodes
-    if not options.terminals and numbered:
-        notes.append(f"{_count(len(numbered), 'node')} with a terminal number: terminals=numbered takes only those")
-    elif not options.terminals and 0 < len(internal) < len(nodes):
+    if numbered and [attributes[node].get("terminal") for node in nodes] != [str(k) for k in range(len(nodes))]:
+        notes.append(f"{_count(len(numbered), 'node')} with a terminal number: terminals=numbered goes by those")
+    elif 0 < len(internal) < len(nodes):
         outside = f"{len(nodes) - len(internal)} of {_count(len(nodes), 'node')}"
-        notes.append(f"{outside} without Internal=1: terminals=internal makes no terminals of them")
+        notes.append(f"{outside} without Internal=1: terminals=internal leaves them out of the terminals")
     return nodes
 
 
@@ -268,7 +265,8 @@ def _positions(links: Links, nodes: list[int]) -> npt.NDArray[np.float64] | None
             except (KeyError, ValueError):
                 return None
             places.append((x, y))
-    return np.asarray(places) if all(math.isfinite(x + y) for x, y in places) else None
+    where = np.asarray(places)
+    return where if np.isfinite(where).all() else None
 
 
 def _some(words: Sequence[str], most: int = 8) -> str:

@@ -75,8 +75,9 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             raise TopologyError(f"anynet has no channels of one direction: {name} has no way back")
     names, near = _hosts_and_routers(topology)
     out: list[list[int]] = [[]]
-    named = 0  # all below it
+    named = 0  # all nodes below it stand in the file already
     for low, high in _merged(near):
+        # a line of its own for each node that must be named before this link, unless the link itself names it
         out += [[node] for node in range(named, high - (low == high - 1))]
         named = max(named, high + 1)
         if out[-1] and out[-1][0] in (low, high):
@@ -107,8 +108,9 @@ def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
         names += [f"router {node}"] + ([f"node {host[node]}"] if node in host else [])
     with_hosts: list[list[int]] = []
     for node, others in enumerate(near):
-        beside = [[at[node]]] if node in host else []
-        with_hosts += [[at[node] + 1] * len(beside) + [at[other] for other in others], *beside]
+        own_host = [at[node] + 1] if node in host else []
+        with_hosts.append(own_host + [at[other] for other in others])
+        with_hosts += [[at[node]] for _ in own_host]
     return names, with_hosts
 
 

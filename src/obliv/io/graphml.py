@@ -76,7 +76,9 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
     require_plain(topology, "GraphML")
     for label in topology.labels:
         if any(ord(c) < 32 and c not in "\t\n\r" or c in "\ufffe\uffff" for c in label):
-            raise FileError(f"the label {shown(label)} holds a control character, XML has none: write GML", path)
+            raise FileError(
+                f"the label {shown(label)} holds a control character that XML does not allow: write GML", path
+            )
     whole = all(speed.denominator == 1 for speed in topology.bandwidth)
     terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
     keys = [

@@ -1,0 +1,82 @@
+"""Checks of saved claims, by code that shares nothing with what made them.  ``obliv.verify(path)`` checks one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from obliv.specs import door
+
+__all__ = ["check"]
+
+
+def check(
+    claim: Any,
+    *,
+    quick: bool = False,
+    budget: float = 300.0,
+    topology: Any = None,
+    routing: Any = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Any:
+    """Check a saved claim from scratch.
+
+    Parameters
+    ----------
+    claim : path-like or Result
+        A file that ``--output`` wrote, or a result that holds a certificate.
+    quick : bool
+        Check one channel, the named one, instead of all.
+    budget : float
+        Seconds after which channels are left unchecked; the claim then counts as not proved.
+    topology, routing : optional
+        The objects, where they cannot be made from the specs in the claim.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Verification
+        Whether the claim is proved, what was checked and how, and what was left.
+
+    Raises
+    ------
+    FileError
+        If the file holds no claim.
+
+    Notes
+    -----
+    The pair loads are computed again from the routing's paths, next hops or phases, source by source; neither closed
+    forms nor the solver nor the search for symmetries take part.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.routing("dor", obliv.topology("mesh:4x4"))
+    >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
+    True
+    """
+    import obliv
+    from obliv.errors import FileError
+    from obliv.results import Result, read_json
+    from obliv.verify.claim import Malformed, read_claim
+    from obliv.verify.worst_case import check_worst_case
+
+    made = claim.to_dict() if isinstance(claim, Result) else read_json(claim)
+    name = None if isinstance(claim, Result) else Path(claim)
+    if made.get("kind") != "worst":
+        raise FileError(f"holds no claim that can be checked (kind {made.get('kind')!r})", name)
+    try:
+        parts = read_claim(made)
+    except Malformed as error:
+        raise FileError(f"is no whole claim: {error}", name) from None
+    if isinstance(claim, Result) and claim.subject is not None and routing is None:
+        routing = claim.subject if hasattr(claim.subject, "paths") else None
+        topology = getattr(routing, "topology", topology)
+    network = obliv.topology(parts.topology) if topology is None else obliv.topology(topology)
+    way = obliv.routing(parts.routing if routing is None else routing, network)
+    return check_worst_case(parts, network, way, quick, budget, progress or (lambda what, share: None))
+
+
+door(__name__, check)

@@ -1,0 +1,317 @@
+"""Pair loads once more, source by source, from what a routing says of its paths.
+
+Nothing here comes from the closed forms or the enumeration that worst cases are found with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError, require_memory
+from obliv.kernels import run
+from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase
+from obliv.topology.cartesian import Cartesian
+from obliv.verify._kernels import hop_flow, quadrant_flow, walk_flow
+
+__all__ = ["Flow", "source_flows"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """What one source sends over which channels, destination after destination (terminal numbers).
+
+    Destination j has entries ``ends[j - 1] .. ends[j]`` of `channel` and `amount`; amounts are over ``whole[j]``.
+    """
+
+    ends: Array
+    channel: Array
+    amount: Array
+    whole: Array
+
+
+Flows = Callable[[int], Flow]
+
+
+def source_flows(routing: Routing, denominator: int) -> Flows:
+    """A function from a terminal's number to what it sends.
+
+    Parameters
+    ----------
+    routing : Routing
+    denominator : int
+        The claim's; amounts need not be over it.
+    """
+    programs = getattr(routing, "programs", None)
+    topology = routing.topology
+    if isinstance(routing, Mix):
+        return _mixed([(weight, source_flows(part, denominator)) for weight, part in routing.parts])
+    if programs is not None and isinstance(topology, Cartesian) and topology.all_terminals:
+        if all(along.kind != "clique" for along in topology.axes):
+            return _mixed([(program.probability, _program_flows(topology, program)) for program in programs])
+    if isinstance(routing, TwoPhase):
+        return _two_phase_flows(routing, source_flows(routing.base, denominator), denominator)
+    if isinstance(routing, HopRouting):
+        return _hop_flows(routing, denominator)
+    return lambda i: _path_flow(routing, i)
+
+
+def _path_flow(routing: Routing, i: int) -> Flow:
+    terminals = routing.topology.terminals.tolist()
+    ends, channels, amounts, wholes = [], [], [], []
+    for d in terminals:
+        used: dict[int, Fraction] = {}
+        for path, chance in routing.paths(terminals[i], d):
+            _require_path(routing, path, terminals[i], d)
+            for c in path:
+                used[c] = used.get(c, Fraction(0)) + chance
+        whole = lcm(*(amount.denominator for amount in used.values()))
+        channels += list(used)
+        amounts += [amount.numerator * (whole // amount.denominator) for amount in used.values()]
+        wholes.append(whole)
+        ends.append(len(channels))
+    return Flow(np.array(ends), np.array(channels, np.int64), _whole(amounts), _whole(wholes))
+
+
+def _require_path(routing: Routing, path: tuple[int, ...], source: int, destination: int) -> None:
+    at = source
+    for c in path:
+        if not 0 <= c < routing.topology.channels or int(routing.topology.tail[c]) != at:
+            raise RoutingError(f"{routing.spec}: a path leaves node {at} by channel {c}, which is not its own")
+        at = int(routing.topology.head[c])
+    if at != destination:
+        raise RoutingError(f"{routing.spec}: a path to node {destination} ends at node {at}")
+
+
+def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
+    """Next hops of every node towards every terminal, asked one by one, with a topological order of the nodes."""
+    topology = routing.topology
+    nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
+    require_memory(60.0 * nodes * len(targets), "the next hops of all pairs")
+    ptr, hop, share, total, orders = [0], [], [], [], []
+    head = topology.head.tolist()
+    for d in targets.tolist():
+        nexts: list[list[int]] = []
+        for v in range(nodes):
+            chances = _chances(routing, v, d) if v != d else []
+            whole = lcm(*(c.denominator for _, c in chances)) if chances else 1
+            nexts.append([head[c] for c, _ in chances])
+            hop += [c for c, _ in chances]
+            share += [c.numerator * (whole // c.denominator) for _, c in chances]
+            total.append(whole)
+            ptr.append(len(hop))
+        orders += _order(routing, nexts, d)
+    small = (denominator * max(share, default=1)).bit_length() < 62
+    number: Any = np.int64 if small else object
+    arrays = (np.array(orders, np.int32), np.array(ptr, np.int64), np.array(hop, np.int32))
+    shares, totals = np.array(share, number), np.array(total, number)
+    heads = topology.head
+    sized = [max(1024, 4 * nodes)]
+
+    def flow(i: int) -> Flow:
+        mass: Array = np.zeros(nodes, number)
+        parts = []
+        ends = np.zeros(len(targets), np.int64)
+        first = before = 0
+        while first < len(targets):
+            out = np.empty(sized[0], np.int64), np.empty(sized[0], number)
+            arguments = (int(targets[i]), targets, first, nodes, *arrays, shares, totals, heads, denominator, mass, ends)
+            work = float(nodes) * len(targets)
+            upto = int(run(hop_flow, work * len(targets), *arguments, *out) if small else hop_flow.python(*arguments, *out))
+            if upto < 0:
+                raise RoutingError(f"the loads of {routing.spec} are no whole numbers over {denominator}")
+            if upto == first:
+                sized[0] *= 4
+                continue
+            size = int(ends[upto - 1])
+            parts.append((out[0][:size], out[1][:size]))
+            ends[first:upto] += before
+            before += size
+            first = upto
+        whole = np.full(len(targets), denominator, number)
+        return Flow(ends, *(np.concatenate(each) for each in zip(*parts, strict=True)), whole)  # type: ignore[call-arg]
+
+    return flow
+
+
+def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
+    hops = list(routing.next_hops(node, destination))
+    found = []
+    even = Fraction(1, len(hops)) if hops else Fraction(0)
+    for each in hops:
+        channel, chance = (int(each[0]), Fraction(each[1])) if isinstance(each, tuple) else (int(each), even)
+        if chance < 0 or routing.topology.tail[channel] != node:
+            raise RoutingError(f"{routing.spec}: node {node} has a next hop that is none towards {destination}")
+        if chance:
+            found.append((channel, chance))
+    if len(found) > 1 and found[0][1] is not even and sum(chance for _, chance in found) != 1:
+        raise RoutingError(f"{routing.spec}: the next hops of node {node} towards {destination} do not add up to 1")
+    return found
+
+
+def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> list[int]:
+    """The nodes so that each stands before its next hops; only those from which the destination is reached."""
+    state = [0] * len(nexts)
+    done: list[int] = []
+    for root in routing.topology.terminals.tolist():
+        stack = [root] if state[root] == 0 else []
+        while stack:
+            v = stack[-1]
+            if state[v] == 0:
+                state[v] = 1
+                if not nexts[v] and v != destination:
+                    raise RoutingError(f"{routing.spec}: node {v} has no next hop towards node {destination}")
+                for w in nexts[v]:
+                    if state[w] == 1:
+                        raise RoutingError(f"{routing.spec}: the next hops towards node {destination} form a loop")
+                    if state[w] == 0:
+                        stack.append(w)
+            else:
+                stack.pop()
+                if state[v] == 1:
+                    state[v] = 2
+                    done.append(v)
+    return done[::-1] + [-1] * (len(nexts) - len(done))
+
+
+def _program_flows(topology: Cartesian, program: Any) -> Flows:
+    dims = len(topology.axes)
+    radix = np.array(topology.radices, np.int64)
+    stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
+    ring = np.array([along.kind == "ring" for along in topology.axes], np.int64)
+    port = _ports(topology, radix, stride, ring)
+    targets, starts, orders = [], [0], []
+    for phase in program.phases:
+        listed = list(permutations(range(dims))) if phase.orders is None else list(phase.orders)
+        targets.append(0 if phase.target == "I" else 1)
+        orders.append(listed)
+        starts.append(starts[-1] + len(listed))
+    scale = lcm(*(len(listed) for listed in orders))
+    order_list = np.full((starts[-1], dims), -1, np.int64)
+    order_weight = np.empty(starts[-1], np.int64)
+    at = 0
+    for listed in orders:
+        for order in listed:
+            order_list[at, : len(order)] = order
+            order_weight[at] = scale // len(listed)
+            at += 1
+    shared = (np.array(targets, np.int64), np.array(starts, np.int64), order_list, order_weight, scale)
+    nodes = topology.nodes
+    quadrant = program.draw == "quadrant"
+    sized = [max(4096, 8 * topology.channels)]
+
+    def flow(i: int) -> Flow:
+        ends, whole = np.zeros(nodes, np.int64), np.ones(nodes, np.int64)
+        load, touched = np.zeros(topology.channels, np.int64), np.empty(topology.channels, np.int64)
+        mass, begin_mass = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+        scratch = tuple(np.zeros(dims, np.int64) for _ in range(3)) if quadrant else (np.zeros(nodes, np.int64),)
+        body = quadrant_flow if quadrant else walk_flow
+        work = 4.0 * nodes**2 * starts[-1] * (nodes / 4 if quadrant else nodes)
+        parts = []
+        first = before = 0
+        while first < nodes:
+            out = np.empty(sized[0], np.int64), np.empty(sized[0], np.int64)
+            upto = int(
+                run(
+                    body,
+                    work,
+                    *(i, first, dims, radix, stride, ring, port, *shared),
+                    *(mass, begin_mass, load, touched, *scratch, ends, *out, whole),
+                )
+            )
+            if upto == first:
+                sized[0] *= 4
+                continue
+            size = int(ends[upto - 1])
+            parts.append((out[0][:size], out[1][:size]))
+            ends[first:upto] += before
+            before += size
+            first = upto
+        return Flow(ends, *(np.concatenate(each) for each in zip(*parts, strict=True)), whole)  # type: ignore[call-arg]
+
+    return flow
+
+
+def _ports(topology: Cartesian, radix: Array, stride: Array, ring: Array) -> Array:
+    """The channel up and down each dimension from every node, -1 where there is none."""
+    port = np.full((len(radix), 2, topology.nodes), -1, np.int64)
+    for c in range(topology.channels):
+        tail, head = int(topology.tail[c]), int(topology.head[c])
+        for x in range(len(radix)):
+            a, b = tail // stride[x] % radix[x], head // stride[x] % radix[x]
+            if a == b:
+                continue
+            up = (b - a) % radix[x] == 1 if ring[x] else b > a
+            down = (a - b) % radix[x] == 1 if ring[x] else b < a
+            if up and port[x, 0, tail] < 0:  # on a ring of two the first channel leads up, the second down
+                port[x, 0, tail] = c
+            elif down:
+                port[x, 1, tail] = c
+    return port
+
+
+def _two_phase_flows(routing: TwoPhase, base: Flows, denominator: int) -> Flows:
+    """What all terminals send to a source's random intermediate, and on to each destination."""
+    n, channels = len(routing.topology.terminals), routing.topology.channels
+    require_memory(16.0 * n * channels, "the two phases of all terminals")
+    exact: Any = object if (denominator * n).bit_length() > 60 else np.int64
+    sent = np.zeros((n, channels), exact)
+    taken = np.zeros((n, channels), exact)
+    for i in range(n):
+        flow = base(i)
+        j = np.repeat(np.arange(n), np.diff(flow.ends, prepend=0))
+        whole = flow.whole[j].astype(object)
+        scaled = flow.amount.astype(object) * denominator
+        if any(int(a) % int(w) for a, w in zip(scaled, whole, strict=True)):
+            raise RoutingError(f"the loads of {routing.spec} are no whole numbers over {denominator * n}")
+        values = (scaled // whole).astype(exact)
+        np.add.at(sent[i], flow.channel, values)
+        np.add.at(taken, (j, flow.channel), values)
+
+    def flow_of(i: int) -> Flow:
+        total = sent[i][None, :] + taken
+        j, c = np.nonzero(total)
+        ends = np.searchsorted(j, np.arange(n), side="right")
+        return Flow(ends, c, total[j, c], np.full(n, denominator * n, exact))
+
+    return flow_of
+
+
+def _mixed(parts: list[tuple[Fraction, Flows]]) -> Flows:
+    if len(parts) == 1 and parts[0][0] == 1:
+        return parts[0][1]
+
+    def flow(i: int) -> Flow:
+        flows = [(weight, each(i)) for weight, each in parts]
+        n = len(flows[0][1].ends)
+        wholes = [
+            lcm(*(int(each.whole[j]) * weight.denominator for weight, each in flows)) for j in range(n)
+        ]
+        whole = _whole(wholes)
+        keys, values = [], []
+        for weight, each in flows:
+            j = np.repeat(np.arange(n), np.diff(each.ends, prepend=0))
+            factor = np.array([w * weight.numerator // (int(own) * weight.denominator) for w, own in zip(wholes, each.whole, strict=True)], object)
+            keys.append(np.stack([j, each.channel]))
+            values.append(each.amount.astype(object) * factor[j])
+        pairs, index = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
+        total: Array = np.zeros(pairs.shape[1], object)
+        np.add.at(total, index.ravel(), np.concatenate(values))
+        ends = np.searchsorted(pairs[0], np.arange(n), side="right")
+        return Flow(ends, pairs[1], _whole(total.tolist()), whole)
+
+    return flow
+
+
+def _whole(values: list[int]) -> Array:
+    small = all(-(2**62) < value < 2**62 for value in values)
+    return np.array(values, np.int64 if small else object)
