@@ -16,7 +16,8 @@ from obliv._version import __version__
 # Where each public name lives; it is imported when it is first used.
 _HOMES = {
     "obliv.errors": (
-        "FileError InputError MissingExtraError ObliviousError RoutingError SpecError TooLargeError TopologyError TrafficError"
+        "FileError InputError MissingExtraError ObliviousError RoutingError SpecError TooLargeError TopologyError "
+        "TrafficError"
     ),
     "obliv.specs": "patterns routings topologies",
     "obliv.topology.topology": "Topology build",

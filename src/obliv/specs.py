@@ -29,16 +29,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 _RADICES = re.compile(r"\d+(x\d+)+\Z")
+_NUMBER = re.compile(r"[+-]?(\d{1,30}(/\d{1,30})?|\d{0,30}\.\d{1,30})")  # no exponents: 1e999999999 would never end
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
 
 
 def fraction(text: str) -> Fraction:
     """A rational from ``1/3``, ``2`` or ``0.25``; SpecError otherwise."""
-    try:
-        return Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        raise SpecError(f"{text.strip()!r} is no number: write 1/3, 2 or 0.25") from None
+    word = text.strip()
+    if _NUMBER.fullmatch(word) and not re.search(r"/0+\Z", word):
+        return Fraction(word)
+    raise SpecError(f"{word[:40]!r} is no number: write 1/3, 2 or 0.25")
 
 
 def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
@@ -112,7 +113,11 @@ class Registry(Generic[T]):
             for word in (name, *aliases):
                 if not _NAME.match(word):
                     raise SpecError(f"{word!r} cannot name a {self.kind}: use letters, digits, - and _")
-            self._entries[name] = Entry(name, make, aliases, example or name)
+            entry = Entry(name, make, aliases, example or name)
+            known = [self._entries[self._names[word]] for word in (name, *aliases) if word in self._names]
+            if any(_place(other.make) != _place(make) for other in known):
+                raise SpecError(f"{name!r} or an alias of it names a {self.kind} already; choose another name")
+            self._entries[name] = entry
             for word in (name, *aliases):
                 self._names[word] = name
             return make
@@ -172,7 +177,6 @@ class Registry(Generic[T]):
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
         for module in self._modules:
             importlib.import_module(module)
         from importlib.metadata import entry_points
@@ -180,6 +184,7 @@ class Registry(Generic[T]):
         for point in entry_points(group=self.group):
             if point.name not in self._names:
                 self(point.name)(point.load())
+        self._loaded = True
 
 
 topologies: Registry[Any] = Registry(
@@ -199,9 +204,14 @@ patterns: Registry[Any] = Registry(
 )
 
 
+def _place(make: Callable[..., Any]) -> tuple[str, str]:
+    """Where a factory is defined; the same one may be registered again when its file is run again."""
+    return make.__module__, make.__qualname__
+
+
 def _signature(make: Callable[..., Any]) -> inspect.Signature:
     signature = inspect.signature(make)
-    function = make.__init__ if inspect.isclass(make) else make  # type: ignore[misc]
+    function = make.__init__ if inspect.isclass(make) else make
     try:
         hints = typing.get_type_hints(function)
     except Exception:

@@ -84,6 +84,11 @@ def test_relative_path_stays_as_given(write: Write, monkeypatch: pytest.MonkeyPa
     assert topologies.make("file:my,network=1.txt").sources[0][0] == "my,network=1.txt"
 
 
+def test_misspelt_options_are_not_lost_in_the_path(write: Write) -> None:
+    with pytest.raises(FileError, match=r"no such file, but there is .*did you mean bandwidth"):
+        topologies.make(f"file:{write(EDGES)},bandwith=bandwidth")
+
+
 def test_numbering_links_and_loops(write: Write) -> None:
     topology = file(write("c a\na a\nb c\nc a\n"))
     assert topology.labels == ("c", "a", "b")

@@ -65,7 +65,7 @@ def certificate_of(
         "duals": pack(np.array(duals)) if same and duals else [pack(whole([int(x) for x in v])) for v in duals],
         "generators": [pack(g) for g in orbits.generators],
         "channels": channels,
-        "sources": {path: digest for path, digest in sources},
+        "sources": dict(sources),
     }
 
 

@@ -53,8 +53,8 @@ def solve_channels(
     """
     rates = rates_of(loads)
     speeds = loads.topology.bandwidth
-    bulk = isinstance(loads, StoredLoads) and loads.numerator.dtype != object and rates.unit and _fits(loads)
-    bounds = _bulk_bounds(loads, channels) if bulk else [None] * len(channels)
+    bulk = loads if isinstance(loads, StoredLoads) and rates.unit and _fits(loads) else None
+    bounds: list[Any] = _bulk_bounds(bulk, channels) if bulk else [None] * len(channels)
     work: list[tuple[Any, int]] = []
     made: dict[int, Weights] = {}
     for at, channel in enumerate(channels.tolist()):
@@ -68,8 +68,8 @@ def solve_channels(
     best: Any = -1
     done = 0
     while done < len(work) and (work[done][0] > best or work[done][0] == 0 or best < 0):
-        group = _group(loads, work, done, best) if bulk else [work[done][1]]
-        solved = _bulk(loads, np.array(group), prices) if bulk else [_single(loads, group[0], rates, prices, made)]
+        group = _group(bulk, work, done, best) if bulk else [work[done][1]]
+        solved = _bulk(bulk, np.array(group), prices) if bulk else [_single(loads, group[0], rates, prices, made)]
         for channel, value, _ in solved:
             best = max(best, value / speeds[channel] if speeds else value)
         done += len(group)
@@ -148,7 +148,7 @@ def best_flow(loads: PairLoads, channel: int) -> tuple[int, list[tuple[int, int,
 
 def _fits(loads: StoredLoads) -> bool:
     """Whether a channel's matching stays within 64 bits whatever happens."""
-    return 8 * loads.denominator * int(loads.terminals + 2) ** 2 < 2**62
+    return loads.numerator.dtype != object and 8 * loads.denominator * int(loads.terminals + 2) ** 2 < 2**62
 
 
 def _single(loads: PairLoads, channel: int, rates: Rates, prices: bool, made: dict[int, Weights]) -> Solved:

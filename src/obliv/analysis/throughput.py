@@ -6,8 +6,9 @@ import time
 from typing import Any
 
 from obliv.loads.pair_loads import PairLoads
-from obliv.results import Estimate, Throughput, provenance
+from obliv.results import Throughput, provenance
 from obliv.routing.routing import Routing
+from obliv.traffic import from_spec
 from obliv.traffic.traffic import Traffic, require_rows
 
 __all__ = ["throughput"]
@@ -40,8 +41,6 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     >>> [str(each["fraction_of_capacity"]) for each in result.patterns]
     ['5/18', '1']
     """
-    import obliv
-
     began = time.perf_counter()
     loads = x if isinstance(x, PairLoads) else x.pair_loads()
     topology = loads.topology
@@ -49,7 +48,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     patterns = []
     sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
     for each in traffic:
-        flow: Traffic = obliv.traffic(each, topology)
+        flow: Traffic = from_spec(each, topology)
         require_rows(flow)
         sources += flow.sources
         load = max(loads.under(flow), default=None)
@@ -63,7 +62,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
             }
         )
     routing = x.spec if isinstance(x, Routing) else "pair loads"
-    specs = {"topology": topology.spec, "routing": routing, "traffic": ",".join(p["traffic"] for p in patterns)}
+    specs = {"topology": topology.spec, "routing": routing, "traffic": ",".join(str(p["traffic"]) for p in patterns)}
     return Throughput(
         topology=topology.spec,
         routing=routing,

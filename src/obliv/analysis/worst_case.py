@@ -107,27 +107,35 @@ def worst_case(
     sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
     if worst is None:
         return WorstCase(
-            topology.spec, routing, provenance(specs, time.perf_counter() - began, sources=sources), subject=x,
-            permutation=tuple(range(loads.terminals)), capacity=_inverse(topology.capacity_load),
+            topology.spec,
+            routing,
+            provenance(specs, time.perf_counter() - began, sources=sources),
+            subject=x,
+            permutation=tuple(range(loads.terminals)),
+            capacity=_inverse(topology.capacity_load),
         )
     rates = rates_of(loads)
     value, flows, price = best_flow(loads, worst)
     assert value == optimum[worst]
-    load: Fraction | Estimate = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(worst)
+    claim = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(worst)
     whole = None if not rates.unit else _completed(flows, loads.terminals)
     matrix = None if rates.unit else tuple((s, d, Fraction(amount, rates.scale)) for s, d, amount in flows)
     kept = None
     if certificate:
         solved[worst] = price
-        kept = certificate_of(loads, found, solved, load, worst, whole or (), sources)
-    exactness = "exact"
+        kept = certificate_of(loads, found, solved, claim, worst, whole or (), sources)
+    load: Fraction | Estimate = claim
     if loads.samples is not None:
-        exactness = "estimated"
         load = _again(x, loads, worst, flows, rates.scale, rng)
     return WorstCase(
         topology=topology.spec,
         routing=routing,
-        provenance=provenance(specs, time.perf_counter() - began, exactness, sources=sources),
+        provenance=provenance(
+            specs,
+            time.perf_counter() - began,
+            "exact" if loads.samples is None else "estimated",
+            sources=sources,
+        ),
         subject=x,
         channel_load=load,
         capacity=_inverse(topology.capacity_load),
@@ -181,9 +189,7 @@ def _again(
     mean = error = 0.0
     for s, d, amount in flows:
         share = amount / scale
-        crossings = np.array(
-            [routing.sample(nodes[s], nodes[d], fresh).count(channel) for _ in range(samples)], float
-        )
+        crossings = np.array([routing.sample(nodes[s], nodes[d], fresh).count(channel) for _ in range(samples)], float)
         mean += share * crossings.mean()
         error += share**2 * (crossings.var(ddof=1) / samples if samples > 1 else float("inf"))
     speed = float(loads.topology.bandwidth_of(channel))

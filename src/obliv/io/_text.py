@@ -6,7 +6,7 @@ import re
 import stat
 from pathlib import Path
 
-from obliv.errors import FileError, InputError, require_memory
+from obliv.errors import FileError, InputError, did_you_mean, require_memory
 
 __all__ = ["lines", "load", "looks_like", "shown"]
 
@@ -49,7 +49,7 @@ def load(path: str | Path) -> str:
             require_memory(60.0 * about.st_size, f"reading {path}")
             data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise FileError("there is no such file", path) from None
+        raise FileError(f"there is no such file{_misspelt(str(path))}", path) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except InputError:
@@ -66,6 +66,16 @@ def load(path: str | Path) -> str:
         if data.startswith(magic):
             raise FileError(f"is {what}; a network is read from a text file", path)
     return _decoded(data, path)
+
+
+def _misspelt(path: str) -> str:
+    """A hint for ``file:NAME,bandwith=X``: what is no known option is taken for a part of the path."""
+    name, comma, rest = path.partition(",")
+    if not comma or not Path(name).is_file():
+        return ""
+    option = rest.partition("=")[0].strip()
+    known = ("bandwidth", "component", "default", "format", "terminals")
+    return f", but there is {name}; if {shown(option)} is meant as an option, {did_you_mean(option, known)}"
 
 
 def _decoded(data: bytes, path: str | Path) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from obliv.kernels import kernel
 
 __all__ = ["compare", "hop_levels", "propagate", "scatter"]
@@ -216,7 +214,7 @@ def scatter(
 
 @kernel
 def compare(start: Array, moved: Array, place: Array, row: Array, col: Array, weight: Array) -> bool:
-    """Whether the entries of every channel, relabelled by `place`, are those of its image; rows sorted, then columns."""
+    """Whether the entries of every channel, relabelled by `place`, are those of its image; sorted by row, column."""
     for c in range(len(moved)):
         d = moved[c]
         first, size = start[d], start[d + 1] - start[d]

@@ -207,7 +207,7 @@ def _sorted(
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     total = int(start[-1])
     require_memory(16.0 * total, f"the pair loads of {name} on {topology.spec}")
-    number: Any = parts[0][3].dtype if parts else np.int64
+    number: Any = object if parts and parts[0][3].dtype == object else np.int64
     destination, source, numerator = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, number)
     cursor = start[:-1].copy()
     common = denominator
@@ -215,10 +215,7 @@ def _sorted(
     while parts:
         first, channel, origin, weight, ends = parts.pop()
         arguments = (channel, origin, weight, ends, first, cursor, destination, source, numerator, common)
-        if number == object:
-            common = scatter.python(*arguments)
-        else:
-            common = int(run(scatter, 10.0 * total, *arguments))
+        common = int(scatter.python(*arguments) if number is object else run(scatter, 10.0 * total, *arguments))
     if common > 1:
         numerator //= common
     return StoredLoads(topology, denominator // common, start, destination, source, numerator)

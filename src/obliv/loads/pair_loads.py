@@ -68,7 +68,7 @@ class PairLoads(ABC):
         row, col, weight = self.weights(channel).spread()
         if weight.dtype == object:
             raise OverflowError(
-                f"the numerators over {self.denominator} exceed 64 bits; use weights(channel), which holds whole numbers"
+                f"the numerators over {self.denominator} exceed 64 bits; weights(channel) holds them whole"
             )
         return csr_array((weight, (row, col)), shape=(self.terminals, self.terminals))
 
@@ -108,7 +108,7 @@ class PairLoads(ABC):
         """Sum of the numerators of every channel over all pairs."""
         sums = []
         for channel in range(self.topology.channels):
-            row, col, weight = self.weights(channel).spread()
+            _, _, weight = self.weights(channel).spread()
             sums.append(int(weight.sum()) if len(weight) else 0)
         return whole(sums)
 
@@ -176,9 +176,7 @@ def channel_map(topology: Topology, node_map: Array) -> Array | None:
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     here = np.lexsort((np.arange(len(tail)), head, tail))
     there = np.lexsort((np.arange(len(tail)), node_map[head], node_map[tail]))
-    if not (
-        np.array_equal(node_map[tail[there]], tail[here]) and np.array_equal(node_map[head[there]], head[here])
-    ):
+    if not (np.array_equal(node_map[tail[there]], tail[here]) and np.array_equal(node_map[head[there]], head[here])):
         return None
     moved = np.empty(len(tail), np.int64)
     moved[there] = here

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from math import factorial
 
-__all__ = ["ANYWHERE", "Phase", "Program", "QUADRANT", "TO_DESTINATION", "TO_INTERMEDIATE"]
+__all__ = ["ANYWHERE", "QUADRANT", "TO_DESTINATION", "TO_INTERMEDIATE", "Phase", "Program"]
 
 #: Draw of intermediates: the directions first, then each coordinate uniformly on the minimal way (ends included).
 QUADRANT = "quadrant"

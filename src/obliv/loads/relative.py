@@ -56,7 +56,8 @@ def translation_group(topology: Topology) -> Group | None:
     nodes = np.zeros(1, np.int64)
     orders = []
     for g in topology.translations:
-        layers, at = [nodes], g[nodes]
+        layers: list[Array] = [nodes]
+        at: Array = g[nodes]
         while at[0] != 0:
             layers.append(at)
             at = g[at]

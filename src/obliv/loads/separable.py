@@ -106,8 +106,8 @@ class SeparableLoads(PairLoads):
                 return False
             links = _link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
             for key, segments in groups.items():
-                position = {to_dim[j]: p for j, p in zip(others, key, strict=True)}
-                image_key = tuple(position[j] for j in image_others)
+                carried = {to_dim[j]: position for j, position in zip(others, key, strict=True)}
+                image_key = tuple(carried[j] for j in image_others)
                 if image_key not in image:
                     return False
                 grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
@@ -135,7 +135,7 @@ class SeparableLoads(PairLoads):
         return tables
 
     def _crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
-        """Numerators of a group's crossing table, scaled so that its product with the presences is over the denominator."""
+        """Numerators of a group's crossing table; times those of the presences they are over the denominator."""
         beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
         return _scaled(self.topology.axes[dim], segments, link, self.denominator // beside, self._dtype)
 

@@ -19,6 +19,7 @@ __all__ = ["StoredLoads"]
 
 Array = npt.NDArray[Any]
 
+
 class StoredLoads(PairLoads):
     """Numerators of every channel, sorted by destination, then source.
 

@@ -86,7 +86,7 @@ def assign(
     fewest = n + 1
     idle = 0
     patience = min(32, 4 + (n >> 4))
-    while 0 < waiting and idle < patience:
+    while waiting > 0 and idle < patience:
         idle += 1
         if waiting < fewest:
             fewest = waiting
@@ -399,9 +399,7 @@ def assign_channels(
             for e in range(first, end):
                 inner[e - first] = local[col[e]]
                 inner_weight[e - first] = weight[e]
-            assign(
-                n, m, ptr, inner, inner_weight, floor, floor, mate, owner, u, v, dist, prev, place, heap, free
-            )
+            assign(n, m, ptr, inner, inner_weight, floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
         else:  # the smaller side makes the rows
             for j in range(m + 1):
                 turned[j] = 0
@@ -418,9 +416,7 @@ def assign_channels(
             for j in range(m, 0, -1):
                 turned[j] = turned[j - 1]
             turned[0] = 0
-            assign(
-                m, n, turned, inner, inner_weight, floor, floor, mate, owner, v, u, dist, prev, place, heap, free
-            )
+            assign(m, n, turned, inner, inner_weight, floor, floor, mate, owner, v, u, dist, prev, place, heap, free)
         total = 0
         for i in range(n):
             total += u[i]

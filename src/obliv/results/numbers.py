@@ -37,6 +37,7 @@ def number(value: Number) -> Any:
 
 
 def as_float(value: Fraction) -> float:
+    """The nearest float, infinite where there is none."""
     try:
         return float(value)
     except OverflowError:
@@ -61,15 +62,19 @@ def shown(value: Number) -> str:
     if value.denominator == 1:
         return str(value)
     text = str(value)
-    return f"{text} = {as_float(value):.6g}" if len(text) <= 24 else f"{as_float(value):.9g} (exact: {len(text)} digits)"
+    return (
+        f"{text} = {as_float(value):.6g}" if len(text) <= 24 else f"{as_float(value):.9g} (exact: {len(text)} digits)"
+    )
 
 
 def exact(value: Any) -> Fraction | None:
+    """The exact number that a JSON value holds, None where it holds none."""
     found = from_number(value)
     return found if isinstance(found, Fraction) else None
 
 
 def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
+    """1 / load, None where nothing is loaded."""
     if isinstance(load_, Estimate):
         if load_.value == 0:
             return None
@@ -78,4 +83,5 @@ def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
 
 
 def plain(value: Number) -> float | None:
+    """A number as a float, for tables."""
     return None if value is None else float(value)

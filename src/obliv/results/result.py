@@ -35,7 +35,7 @@ def provenance(
         "exactness": exactness,
     }
     if sources:
-        made["sources"] = {path: digest for path, digest in sources}
+        made["sources"] = dict(sources)
     return made
 
 

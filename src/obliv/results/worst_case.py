@@ -115,5 +115,5 @@ class WorstCase(Result):
             traffic=None if rows is None else tuple((s, d, Fraction(amount)) for s, d, amount in rows),
             focus_channels=made["focus_channels"],
             certificate=made.get("certificate"),
-            names=tuple(str(made["channel"][end]) for end in ("tail", "head")) if made["channel"] else ("", ""),
+            names=(str(made["channel"]["tail"]), str(made["channel"]["head"])) if made["channel"] else ("", ""),
         )

@@ -12,9 +12,7 @@ Array = Any
 
 
 @kernel
-def distances_to(
-    destination: int, first_in: Array, tail_in: Array, far: Array, queue: Array
-) -> None:
+def distances_to(destination: int, first_in: Array, tail_in: Array, far: Array, queue: Array) -> None:
     """Fewest channels from every node to `destination`, -1 where there is no way."""
     for v in range(len(far)):
         far[v] = -1

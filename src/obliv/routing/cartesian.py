@@ -74,7 +74,9 @@ class ProgramRouting(Routing):
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
         return SeparableLoads(self.topology, self.programs)
 
-    def _drawn(self, program: Program, start: tuple[int, ...], end: tuple[int, ...]) -> list[list[tuple[Fraction, Stops]]]:
+    def _drawn(
+        self, program: Program, start: tuple[int, ...], end: tuple[int, ...]
+    ) -> list[list[tuple[Fraction, Stops]]]:
         """For every dimension: what chance may draw there, with probabilities."""
         dims = range(len(start))
         stopping = {
@@ -108,7 +110,8 @@ class ProgramRouting(Routing):
         channels = []
         for phase, order in zip(program.phases, orders, strict=True):
             for dim in order:
-                for link in stops[dim][1 if phase.target == TO_INTERMEDIATE else 2]:
+                _, to_middle, onward = stops[dim]
+                for link in to_middle if phase.target == TO_INTERMEDIATE else onward:
                     channel = topology.channel(at, dim, link)
                     channels.append(channel)
                     at = int(topology.head[channel])
@@ -194,5 +197,3 @@ def _order(text: str, dims: int, spec: str) -> tuple[int, ...]:
             f"{text!r} is no order of the {dims} dimensions of {spec}: write order={sample}{letters_sample}"
         )
     return order
-
-

@@ -88,9 +88,7 @@ class Routing:
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
         return from_uses(self.topology, self._used(progress))
 
-    def _used(
-        self, progress: Callable[[float], None] | None
-    ) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
+    def _used(self, progress: Callable[[float], None] | None) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
         nodes = self.topology.terminals.tolist()
         for i, s in enumerate(nodes):
             for j, d in enumerate(nodes):
@@ -103,7 +101,9 @@ class Routing:
                         used[c] = used.get(c, Fraction(0)) + chance
                 if total != 1 and not (s == d and total == 0):
                     here, there = self.topology.name_of(s), self.topology.name_of(d)
-                    raise RoutingError(f"{self.spec}: the paths from {here} to {there} have total probability {total}, not 1")
+                    raise RoutingError(
+                        f"{self.spec}: the paths from {here} to {there} have total probability {total}, not 1"
+                    )
                 yield i, j, used
             if progress is not None:
                 progress((i + 1) / len(nodes))
@@ -128,7 +128,7 @@ class Routing:
     __rmul__ = __mul__
 
     def __add__(self, other: Any) -> Mix:
-        return Mix([(Fraction(1), self)]) + other
+        return Mix([(Fraction(1), self)]).__add__(other)
 
 
 class HopRouting(Routing):
@@ -195,7 +195,8 @@ class HopRouting(Routing):
                 trail.append((head, (*channels, channel), chance * share, seen | {head}))
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
-        node, channels = source, []
+        node = source
+        channels: list[int] = []
         while node != destination:
             hops = self.chances(node, destination)
             if not hops or len(channels) > self.topology.nodes:
@@ -252,16 +253,15 @@ class Mix(Routing):
     """A convex mix: each packet follows one of several routings, drawn with their weights."""
 
     def __init__(self, parts: Sequence[tuple[Fraction, Routing]]) -> None:
-        flat: list[tuple[Fraction, Routing]] = []
+        self.parts: list[tuple[Fraction, Routing]] = []
         for weight, part in parts:
             inner = part.parts if isinstance(part, Mix) else [(Fraction(1), part)]
-            flat += [(weight * share, each) for share, each in inner]
-        topology = flat[0][1].topology
-        if any(part.topology is not topology and part.topology.spec != topology.spec for _, part in flat):
+            self.parts += [(weight * share, each) for share, each in inner]
+        topology = self.parts[0][1].topology
+        if any(part.topology is not topology and part.topology.spec != topology.spec for _, part in self.parts):
             raise RoutingError("a mix needs routings on one topology")
-        super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in flat))
-        self.parts = flat
-        self.sources = tuple(source for _, part in flat for source in part.sources)
+        super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in self.parts))
+        self.sources = tuple(source for _, part in self.parts for source in part.sources)
 
     @property
     def _whole(self) -> Mix:
@@ -340,7 +340,9 @@ def check_path(routing: Routing, channels: tuple[int, ...], source: int, destina
     for c in channels:
         if not 0 <= c < topology.channels or topology.tail[c] != at:
             here, there = topology.name_of(source), topology.name_of(destination)
-            raise RoutingError(f"{routing.spec}: a path from {here} to {there} takes channel {c} at {topology.name_of(at)}")
+            raise RoutingError(
+                f"{routing.spec}: a path from {here} to {there} takes channel {c} at {topology.name_of(at)}"
+            )
         at = int(topology.head[c])
     if at != destination:
         here, there, end = (topology.name_of(node) for node in (source, destination, at))

@@ -78,7 +78,9 @@ def table(topology: Topology, path: FilePath) -> Routing:
     for number, words in _entries(path):
         word = words[0][0]
         if word not in ("hop", "path"):
-            raise FileError(f"{word[:40]!r} starts no entry: a line is  hop NODE DESTINATION NEXT ...  or  path ...", path, number)
+            raise FileError(
+                f"{word[:40]!r} starts no entry: a line is  hop NODE DESTINATION NEXT ...  or  path ...", path, number
+            )
         if kind and word != kind:
             raise FileError(f"a {word!r} line in a file of {kind!r} lines: use one kind in a file", path, number)
         kind = word
@@ -86,7 +88,9 @@ def table(topology: Topology, path: FilePath) -> Routing:
             if kind == "hop":
                 pair, found = _hop(topology, words[1:])
                 if pair in lines:
-                    raise RoutingError(f"this node and destination stand in line {lines[pair]} too; write one line for them")
+                    raise RoutingError(
+                        f"this node and destination stand in line {lines[pair]} too; write one line for them"
+                    )
                 hops[pair] = found
             else:
                 pair, route = _path(topology, words[1:])
@@ -115,7 +119,9 @@ def _require_all(
         total = sum((chance for _, chance in routes), Fraction(0))
         if total != 1:
             here, there = name(pair[0]), name(pair[1])
-            raise FileError(f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, lines[pair])
+            raise FileError(
+                f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, lines[pair]
+            )
     if isinstance(routing, HopTable):
         for node, destination in hops:
             try:
@@ -183,7 +189,9 @@ def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, 
     for name, _ in words[2:]:
         found = _channels(topology, at, name)
         if len(found) > 1:
-            raise RoutingError(f"{len(found)} channels lead to {name}: name one of them, {' '.join(f'@{c}' for c in found)}")
+            raise RoutingError(
+                f"{len(found)} channels lead to {name}: name one of them, {' '.join(f'@{c}' for c in found)}"
+            )
         channels.append(found[0])
         at = int(topology.head[found[0]])
     route = tuple(channels)
@@ -197,7 +205,9 @@ def _channels(topology: Topology, node: int, name: str) -> list[int]:
     if name.startswith("@") and name[1:].isdigit():
         channel = int(name[1:])
         if not first <= channel < end:
-            raise RoutingError(f"channel {channel} does not leave {topology.name_of(node)}; its channels are {first} to {end - 1}")
+            raise RoutingError(
+                f"channel {channel} does not leave {topology.name_of(node)}; its channels are {first} to {end - 1}"
+            )
         return [channel]
     head = topology.node(name)
     found = [c for c in range(first, end) if topology.head[c] == head]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -135,8 +136,10 @@ class Cartesian(Topology):
 @cache
 def _first_links(along: Axis) -> tuple[int, ...]:
     tails = [tail for tail, _ in along.links]
-    return tuple(sum(tail < x for tail in tails) for x in range(along.radix)) if along.radix < 512 else tuple(
-        np.searchsorted(tails, np.arange(along.radix)).tolist()
+    return (
+        tuple(sum(tail < x for tail in tails) for x in range(along.radix))
+        if along.radix < 512
+        else tuple(np.searchsorted(tails, np.arange(along.radix)).tolist())
     )
 
 
@@ -189,7 +192,7 @@ def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
     return place
 
 
-def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[np.integer]) -> IntArray:  # type: ignore[type-arg]
+def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> IntArray:
     """The node map that moves coordinate `dim` only."""
     stride = prod(along.radix for along in axes[:dim])
     numbers = np.arange(prod(along.radix for along in axes))
@@ -201,9 +204,7 @@ def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[np.integer]) -> IntAr
 def _translations(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
     if any(along.kind == "line" and along.radix > 2 for along in axes):
         return ()
-    return tuple(
-        _moved(axes, dim, (np.arange(along.radix) + 1) % along.radix) for dim, along in enumerate(axes)
-    )
+    return tuple(_moved(axes, dim, (np.arange(along.radix) + 1) % along.radix) for dim, along in enumerate(axes))
 
 
 def _generators(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
@@ -290,7 +291,9 @@ def torus(*radices: int) -> Cartesian:
     >>> torus(9, 9).capacity_load
     Fraction(10, 9)
     """
-    return _product(_checked("torus", radices, "ring"), [axis("ring", k) for k in radices], _bisection_load(radices) / 2)
+    return _product(
+        _checked("torus", radices, "ring"), [axis("ring", k) for k in radices], _bisection_load(radices) / 2
+    )
 
 
 @topologies("line", example="line:9")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import TopologyError, require_memory
+from obliv.specs import fraction
 
 __all__ = ["IntArray", "Topology", "build"]
 
@@ -202,7 +203,8 @@ def build(
         if all(speed == 1 for speed in speeds):
             speeds = ()
     if pairs.size and (pairs.min() < 0 or pairs.max() >= nodes):
-        raise TopologyError(f"{spec}: a channel names node {pairs.max()}, there are {nodes}, numbered from 0")
+        wrong = pairs.min() if pairs.min() < 0 else pairs.max()
+        raise TopologyError(f"{spec}: a channel names node {wrong}, there are {nodes}, numbered from 0")
     return Topology(
         spec=spec,
         nodes=nodes,
@@ -217,13 +219,15 @@ def build(
 def require_network(nodes: int, channels: int, spec: str) -> None:
     """Refuse a network too large to be held, before anything is allocated."""
     if nodes >= 2**31 or channels >= 2**31:
-        raise TopologyError(f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 can be numbered")
+        raise TopologyError(
+            f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 can be numbered"
+        )
     require_memory(64.0 * nodes + 32.0 * channels, f"{spec} ({nodes:,} nodes)")
 
 
 def _positive(value: Any, what: str) -> Fraction:
     try:
-        number = Fraction(value)
+        number = fraction(value) if isinstance(value, str) else Fraction(value)
     except (ValueError, OverflowError, TypeError, ZeroDivisionError):
         raise TopologyError(f"{what} is {value}: it must be a positive, finite number") from None
     if number <= 0:
@@ -241,6 +245,13 @@ def _check(topology: Topology) -> None:
         raise TopologyError(f"{spec}: terminal {terminals.max()} is no node; nodes are 0 to {topology.nodes - 1}")
     if len(np.unique(terminals)) != len(terminals):
         raise TopologyError(f"{spec}: a node is named twice among the terminals")
+    for what, count, wanted in (
+        ("labels", len(topology.labels), topology.nodes),
+        ("bandwidths", len(topology.bandwidth), topology.channels),
+        ("positions", 0 if topology.positions is None else len(topology.positions), topology.nodes),
+    ):
+        if count not in (0, wanted):
+            raise TopologyError(f"{spec}: {count} {what} are given where {wanted} belong")
     for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
         if rates and len(rates) != len(terminals):
             raise TopologyError(f"{spec}: {len(rates)} {name} rates are given for {len(terminals)} terminals")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliv import specs
 from obliv.errors import TrafficError
-from obliv.specs import door, patterns, split_mix
+from obliv.specs import door, split_mix
 
 __all__ = ["from_spec"]
 
@@ -38,7 +39,7 @@ def from_spec(spec: Any, topology: Any) -> Any:
         for part in parts[1:]:
             made = made + part
     else:
-        made = patterns.make(spec, topology)
+        made = specs.patterns.make(spec, topology)
     if made.terminals != len(topology.terminals):
         raise TrafficError(f"{made.spec} has {made.terminals} terminals, {topology.spec} has {len(topology.terminals)}")
     return made

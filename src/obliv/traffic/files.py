@@ -105,4 +105,3 @@ def _from_result(text: str, path: Path) -> list[int]:
     if not isinstance(image, list) or not all(isinstance(d, int) for d in image):
         raise FileError('holds no "permutation" list of numbers', path)
     return image
-

@@ -62,7 +62,7 @@ def complement(topology: Topology) -> Traffic:
 
 @patterns("tornado")
 def tornado(topology: Topology) -> Traffic:
-    """x sends ⌈k/2⌉ - 1 further in the first dimension, round the end."""
+    """X sends ⌈k/2⌉ - 1 further in the first dimension, round the end."""
     return _on_coordinates("tornado", topology, lambda at, k: ((at[0] + (k[0] + 1) // 2 - 1) % k[0], *at[1:]))
 
 
@@ -125,9 +125,7 @@ def random_permutation(topology: Topology, seed: int = 0) -> Traffic:
     return permutation(order, f"random-permutation:seed={seed}")
 
 
-def _on_coordinates(
-    name: str, topology: Topology, move: Callable[[Coordinates, Coordinates], Coordinates]
-) -> Traffic:
+def _on_coordinates(name: str, topology: Topology, move: Callable[[Coordinates, Coordinates], Coordinates]) -> Traffic:
     grid = _cartesian(topology, name)
     images = []
     for node in range(grid.nodes):
@@ -160,4 +158,6 @@ def _cartesian(topology: Topology, name: str) -> Cartesian:
 def _square(topology: Topology, name: str) -> None:
     grid = _cartesian(topology, name)
     if len(grid.radices) != 2 or grid.radices[0] != grid.radices[1]:
-        raise TrafficError(f"{name} needs two equal dimensions, {topology.spec} has none; complement and tornado fit it")
+        raise TrafficError(
+            f"{name} needs two equal dimensions, {topology.spec} has none; complement and tornado fit it"
+        )

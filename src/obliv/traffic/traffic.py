@@ -180,7 +180,9 @@ def matrix(rows: Any, spec: str = "matrix", sources: tuple[tuple[str, str], ...]
         raise TrafficError(f"{spec}: the matrix is empty")
     for s, row in enumerate(table):
         if len(row) != n:
-            raise TrafficError(f"{spec}: row {s} has {len(row)} entries and there are {n} rows; the matrix must be square")
+            raise TrafficError(
+                f"{spec}: row {s} has {len(row)} entries and there are {n} rows; the matrix must be square"
+            )
         for d, value in enumerate(row):
             try:
                 amount = Fraction(value)

@@ -57,10 +57,11 @@ def check(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
-    import obliv
+    from obliv import routing as routings
+    from obliv import topology as topologies
     from obliv.errors import FileError
     from obliv.results import Result, read_json
-    from obliv.verify.claim import Malformed, read_claim
+    from obliv.verify.claim import MalformedError, read_claim
     from obliv.verify.worst_case import check_worst_case
 
     made = claim.to_dict() if isinstance(claim, Result) else read_json(claim)
@@ -69,13 +70,13 @@ def check(
         raise FileError(f"holds no claim that can be checked (kind {made.get('kind')!r})", name)
     try:
         parts = read_claim(made)
-    except Malformed as error:
+    except MalformedError as error:
         raise FileError(f"is no whole claim: {error}", name) from None
     if isinstance(claim, Result) and claim.subject is not None and routing is None:
         routing = claim.subject if hasattr(claim.subject, "paths") else None
         topology = getattr(routing, "topology", topology)
-    network = obliv.topology(parts.topology) if topology is None else obliv.topology(topology)
-    way = obliv.routing(parts.routing if routing is None else routing, network)
+    network = topologies.from_spec(parts.topology if topology is None else topology)
+    way = routings.from_spec(parts.routing if routing is None else routing, network)
     return check_worst_case(parts, network, way, quick, budget, progress or (lambda what, share: None))
 
 

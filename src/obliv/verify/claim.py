@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import InputError
 from obliv.results.saved import digest_of, unpack
 
-__all__ = ["Claim", "Malformed", "read_claim"]
+__all__ = ["Claim", "MalformedError", "read_claim"]
 
 Array = npt.NDArray[Any]
 
 
-class Malformed(InputError):
+class MalformedError(InputError):
     """A claim whose parts do not have the form that claims have."""
 
 
@@ -49,27 +48,27 @@ def read_claim(made: dict[str, Any]) -> Claim:
 
     Raises
     ------
-    Malformed
+    MalformedError
         Naming the key that is missing or has the wrong form.
     """
     certificate = made.get("certificate")
     if not isinstance(certificate, dict):
-        raise Malformed("it holds no certificate; save one with  obliv worst ... --output FILE")
+        raise MalformedError("it holds no certificate; save one with  obliv worst ... --output FILE")
     channel = made.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
-        raise Malformed("channel must hold id, tail and head")
+        raise MalformedError("channel must hold id, tail and head")
     channels = _get(certificate, "channels", list)
     for entry in channels:
         if entry == "simple":
             continue
         if not (isinstance(entry, list) and len(entry) == 2 and _is_whole(entry[0]) and isinstance(entry[1], list)):
-            raise Malformed('an entry of channels is neither "simple" nor [dual, word]')
+            raise MalformedError('an entry of channels is neither "simple" nor [dual, word]')
         if not all(_is_whole(step) for step in entry[1]):
-            raise Malformed("a word in channels holds something else than numbers of generators")
+            raise MalformedError("a word in channels holds something else than numbers of generators")
     traffic = made.get("traffic")
     denominator = _numbers(certificate, "denominator")
     if not isinstance(denominator, int) or denominator < 1:
-        raise Malformed("the denominator must be a positive whole number")
+        raise MalformedError("the denominator must be a positive whole number")
     return Claim(
         topology=_get(made, "topology", str),
         routing=_get(made, "routing", str),
@@ -95,17 +94,17 @@ def _is_whole(value: Any) -> bool:
 
 def _get(made: dict[str, Any], key: str, kind: type) -> Any:
     if not isinstance(made.get(key), kind):
-        raise Malformed(f"{key} is missing or no {kind.__name__}")
+        raise MalformedError(f"{key} is missing or no {kind.__name__}")
     return made[key]
 
 
 def _numbers(made: dict[str, Any], key: str) -> Any:
     if key not in made:
-        raise Malformed(f"{key} is missing")
+        raise MalformedError(f"{key} is missing")
     try:
         return unpack(made[key])
     except (ValueError, KeyError, TypeError, zlib.error, binascii.Error, RecursionError) as error:
-        raise Malformed(f"{key} cannot be unpacked: {error}") from None
+        raise MalformedError(f"{key} cannot be unpacked: {error}") from None
 
 
 def _vectors(made: dict[str, Any], key: str) -> list[list[int]]:
@@ -113,16 +112,16 @@ def _vectors(made: dict[str, Any], key: str) -> list[list[int]]:
     if not isinstance(vectors, list) or any(
         not isinstance(vector, list) or any(not isinstance(x, int) for x in vector) for vector in vectors
     ):
-        raise Malformed(f"{key} must be a list of lists of whole numbers")
+        raise MalformedError(f"{key} must be a list of lists of whole numbers")
     return vectors
 
 
 def _permutation(made: dict[str, Any], certificate: dict[str, Any]) -> list[int]:
     image = _numbers(made, "permutation")
     if not isinstance(image, list) or any(not isinstance(d, int) for d in image):
-        raise Malformed("permutation must be a list of whole numbers")
+        raise MalformedError("permutation must be a list of whole numbers")
     if _numbers(certificate, "permutation") != image:
-        raise Malformed("the certificate's permutation is not the result's")
+        raise MalformedError("the certificate's permutation is not the result's")
     return image
 
 
@@ -130,9 +129,9 @@ def _traffic(rows: Any) -> list[tuple[int, int, Fraction]]:
     try:
         found = [(s, d, Fraction(amount)) for s, d, amount in rows]
     except (TypeError, ValueError, ZeroDivisionError):
-        raise Malformed("traffic must be rows of [source, destination, amount]") from None
+        raise MalformedError("traffic must be rows of [source, destination, amount]") from None
     if not all(_is_whole(s) and _is_whole(d) for s, d, _ in found):
-        raise Malformed("traffic must be rows of [source, destination, amount]")
+        raise MalformedError("traffic must be rows of [source, destination, amount]")
     return found
 
 
@@ -143,4 +142,4 @@ def _exact(made: dict[str, Any], key: str, required: bool = False) -> Fraction |
     try:
         return Fraction(value["exact"])  # type: ignore[index]
     except (TypeError, KeyError, ValueError, ZeroDivisionError):
-        raise Malformed(f"{key} is no exact number") from None
+        raise MalformedError(f"{key} is no exact number") from None

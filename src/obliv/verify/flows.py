@@ -55,9 +55,13 @@ def source_flows(routing: Routing, denominator: int) -> Flows:
     topology = routing.topology
     if isinstance(routing, Mix):
         return _mixed([(weight, source_flows(part, denominator)) for weight, part in routing.parts])
-    if programs is not None and isinstance(topology, Cartesian) and topology.all_terminals:
-        if all(along.kind != "clique" for along in topology.axes):
-            return _mixed([(program.probability, _program_flows(topology, program)) for program in programs])
+    if (
+        programs is not None
+        and isinstance(topology, Cartesian)
+        and topology.all_terminals
+        and all(along.kind != "clique" for along in topology.axes)
+    ):
+        return _mixed([(program.probability, _program_flows(topology, program)) for program in programs])
     if isinstance(routing, TwoPhase):
         return _two_phase_flows(routing, source_flows(routing.base, denominator), denominator)
     if isinstance(routing, HopRouting):
@@ -110,7 +114,7 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
             total.append(whole)
             ptr.append(len(hop))
         orders += _order(routing, nexts, d)
-    small = (denominator * max(share, default=1)).bit_length() < 62
+    small = (denominator * max([1, *share])).bit_length() < 62
     number: Any = np.int64 if small else object
     arrays = (np.array(orders, np.int32), np.array(ptr, np.int64), np.array(hop, np.int32))
     shares, totals = np.array(share, number), np.array(total, number)
@@ -124,9 +128,23 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
         first = before = 0
         while first < len(targets):
             out = np.empty(sized[0], np.int64), np.empty(sized[0], number)
-            arguments = (int(targets[i]), targets, first, nodes, *arrays, shares, totals, heads, denominator, mass, ends)
+            arguments = (
+                int(targets[i]),
+                targets,
+                first,
+                nodes,
+                *arrays,
+                shares,
+                totals,
+                heads,
+                denominator,
+                mass,
+                ends,
+            )
             work = float(nodes) * len(targets)
-            upto = int(run(hop_flow, work * len(targets), *arguments, *out) if small else hop_flow.python(*arguments, *out))
+            upto = int(
+                run(hop_flow, work * len(targets), *arguments, *out) if small else hop_flow.python(*arguments, *out)
+            )
             if upto < 0:
                 raise RoutingError(f"the loads of {routing.spec} are no whole numbers over {denominator}")
             if upto == first:
@@ -293,14 +311,18 @@ def _mixed(parts: list[tuple[Fraction, Flows]]) -> Flows:
     def flow(i: int) -> Flow:
         flows = [(weight, each(i)) for weight, each in parts]
         n = len(flows[0][1].ends)
-        wholes = [
-            lcm(*(int(each.whole[j]) * weight.denominator for weight, each in flows)) for j in range(n)
-        ]
+        wholes = [lcm(*(int(each.whole[j]) * weight.denominator for weight, each in flows)) for j in range(n)]
         whole = _whole(wholes)
         keys, values = [], []
         for weight, each in flows:
             j = np.repeat(np.arange(n), np.diff(each.ends, prepend=0))
-            factor = np.array([w * weight.numerator // (int(own) * weight.denominator) for w, own in zip(wholes, each.whole, strict=True)], object)
+            factor = np.array(
+                [
+                    w * weight.numerator // (int(own) * weight.denominator)
+                    for w, own in zip(wholes, each.whole, strict=True)
+                ],
+                object,
+            )
             keys.append(np.stack([j, each.channel]))
             values.append(each.amount.astype(object) * factor[j])
         pairs, index = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)

@@ -21,7 +21,7 @@ from obliv.kernels import run
 from obliv.results import Verification, provenance
 from obliv.topology.topology import Topology
 from obliv.verify._kernels import add_source
-from obliv.verify.claim import Claim, Malformed
+from obliv.verify.claim import Claim
 from obliv.verify.flows import Flows, source_flows
 
 __all__ = ["check_worst_case"]
@@ -71,7 +71,11 @@ def check_worst_case(
     began = time.perf_counter()
     report = _Report()
     unchecked: list[int] = []
-    report.note("digest", claim.digest_holds, "SHA-256 of the file's content" if claim.digest_holds else "does not fit the content")
+    report.note(
+        "digest",
+        claim.digest_holds,
+        "SHA-256 of the file's content" if claim.digest_holds else "does not fit the content",
+    )
     _check_sources(report, claim, topology, routing)
     if report.holds and _check_form(report, claim, topology):
         try:
@@ -85,7 +89,9 @@ def check_worst_case(
         topology=claim.topology,
         routing=claim.routing,
         provenance=provenance(
-            {"topology": claim.topology, "routing": claim.routing}, time.perf_counter() - began, sources=topology.sources
+            {"topology": claim.topology, "routing": claim.routing},
+            time.perf_counter() - began,
+            sources=topology.sources,
         ),
         proved=report.holds,
         claim=f"no admissible traffic loads a channel by more than {claim.channel_load} ({scope})",
@@ -202,7 +208,9 @@ def _check_loads(
             report.note("channels", None, f"the time ran out after {share}: no channel is checked; raise --budget")
             return list(range(channels))
     load /= claim.denominator * topology.bandwidth_of(named)
-    report.note("witness", load == claim.channel_load, f"it loads channel {named} by {load}, claimed {claim.channel_load}")
+    report.note(
+        "witness", load == claim.channel_load, f"it loads channel {named} by {load}, claimed {claim.channel_load}"
+    )
     checked = [named] if quick else list(range(channels))
     worst, bad = 0, []
     demand = np.array(takes, object)
@@ -242,7 +250,9 @@ def _add(
     largest = max((int(w) for w in np.unique(flow.whole)), default=1)
     amounts = max((int(a) for a in (flow.amount.max(initial=0),)), default=0) if len(flow.amount) else 0
     small = number is not object and flow.amount.dtype != object and flow.whole.dtype != object
-    small = small and (largest * (amounts + 1)).bit_length() < 62 and (claim.denominator * 4 * channels).bit_length() < 63
+    small = (
+        small and (largest * (amounts + 1)).bit_length() < 62 and (claim.denominator * 4 * channels).bit_length() < 63
+    )
     over, top = np.zeros(channels, number), np.zeros(channels, number)
     found: Array = np.zeros(1, number)
     load = Fraction(0)
@@ -252,7 +262,9 @@ def _add(
         whole, amount = whole.astype(object), amount.astype(object)
     arguments = (ends, flow.channel, amount, whole, claim.denominator, rate)
     sums = (price, over, top, total, row_total, col_top, named, first, found)
-    body: Callable[..., Any] = (lambda *a: run(add_source, 20.0 * len(amount) * len(ends), *a)) if small else add_source.python
+    body: Callable[..., Any] = (
+        (lambda *a: run(add_source, 20.0 * len(amount) * len(ends), *a)) if small else add_source.python
+    )
     if not body(*arguments, *sums):
         return None
     for j, share in partners:

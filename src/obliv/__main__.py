@@ -1,0 +1,5 @@
+"""``python -m obliv``."""
+
+from obliv.cli import run
+
+run()

@@ -1,0 +1,84 @@
+"""The command line: ``obliv VERB ...``, one thin command a verb."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line and return its exit status.
+
+    0 it is so, 1 the answer is no, 2 bad usage or bad input (one line on standard error), 130 interrupted.
+    """
+    from obliv.cli.app import app
+    from obliv.errors import ObliviousError
+
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
+    try:
+        words = _imported(words)
+        status = app(words, prog_name="obliv", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except ObliviousError as error:
+        return _refused(str(error))
+    except KeyboardInterrupt:
+        print("\nobliv: interrupted; nothing half-done was written, the same command starts again", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone: say nothing more
+        return 0
+    except MemoryError:
+        return _refused("the problem does not fit in memory; choose a smaller network")
+    except Exception as error:
+        if type(error).__name__ == "Abort":
+            print("obliv: interrupted", file=sys.stderr)
+            return 130
+        if not hasattr(error, "format_message"):  # not a complaint about the command line
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            return 0
+        return _refused(f"{error.format_message()}  (obliv --help, obliv VERB --help)")
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+def _refused(message: str) -> int:
+    print("obliv: " + " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def _imported(words: list[str]) -> list[str]:
+    """Run the files that ``--import FILE.py`` names, wherever it stands; what is left of the command line."""
+    import runpy
+
+    from obliv.errors import FileError, InputError
+
+    left = []
+    pending = iter(words)
+    for word in pending:
+        if word != "--import" and not word.startswith("--import="):
+            left.append(word)
+            continue
+        name = word.partition("=")[2] or next(pending, "")
+        if not name:
+            raise InputError("--import needs a file: obliv --import my_routing.py worst ...")
+        if not Path(name).is_file():
+            raise FileError("there is no such file to import", name)
+        try:
+            runpy.run_path(name, run_name=Path(name).stem)
+        except Exception as error:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            line = trace.tb_lineno if trace is not None and trace.tb_frame.f_code.co_filename == name else None
+            raise FileError(f"{type(error).__name__}: {error}", name, line) from None
+    return left

@@ -1,0 +1,107 @@
+"""What verbs share: their usual arguments, progress on standard error, answers on standard output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["Format", "RoutingSpec", "Seed", "TopologySpec", "answer", "csv_text", "made", "progress"]
+
+
+class Format(StrEnum):
+    """How an answer is printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
+RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn by chance.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+
+
+def made(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
+    """Topology and routing of two specs; the topology's remarks go to standard error."""
+    import obliv
+
+    topology = obliv.topology(topology_spec)
+    for note in topology.notes:
+        say(note)
+    return topology, obliv.routing(routing_spec, topology)
+
+
+def say(message: str) -> None:
+    """A remark to the user, apart from the answer."""
+    print(f"obliv: {message}", file=sys.stderr)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, float], None]]:
+    """A bar on standard error, with the time that is left, where that is a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda what, share: None
+        return
+    import time
+
+    began = time.monotonic()
+    bar: Any = None
+    task: Any = None
+
+    def step(what: str, share: float) -> None:
+        nonlocal bar, task
+        if bar is None:
+            if time.monotonic() - began < 0.5:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.percentage:>3.0f}%"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            bar.start()
+            task = bar.add_task(what, total=1.0)
+        bar.update(task, description=what, completed=share)
+
+    try:
+        yield step
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:
+    """Print a result in the form that was asked for."""
+    if form is Format.json:
+        whole = result.to_dict()
+        for key in hide:
+            whole.pop(key, None)
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif form is Format.csv:
+        print(csv_text(list(result.rows())), end="")
+    else:
+        print(repr(result))
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Rows as comma-separated values, columns in the order in which they first appear."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()

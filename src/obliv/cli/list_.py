@@ -1,0 +1,45 @@
+"""``obliv list``: what is there."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, csv_text
+
+__all__ = ["list_"]
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    topologies = "topologies"
+    routings = "routings"
+    traffic = "traffic"
+
+
+def list_(
+    what: Annotated[What, typer.Argument(help="Which registry.")],
+    format: FormatOption = Format.table,
+) -> None:
+    """The topologies, routings or traffic patterns that there are, a line each.
+
+    Example: obliv list routings
+    """
+    from obliv import specs
+
+    registry = {What.topologies: specs.topologies, What.routings: specs.routings, What.traffic: specs.patterns}[what]
+    rows = [
+        {"name": e.name, "example": e.example, "aliases": " ".join(e.aliases), "summary": e.summary} for e in registry
+    ]
+    if format is Format.json:
+        print(json.dumps({"kind": "list", "what": what.value, "rows": rows}, indent=2, ensure_ascii=False))
+    elif format is Format.csv:
+        print(csv_text(rows), end="")
+    else:
+        width = max(len(row["example"]) for row in rows)
+        for row in rows:
+            print(f"{row['example']:<{width}}  {row['summary']}")

@@ -1,0 +1,79 @@
+"""``obliv plot``: pictures of a topology, of channel loads, of a worst permutation."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import RoutingSpec, TopologySpec, made, progress, say
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Pictures: of a topology, of loads, of worst traffic."
+)
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Where to draw: .png, .svg or .pdf.")]
+
+
+class Kind(StrEnum):
+    """How worst traffic is drawn."""
+
+    network = "network"
+    matrix = "matrix"
+
+
+@app.command("topology")
+def topology_(topology: TopologySpec, output: Output) -> None:
+    """The network.
+
+    Example: obliv plot topology torus:4x4 -o torus.svg
+    """
+    import obliv
+    from obliv import view
+
+    view.save(view.plot_topology(obliv.topology(topology)), output)
+    say(f"drawn in {output}")
+
+
+@app.command()
+def loads(
+    topology: TopologySpec,
+    routing: RoutingSpec,
+    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
+    output: Output,
+) -> None:
+    """The load of every channel under a traffic pattern.
+
+    Example: obliv plot loads mesh:8x8 dor transpose -o loads.png
+    """
+    import obliv
+    from obliv import view
+
+    network, way = made(topology, routing)
+    view.save(view.plot_loads(way, obliv.traffic(traffic, network)), output)
+    say(f"drawn in {output}")
+
+
+@app.command()
+def worst(
+    topology: TopologySpec,
+    routing: RoutingSpec,
+    output: Output,
+    kind: Annotated[Kind, typer.Option("--kind", help="On the network, or as a matrix.")] = Kind.network,
+) -> None:
+    """The worst traffic and the loads that it causes.
+
+    Example: obliv plot worst torus:9x9 romm -o worst.png
+    """
+    from obliv import view
+    from obliv.analysis.worst_case import worst_case
+
+    _, way = made(topology, routing)
+    with progress() as step:
+        result = worst_case(way, progress=step)
+    view.save(view.plot_worst(result, kind.value), output)
+    say(f"drawn in {output}")
