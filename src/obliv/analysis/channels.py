@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import lcm
+from math import floor, lcm
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from obliv.loads.added import TwoPhaseLoads
 from obliv.loads.pair_loads import PairLoads, whole
 from obliv.loads.stored import StoredLoads
 from obliv.matching import Matching, Weights, maximum_weight
-from obliv.matching._kernels import assign_channels, simple_bounds
+from obliv.matching._kernels import assign_channels
 
 __all__ = ["Rates", "Solved", "best_flow", "prices_of", "rates_of", "solve_channels"]
 
@@ -51,33 +51,63 @@ def solve_channels(
     A channel is left out once its simple bound, min(Σ row maxima, Σ column maxima), is no larger than what another
     one carries; bounds and loads are per bandwidth.  Optima are in the units of the numerators, times the rates' scale.
     """
-    rates = rates_of(loads)
-    speeds = loads.topology.bandwidth
-    bulk = loads if isinstance(loads, StoredLoads) and rates.unit and _fits(loads) else None
-    bounds: list[Any] = _bulk_bounds(bulk, channels) if bulk else [None] * len(channels)
-    work: list[tuple[Any, int]] = []
-    made: dict[int, Weights] = {}
-    for at, channel in enumerate(channels.tolist()):
-        bound = bounds[at]
-        if bound is None and len(channels) > 1 and not isinstance(loads, TwoPhaseLoads):
-            made = {channel: loads.weights(channel)}
-            bound = simple_bound(made[channel], rates)
-        rank = 0 if bound is None else bound / speeds[channel] if speeds else bound
-        work.append((rank, channel))
-    work.sort(key=lambda pair: (-pair[0], pair[1]))
+    if isinstance(loads, StoredLoads) and rates_of(loads).unit and _fits(loads):
+        yield from _in_bulk(loads, channels, prices, progress)
+    else:
+        yield from _one_by_one(loads, channels, prices, progress)
+
+
+def _in_bulk(
+    loads: StoredLoads, channels: Array, prices: bool, progress: Callable[[float], None] | None
+) -> Iterator[list[Solved]]:
+    """Many channels a call, those with most entries first; a few to begin with, for something to compare with."""
+    n, speeds = loads.terminals, loads.topology.bandwidth
+    sizes = np.diff(loads.start)
+    order = channels[np.argsort(-sizes[channels], kind="stable")]
+    ends = np.cumsum(sizes[order])
+    longest = int(sizes.max(initial=0))
     best: Any = -1
     done = 0
-    while done < len(work) and (work[done][0] > best or work[done][0] == 0 or best < 0):
-        group = _group(bulk, work, done, best) if bulk else [work[done][1]]
-        solved = _bulk(bulk, np.array(group), prices) if bulk else [_single(loads, group[0], rates, prices, made)]
-        for channel, value, _ in solved:
-            best = max(best, value / speeds[channel] if speeds else value)
+    while done < len(order):
+        reach = (int(ends[done - 1]) if done else 0) + (_CHUNK if done else 0)
+        upto = max(done + 32, int(np.searchsorted(ends, reach, side="right")))
+        group = order[done:upto]
+        limit = np.array([floor(best * speeds[c]) for c in group.tolist()] if speeds else [best] * len(group), np.int64)
+        value = np.empty(len(group), np.int64)
+        price = np.empty((len(group) if prices else 0, n), np.int64)
+        work = 30.0 * len(loads.numerator)
+        arrays = (loads.start, loads.destination, loads.source, loads.numerator)
+        run(assign_channels, work, group, limit, *arrays, n, longest, value, price)
+        solved = np.flatnonzero(value >= 0).tolist()
+        for k in solved:
+            load = int(value[k])
+            best = max(best, load / speeds[int(group[k])] if speeds else load)
+        yield [(int(group[k]), int(value[k]), price[k] if prices else None) for k in solved]
         done += len(group)
-        yield solved
         if progress is not None:
-            progress(done / len(work))
-        if best == 0 and work[done - 1][0] == 0:
+            progress(done / len(order))
+
+
+def _one_by_one(
+    loads: PairLoads, channels: Array, prices: bool, progress: Callable[[float], None] | None
+) -> Iterator[list[Solved]]:
+    """Channel by channel, largest bound first, until no bound beats what was found."""
+    rates, speeds = rates_of(loads), loads.topology.bandwidth
+    bounded = len(channels) > 1 and not isinstance(loads, TwoPhaseLoads)
+    work: list[tuple[Any, int]] = []
+    for channel in channels.tolist():
+        bound = simple_bound(loads.weights(channel), rates) if bounded else 0
+        work.append((bound / speeds[channel] if speeds else bound, channel))
+    work.sort(key=lambda pair: (-pair[0], pair[1]))
+    best: Any = -1
+    for done, (bound, channel) in enumerate(work):
+        if bounded and bound <= best:
             break
+        value, price = _single(loads, channel, rates)
+        best = max(best, value / speeds[channel] if speeds else value)
+        yield [(channel, value, price if prices else None)]
+        if progress is not None:
+            progress((done + 1) / len(work))
 
 
 def simple_bound(weights: Weights, rates: Rates) -> int:
@@ -151,49 +181,13 @@ def _fits(loads: StoredLoads) -> bool:
     return loads.numerator.dtype != object and 8 * loads.denominator * int(loads.terminals + 2) ** 2 < 2**62
 
 
-def _single(loads: PairLoads, channel: int, rates: Rates, prices: bool, made: dict[int, Weights]) -> Solved:
+def _single(loads: PairLoads, channel: int, rates: Rates) -> tuple[int, Array]:
     if isinstance(loads, TwoPhaseLoads):
         value, _, _, price = _additive(loads, channel, rates)
-        return channel, value, price if prices else None
-    weights = made.get(channel) or loads.weights(channel)
+        return value, price
+    weights = loads.weights(channel)
     matching = maximum_weight(weights, *grouped_rates(weights, rates))
-    return channel, matching.value, prices_of(weights, matching, loads.terminals) if prices else None
-
-
-def _bulk_bounds(loads: StoredLoads, channels: Array) -> list[int]:
-    value = np.empty(len(channels), np.int64)
-    arrays = (loads.start, loads.destination, loads.source, loads.numerator)
-    run(simple_bounds, 4.0 * len(loads.numerator), channels, *arrays, loads.terminals, value)
-    found: list[int] = value.tolist()
-    return found
-
-
-def _group(loads: StoredLoads, work: list[tuple[Any, int]], done: int, best: Any) -> list[int]:
-    """The next channels that can still be the worst: one at first, for a good incumbent, then many."""
-    group, entries = [], 0
-    most = 1 if done == 0 else _CHUNK
-    while done < len(work) and (work[done][0] > best or best < 0) and entries < most:
-        channel = work[done][1]
-        entries += int(loads.start[channel + 1] - loads.start[channel]) + 1
-        group.append(channel)
-        done += 1
-    return group or [work[done][1]]
-
-
-def _bulk(loads: StoredLoads, channels: Array, prices: bool) -> list[Solved]:
-    n = loads.terminals
-    value = np.empty(len(channels), np.int64)
-    price = np.empty((len(channels) if prices else 0, n), np.int64)
-    longest = int(np.diff(loads.start).max(initial=0))
-    run(
-        assign_channels,
-        30.0 * len(loads.numerator),
-        *(channels, loads.start, loads.destination, loads.source, loads.numerator, n, longest, value, price),
-    )
-    return [
-        (channel, best, price[k] if prices else None)
-        for k, (channel, best) in enumerate(zip(channels.tolist(), value.tolist(), strict=True))
-    ]
+    return matching.value, prices_of(weights, matching, loads.terminals)
 
 
 def _additive(loads: TwoPhaseLoads, channel: int, rates: Rates) -> tuple[int, list[int], list[int], Array]:

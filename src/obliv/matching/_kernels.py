@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["assign", "assign_channels", "coarsen", "simple_bounds", "transport"]
+__all__ = ["assign", "assign_channels", "coarsen", "transport"]
 
 Array = Any
 
@@ -348,6 +348,7 @@ def transport(
 @kernel
 def assign_channels(
     channels: Array,
+    limit: Array,
     start: Array,
     row: Array,
     col: Array,
@@ -359,16 +360,16 @@ def assign_channels(
 ) -> None:
     """Solve channels one after another; entries ``start[c] .. start[c + 1]`` of each are sorted by row.
 
-    `value[k]` becomes the optimum of channel ``channels[k]`` and, where `price` has rows, ``price[k, r]`` the price of
-    row r (0 where it has no entry).
+    ``value[k]`` becomes the optimum of channel ``channels[k]``, or -1 where its simple bound, min(Σ row maxima,
+    Σ column maxima), is at most ``limit[k]``.  Where `price` has rows, ``price[k, r]`` becomes the price of row r
+    (0 where it has no entry).
     """
     ids = np.empty(terminals, np.int32)
     local = np.full(terminals, -1, np.int32)
     seen = np.empty(terminals, np.int32)
+    top = np.empty(terminals, np.int64)
     ptr = np.empty(terminals + 1, np.int64)
-    turned = np.empty(terminals + 1, np.int64)
     inner = np.empty(longest, np.int32)
-    inner_weight = np.empty(longest, np.int64)
     floor = np.zeros(terminals, np.int64)
     mate = np.empty(terminals, np.int32)
     owner = np.empty(terminals, np.int32)
@@ -384,78 +385,50 @@ def assign_channels(
         n = 0
         m = 0
         before = -1
+        best = 0
+        by_row = 0
+        by_col = 0
         for e in range(first, end):
             if row[e] != before:
                 before = row[e]
                 ids[n] = before
                 ptr[n] = e - first
                 n += 1
-            if local[col[e]] < 0:
+                by_row += best
+                best = 0
+            x = weight[e]
+            if x > best:
+                best = x
+            j = local[col[e]]
+            if j < 0:
+                j = m
                 local[col[e]] = m
                 seen[m] = col[e]
+                top[m] = 0
                 m += 1
+            if x > top[j]:
+                by_col += x - top[j]
+                top[j] = x
+            inner[e - first] = j
         ptr[n] = end - first
-        if n <= m:
-            for e in range(first, end):
-                inner[e - first] = local[col[e]]
-                inner_weight[e - first] = weight[e]
-            assign(n, m, ptr, inner, inner_weight, floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
-        else:  # the smaller side makes the rows
-            for j in range(m + 1):
-                turned[j] = 0
-            for e in range(first, end):
-                turned[local[col[e]] + 1] += 1
-            for j in range(m):
-                turned[j + 1] += turned[j]
-            for i in range(n):
-                for e in range(first + ptr[i], first + ptr[i + 1]):
-                    j = local[col[e]]
-                    inner[turned[j]] = i
-                    inner_weight[turned[j]] = weight[e]
-                    turned[j] += 1
-            for j in range(m, 0, -1):
-                turned[j] = turned[j - 1]
-            turned[0] = 0
-            assign(m, n, turned, inner, inner_weight, floor, floor, mate, owner, v, u, dist, prev, place, heap, free)
+        for j in range(m):
+            local[seen[j]] = -1
+        if min(by_row + best, by_col) <= limit[k]:
+            value[k] = -1
+            continue
+        part = weight[first:end]
+        assign(n, m, ptr, inner, part, floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
         total = 0
         for i in range(n):
             total += u[i]
         for j in range(m):
             total += v[j]
-            local[seen[j]] = -1
         value[k] = total
         if len(price) > 0:
             for r in range(terminals):
                 price[k, r] = 0
             for i in range(n):
                 price[k, ids[i]] = u[i]
-
-
-@kernel
-def simple_bounds(
-    channels: Array, start: Array, row: Array, col: Array, weight: Array, terminals: int, value: Array
-) -> None:
-    """min(Σ row maxima, Σ column maxima) of each channel; entries sorted by row."""
-    top = np.zeros(terminals, np.int64)
-    for k in range(len(channels)):
-        first, end = start[channels[k]], start[channels[k] + 1]
-        by_row = 0
-        by_col = 0
-        best = 0
-        for e in range(first, end):
-            x = weight[e]
-            if e > first and row[e] != row[e - 1]:
-                by_row += best
-                best = 0
-            if x > best:
-                best = x
-            if x > top[col[e]]:
-                by_col += x - top[col[e]]
-                top[col[e]] = x
-        by_row += best
-        for e in range(first, end):
-            top[col[e]] = 0
-        value[k] = min(by_row, by_col)
 
 
 @kernel

@@ -101,7 +101,8 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
     topology = routing.topology
     nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
     require_memory(60.0 * nodes * len(targets), "the next hops of all pairs")
-    ptr, hop, share, total, orders = [0], [], [], [], []
+    ptr, hop, total, orders = [0], [], [], []
+    share: list[int] = []
     head = topology.head.tolist()
     for d in targets.tolist():
         nexts: list[list[int]] = []

@@ -1,0 +1,121 @@
+"""What surrounds the arrows of a network picture: the axes' limits, the nodes, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.errors import InputError
+from obliv.topology.cartesian import Cartesian
+from obliv.topology.topology import Topology
+from obliv.view.axes import points_per_unit, room
+from obliv.view.curves import RADIUS
+from obliv.view.layout import Points, on_grid
+from obliv.view.style import INK, NODE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Labels", "draw_nodes", "framed"]
+
+Labels = str | bool
+
+_SMALLEST = 4.5  # points; smaller text is left out
+_NAMED = 60  # so many nodes may carry long names beside them
+_AXES = "xyzw"
+
+
+def framed(ax: Axes | None, points: Points, lines: Sequence[Sequence[Points]]) -> Axes:
+    """Axes of one scale in both directions that hold all nodes and lines."""
+    everything = np.vstack([points - RADIUS, points + RADIUS, *chain.from_iterable(lines)])
+    low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
+    width, height = high - low
+    inches = min(0.85, 8.0 / max(width, height))
+    ax = room(ax, max(width * inches + 1.2, 4.6), max(height * inches + 1.2, 2.4))
+    ax.set_aspect("equal")
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for side in ax.spines.values():
+        side.set_visible(False)
+    return ax
+
+
+def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> None:
+    """Nodes as discs, switches smaller and filled, with coordinates along the edges or names where they fit."""
+    from matplotlib.collections import EllipseCollection
+
+    if labels not in ("auto", True, False):
+        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
+    terminal = np.zeros(topology.nodes, bool)
+    terminal[topology.terminals] = True
+    size = np.where(terminal, 2.0, 1.5) * RADIUS
+    thin = min(0.9, 0.03 * points_per_unit(ax))
+    discs = EllipseCollection(
+        size, size, np.zeros(len(size)), units="xy", offsets=points, offset_transform=ax.transData, zorder=3
+    )
+    discs.set_facecolor([NODE if each else INK for each in terminal])
+    discs.set_edgecolor(INK)
+    discs.set_linewidth(thin)
+    discs.set_gid("nodes")
+    ax.add_collection(discs, autolim=False)
+    if labels is False:
+        return
+    if isinstance(topology, Cartesian) and on_grid(topology):
+        if len(topology.axes) <= 2:
+            _coordinates(ax, topology)
+            if labels == "auto":
+                return
+        elif len(topology.axes) == 3:
+            _captions(ax, topology)
+    _names(ax, topology, points, terminal, labels)
+
+
+def _coordinates(ax: Axes, topology: Cartesian) -> None:
+    unit = points_per_unit(ax)
+    for radix, place, name in zip(topology.radices, (ax.set_xticks, ax.set_yticks), _AXES, strict=False):
+        every = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 50, 100, 10**9) if step * unit > 14)
+        place(range(0, radix, every), labels=[str(at) for at in range(0, radix, every)])
+        (ax.set_xlabel if name == "x" else ax.set_ylabel)(name)
+    ax.tick_params(length=0, labelsize=8)
+
+
+def _captions(ax: Axes, topology: Cartesian) -> None:
+    kx, _, kz = topology.radices
+    if points_per_unit(ax) * kx < 30:
+        return
+    for z in range(kz):
+        at = ((kx - 1) / 2 + z * (kx + 0.6), -0.85)
+        ax.annotate(f"z = {z}", at, ha="center", va="top", fontsize=9, annotation_clip=False)
+
+
+def _names(ax: Axes, topology: Topology, points: Points, terminal: Any, labels: Labels) -> None:
+    from matplotlib.patheffects import withStroke
+
+    names = _short_names(topology)
+    longest = max(map(len, names))
+    across = 2 * RADIUS * points_per_unit(ax)
+    size = min(9.0, 0.92 * across / (0.6 * max(longest, 1.6)))
+    if size >= _SMALLEST:
+        for node, name in enumerate(names):
+            at = float(points[node][0]), float(points[node][1])
+            colour = INK if terminal[node] else NODE
+            ax.text(*at, name, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=8)
+    elif labels is True or topology.nodes <= _NAMED:
+        halo = [withStroke(linewidth=2.0, foreground="white")]
+        for node in range(topology.nodes):
+            at = float(points[node][0]), float(points[node][1]) - 1.15 * RADIUS
+            name = topology.name_of(node)
+            ax.text(*at, name, ha="center", va="top", fontsize=7, color=INK, zorder=8, path_effects=halo)
+
+
+def _short_names(topology: Topology) -> list[str]:
+    """Coordinates without brackets where one digit each is enough, as ``012``; else the node's own name."""
+    if isinstance(topology, Cartesian) and max(topology.radices) <= 10:
+        digits = product(*(range(radix) for radix in reversed(topology.radices)))
+        return ["".join(map(str, reversed(each))) for each in digits]
+    return [topology.name_of(node) for node in range(topology.nodes)]

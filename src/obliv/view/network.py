@@ -1,0 +1,195 @@
+"""Networks: their channels as arrows, coloured by load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.errors import InputError
+from obliv.results.numbers import as_float
+from obliv.topology.topology import Topology
+from obliv.view.axes import points_per_unit, require_matplotlib
+from obliv.view.curves import channel_lines
+from obliv.view.frame import Labels, draw_nodes, framed
+from obliv.view.layout import Points, place
+from obliv.view.ribbons import ribbons
+from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
+from obliv.view.text import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+__all__ = ["draw_loads", "draw_topology"]
+
+_THIN, _WIDE = 0.03, 0.11  # of an arrow, where neighbours are one apart
+
+
+def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "auto") -> Axes:
+    """Draw a network: nodes, and every channel as an arrow of its own.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network. Wrap-around channels of a torus leave the grid on one side and come back on the other.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes: where they fit, always, or never. Grids have their coordinates along the edges.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = draw_topology(obliv.torus(4, 3))
+    """
+    from_to, points, ax = _canvas(topology, ax)
+    shapes = _collection(ribbons(from_to, [0.045] * len(from_to)), "channels", facecolors=FAINT)
+    ax.add_collection(shapes, autolim=False)
+    draw_nodes(ax, topology, points, labels)
+    return ax
+
+
+def draw_loads(
+    topology: Topology,
+    loads: Sequence[Fraction | float],
+    ax: Axes | None = None,
+    label: str = "channel load",
+    *,
+    labels: Labels = "auto",
+    worst: int | None = None,
+) -> Axes:
+    """Draw a network with a load on every channel, light and thin to dark and wide.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    loads : sequence of Fraction or float
+        The load of every channel, in the order of the channels' numbers; channels without load are grey.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    label : str
+        What the colours mean.
+    labels : {"auto", True, False}
+        As for :func:`draw_topology`.
+    worst : int, optional
+        The channel to point out; default the first of those with the largest load.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is not one finite load ≥ 0 for every channel.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ring = obliv.ring(8)
+    >>> loads = obliv.routing("dor", ring).pair_loads().under(obliv.traffic("tornado", ring))
+    >>> ax = draw_loads(ring, loads)
+    """
+    amounts = _checked(topology, loads)
+    lines, points, ax = _canvas(topology, ax)
+    top = float(amounts.max(initial=0.0))
+    if top > 0:
+        widths = np.where(amounts > 0, _THIN + (_WIDE - _THIN) * amounts / top, 0.012)
+    else:
+        widths = np.full(len(amounts), 0.012)
+    shapes = ribbons(lines, widths.tolist())
+    idle = [shape for shape, amount in zip(shapes, amounts, strict=True) if amount == 0]
+    ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
+    busy = np.flatnonzero(amounts)
+    if len(busy):
+        at = busy[np.argsort(amounts[busy], kind="stable")]  # the heaviest are drawn last, on top
+        drawn = _collection([shapes[c] for c in at], "channels", cmap=colours("loads", LOADS), zorder=2)
+        drawn.set_array(amounts[at])
+        drawn.set_clim(0.0, top)
+        ax.add_collection(drawn, autolim=False)
+        bar(ax, drawn, label)
+    draw_nodes(ax, topology, points, labels)
+    if len(busy):
+        chosen = int(amounts.argmax()) if worst is None else worst
+        _point_out(ax, shapes[chosen], lines[chosen][-1], points, short(loads[chosen]))
+    return ax
+
+
+def bar(ax: Axes, coloured: Any, label: str, slot: int = 0) -> None:
+    """A colour bar beside the axes that follows them wherever they go."""
+    unit = points_per_unit(ax)
+    (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    width, height = (right - left) * unit, (high - low) * unit
+    if height >= 90:
+        tall = min(height, 260.0) / height
+        place_, way = (1 + (10.0 + 62.0 * slot) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
+    else:
+        place_, way = (0.1, -62.0 / height, 0.8, 8.0 / height), "horizontal"
+    inset = ax.inset_axes(place_)
+    made = ax.get_figure(root=True).colorbar(coloured, cax=inset, orientation=way)  # type: ignore[union-attr]
+    made.set_label(label, fontsize=9)
+    made.ax.tick_params(labelsize=8, length=2)
+    made.outline.set_visible(False)  # type: ignore[operator]
+
+
+def _canvas(topology: Topology, ax: Axes | None) -> tuple[list[list[Points]], Points, Axes]:
+    require_matplotlib()
+    points = place(topology)
+    lines = channel_lines(topology, points)
+    return lines, points, framed(ax, points, lines)
+
+
+def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
+    from matplotlib.collections import PathCollection
+
+    made = PathCollection(shapes, linewidths=0, **look)
+    made.set_gid(name)
+    return made
+
+
+def _point_out(ax: Axes, shape: Path, line: Points, points: Points, text: str) -> None:
+    """Outline a channel and write its load beside it, outwards from the middle of the picture."""
+    unit = points_per_unit(ax)
+    ring = _collection([shape], "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5)
+    ring.set_linewidth(min(1.8, 0.06 * unit))
+    ax.add_collection(ring, autolim=False)
+    middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
+    away = middle - (points.min(axis=0) + points.max(axis=0)) / 2
+    across = np.array([line[0][1] - line[-1][1], line[-1][0] - line[0][0]])
+    if away @ across < 0:
+        across = -across
+    across = across / max(float(np.hypot(*across)), 1e-9)
+    ax.annotate(
+        text,
+        (float(middle[0]), float(middle[1])),
+        xytext=(float(across[0]) * 24, float(across[1]) * 24),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        fontsize=8.5,
+        fontweight="bold",
+        color=ACCENT,
+        zorder=9,
+        annotation_clip=False,
+        bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": ACCENT, "linewidth": 0.8},
+        arrowprops={"arrowstyle": "-", "color": ACCENT, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1},
+    ).set_gid("worst channel label")
+
+
+def _checked(topology: Topology, loads: Sequence[Fraction | float]) -> Any:
+    if len(loads) != topology.channels:
+        raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
+    amounts = [as_float(each) if isinstance(each, Fraction) else float(each) for each in loads]
+    for channel, amount in enumerate(amounts):
+        if not math.isfinite(amount) or amount < 0:
+            raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
+    return np.array(amounts, float)

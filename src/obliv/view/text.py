@@ -1,0 +1,32 @@
+"""Numbers as short text for pictures and tables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from obliv.results.numbers import Estimate, Number, as_float
+
+__all__ = ["short"]
+
+
+def short(value: Number | float | int, longest: int = 15) -> str:
+    """A number in few characters; an exact one stays exact unless its fraction is longer than `longest`.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> short(Fraction(25, 144)), short(Fraction(4)), short(Estimate(0.41, 0.002, 100)), short(None)
+    ('25/144 = 0.1736', '4', '0.41 ± 0.002', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Estimate):
+        return f"{value.value:.4g} ± {value.stderr:.1g}"
+    if not isinstance(value, Fraction):
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if value.denominator == 1 and abs(value.numerator) < 10**longest:
+        return str(value)
+    decimal = f"{as_float(value):.4g}"
+    if max(abs(value.numerator), value.denominator) >= 10**longest or len(str(value)) > longest:
+        return f"≈ {decimal}"
+    return f"{value} = {decimal}"

@@ -1,0 +1,183 @@
+"""Every exact value of the reference file, for the routings that exist."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import obliv
+
+FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "reference" / "mesh_torus.json"
+ROUTINGS = {
+    "dorxy": "dor",
+    "doryx": "dor:yx",
+    "o1turn": "o1turn",
+    "val": "valiant",
+    "romm": "romm",
+    "romm_xy": "romm:xy",
+}
+TRAFFIC = {
+    "throughput:nearest_neighbor 1/deg": "nearest-neighbor",
+    "throughput:complement": "complement",
+    "throughput:complement (k-1-x,k-1-y)": "complement",
+    "throughput:transpose": "transpose",
+    "throughput:tornado_x floor((k-1)/2)": "tornado",
+    "throughput:dor_wc (k-1-y,k-1-x)": "anti-transpose",
+    "throughput:uniform": "uniform",
+    "throughput:uniform(random, incl self)": "uniform",
+}
+# Metrics that other tests have, or that no routing above has.
+ELSEWHERE = {
+    "avg_case 1/mean(max load), EXACT over all 9! permutations",
+    "worst of 1e4 random permutations",
+    "load of the permutation printed in Towles Fig 9",
+}
+
+
+def rows() -> dict[tuple[str, str], dict[str, Fraction]]:
+    found: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
+    if FILE.is_file():
+        for row in json.loads(FILE.read_text())["rows"]:
+            kind, radices = row["topology"].split()
+            if row["exact"] is None or kind not in ("mesh", "torus") or row["metric"] in ELSEWHERE:
+                continue
+            if row["routing"] in (*ROUTINGS, "-"):
+                key = f"{kind}:{radices}", row["routing"]
+                assert row["metric"] not in found[key]
+                found[key][row["metric"]] = Fraction(row["exact"])
+    return found
+
+
+ROWS = rows()
+pytestmark = pytest.mark.skipif(not FILE.is_file(), reason="the reference values are not beside the repository")
+
+
+def test_the_file_has_what_the_notes_promise() -> None:
+    """Guards the tests below against an empty or thinned-out file."""
+    assert sum(len(metrics) for metrics in ROWS.values()) >= 550
+    assert ROWS["torus:9x9", "romm"]["worst_case_load"] == Fraction(32, 5)
+
+
+@pytest.mark.parametrize(("topology", "routing"), [key for key in ROWS if key[1] == "-"])
+def test_capacity(topology: str, routing: str) -> None:
+    made = obliv.topology(topology)
+    assert {"capacity_load": made.capacity_load} == ROWS[topology, routing]
+    # The capacity really is the throughput of uniform traffic under dimension order.
+    assert obliv.throughput(obliv.routing("dor", made), "uniform").patterns[0]["channel_load"] == made.capacity_load
+
+
+@pytest.mark.parametrize(("topology", "routing"), [key for key in ROWS if key[1] != "-"])
+def test_exact_values(topology: str, routing: str) -> None:
+    made = obliv.routing(ROUTINGS[routing], obliv.topology(topology))
+    loads = made.pair_loads()
+    got: dict[str, Any] = {}
+    for metric in ROWS[topology, routing]:
+        if metric == "worst_case_load":
+            got[metric] = obliv.worst_case(made).channel_load
+        elif metric == "worst_case_throughput":
+            got[metric] = obliv.worst_case(loads).fraction_of_capacity
+        elif metric == "avg_hops_incl_self_pairs":
+            got[metric] = loads.hops()
+        elif metric == "avg_hops/minimal":
+            got[metric] = loads.hops() / obliv.routing("dor", obliv.topology(topology)).pair_loads().hops()
+        else:
+            got[metric] = obliv.throughput(loads, TRAFFIC[metric]).patterns[0]["fraction_of_capacity"]
+    assert got == ROWS[topology, routing]
+    assert all(type(value) is Fraction for value in got.values())
+
+
+@pytest.mark.parametrize(("topology", "routing"), [key for key in ROWS if key[1] != "-"])
+def test_the_witness_attains_the_value(topology: str, routing: str) -> None:
+    """The permutation found is whole, and put as traffic it loads the named channel with the reference value."""
+    made = obliv.routing(ROUTINGS[routing], obliv.topology(topology))
+    result = obliv.worst_case(made)
+    count = len(made.topology.terminals)
+    assert sorted(result.permutation) == list(range(count))
+    under = made.pair_loads().under(obliv.permutation(result.permutation))
+    assert max(under) == under[result.channel["id"]] == ROWS[topology, routing]["worst_case_load"]
+
+
+# Printed in the notes, not in the file.
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing", "load"),
+    [
+        ("mesh:3x3", "romm", "5/3"),
+        ("mesh:4x4", "romm", "11/4"),
+        ("mesh:5x5", "romm", "427/120"),
+        ("torus:8x8", "dor", "7/2"),
+        ("torus:8x8", "romm", "24/5"),
+        ("torus:6x6", "romm", "73/24"),
+    ],
+)
+def test_values_of_the_notes(topology: str, routing: str, load: str) -> None:
+    assert obliv.worst_case(obliv.routing(routing, obliv.topology(topology))).channel_load == Fraction(load)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "dor", "romm", "digits"),
+    [
+        ("uniform", "1", "1", 3),
+        ("complement", "0.556", "0.362", 3),
+        ("transpose", "0.278", "0.556", 3),
+        ("tornado", "0.278", "0.278", 3),
+    ],
+)
+def test_table_1_of_the_paper(traffic: str, dor: str, romm: str, digits: int) -> None:
+    for routing, printed in (("dor", dor), ("romm", romm)):
+        result = obliv.throughput(obliv.routing(routing, obliv.topology("torus:9x9")), traffic)
+        assert round(float(result.patterns[0]["fraction_of_capacity"]), digits) == float(printed)
+
+
+def test_the_worst_cases_of_the_paper() -> None:
+    """0.278 and 0.173 (the latter truncated, as the notes say: 25/144)."""
+    torus = obliv.topology("torus:9x9")
+    dor, romm = (obliv.worst_case(obliv.routing(name, torus)).fraction_of_capacity for name in ("dor", "romm"))
+    assert (dor, romm) == (Fraction(5, 18), Fraction(25, 144))
+    assert int(1000 * romm) == 173
+    assert round(float(dor), 3) == 0.278
+
+
+@pytest.mark.parametrize("k", range(3, 17))
+def test_closed_forms_of_square_meshes(k: int) -> None:
+    """Section 4 of the notes: valiant, dor and o1turn."""
+    mesh = obliv.mesh(k, k)
+
+    def worst(name: str) -> Fraction | None:
+        return obliv.worst_case(obliv.routing(name, mesh)).fraction_of_capacity
+
+    odd = k % 2 == 1
+    assert worst("valiant") == Fraction(1, 2)
+    assert worst("dor") == worst("dor:yx") == (Fraction(k + 1, 4 * k) if odd else Fraction(k, 4 * (k - 1)))
+    assert worst("o1turn") == (Fraction(k * k - 1, 2 * k * k) if odd else Fraction(1, 2))
+    hops = Fraction(2 * (k * k - 1), 3 * k)
+    assert obliv.routing("dor", mesh).pair_loads().hops() == hops
+    assert obliv.routing("valiant", mesh).pair_loads().hops() == 2 * hops
+
+
+@pytest.mark.parametrize("kx", range(2, 9))
+@pytest.mark.parametrize("ky", range(2, 9))
+def test_dor_on_any_mesh(kx: int, ky: int) -> None:
+    """The exact formula of the notes holds, X first or Y first, for sides in any order."""
+    x = [min(i + 1, (kx - 1 - i) * ky) for i in range(kx - 1)]
+    y = [min((j + 1) * kx, ky - 1 - j) for j in range(ky - 1)]
+    mesh = obliv.mesh(kx, ky)
+    expected = max(x + y)
+    if kx >= ky:
+        assert obliv.worst_case(obliv.routing("dor", mesh)).channel_load == expected
+    assert obliv.worst_case(obliv.routing("dor", mesh), symmetry="off").channel_load == expected
+    assert obliv.worst_case(obliv.routing("dor:yx", mesh)).channel_load == expected
+
+
+@pytest.mark.parametrize("k", [*range(3, 33), pytest.param(65, marks=pytest.mark.nightly)])
+def test_dor_and_valiant_on_tori(k: int) -> None:
+    """DOR loads a channel with (k - 1)/2, ties shared: also at even k, as section 7 prints it; Valiant is at 1/2."""
+    torus = obliv.torus(k, k)
+    assert obliv.worst_case(obliv.routing("dor", torus)).channel_load == Fraction(k - 1, 2)
+    assert obliv.worst_case(obliv.routing("valiant", torus)).fraction_of_capacity == Fraction(1, 2)
