@@ -11,6 +11,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import lcm
+from operator import getitem
 from typing import Any
 
 Node = tuple[int, ...]
@@ -223,7 +225,9 @@ def minimal_hops(
 def worst_of(weights: Sequence[Sequence[Fraction]]) -> Fraction:
     """Largest weight of a permutation of a square matrix, over all N!."""
     n = len(weights)
-    return max(sum((weights[i][p[i]] for i in range(n)), Fraction()) for p in itertools.permutations(range(n)))
+    scale = lcm(*(w.denominator for row in weights for w in row))
+    whole = [[int(w * scale) for w in row] for row in weights]
+    return Fraction(max(sum(map(getitem, whole, p)) for p in itertools.permutations(range(n))), scale)
 
 
 def best_by_subsets(weights: Sequence[Sequence[Any]]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import obliv
+from adversarial import oracle
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "reference" / "mesh_torus.json"
 ROUTINGS = {
@@ -164,13 +165,10 @@ def test_closed_forms_of_square_meshes(k: int) -> None:
 @pytest.mark.parametrize("kx", range(2, 9))
 @pytest.mark.parametrize("ky", range(2, 9))
 def test_dor_on_any_mesh(kx: int, ky: int) -> None:
-    """The exact formula of the notes holds, X first or Y first, for sides in any order."""
-    x = [min(i + 1, (kx - 1 - i) * ky) for i in range(kx - 1)]
-    y = [min((j + 1) * kx, ky - 1 - j) for j in range(ky - 1)]
+    """The exact formula of section 4 of the notes holds, X first or Y first, for sides in any order."""
     mesh = obliv.mesh(kx, ky)
-    expected = max(x + y)
-    if kx >= ky:
-        assert obliv.worst_case(obliv.routing("dor", mesh)).channel_load == expected
+    expected = oracle.dor_mesh(kx, ky)
+    assert obliv.worst_case(obliv.routing("dor", mesh)).channel_load == expected
     assert obliv.worst_case(obliv.routing("dor", mesh), symmetry="off").channel_load == expected
     assert obliv.worst_case(obliv.routing("dor:yx", mesh)).channel_load == expected
 

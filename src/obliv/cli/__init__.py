@@ -14,15 +14,18 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 it is so, 1 the answer is no, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     """
-    from obliv.cli.app import app
     from obliv.errors import ObliviousError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
     try:
+        from obliv.cli.app import app
+
         words = _imported(words)
         status = app(words, prog_name="obliv", standalone_mode=False)
         sys.stdout.flush()
+        if status == 130:
+            raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except ObliviousError as error:
         return _refused(str(error))

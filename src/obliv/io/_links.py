@@ -9,10 +9,7 @@ from typing import NamedTuple
 from obliv.errors import FileError, InputError, TopologyError
 from obliv.io._text import shown
 
-__all__ = ["NODE_ATTRIBUTES", "Edge", "Links", "add"]
-
-NODE_ATTRIBUTES = frozenset({"label", "Internal", "Longitude", "Latitude", "terminal"})
-"""The attributes of nodes that mean something here."""
+__all__ = ["Edge", "Links", "add"]
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -45,8 +42,9 @@ class Links:
     names: list[str] = field(default_factory=list)
     attributes: list[Mapping[str, str]] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    edge_defaults: Mapping[str, str] = field(default_factory=dict)
-    """Attributes of the edges that do not give them themselves."""
+    node_defaults: dict[str, str] = field(default_factory=dict)
+    edge_defaults: dict[str, str] = field(default_factory=dict)
+    """Attributes of the nodes and edges that do not give them themselves."""
     terminals: list[int] | None = None
     """The terminals that the format itself names, in their order."""
     notes: list[str] = field(default_factory=list)
@@ -78,7 +76,7 @@ class Links:
             raise self.fault(f"node {shown(key)} stands twice{where}: every node needs an id of its own", line)
         self._declared[number] = line
         self.attributes[number] = attributes
-        label = attributes.get("label", "")
+        label = attributes.get("label", self.node_defaults.get("label", ""))
         if label.strip():
             self.names[number] = label
         return number
@@ -104,6 +102,14 @@ class Links:
     def value(self, edge: Edge, attribute: str) -> str:
         """An attribute of an edge, empty where it has none."""
         return edge.attributes.get(attribute, self.edge_defaults.get(attribute, "")).strip()
+
+    def node_value(self, node: int, attribute: str) -> str:
+        """An attribute of a node, empty where it has none."""
+        return self.attributes[node].get(attribute, self.node_defaults.get(attribute, "")).strip()
+
+    def node_line(self, node: int) -> int | None:
+        """Where a node is declared, or first mentioned if it never is."""
+        return self._declared.get(node, self._mentioned[node])
 
     def edge_name(self, edge: Edge) -> str:
         """What to call an edge in messages."""

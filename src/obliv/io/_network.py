@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ Parse = Callable[[str, object], Links]
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"\+?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
 _DIGITS = 1000
+_MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
 
 @dataclass(frozen=True)
@@ -43,18 +45,22 @@ class Options:
         empty for what the format itself says, or all.
     component : str
         ``largest`` takes the largest component; empty refuses a disconnected network.
+    injection, ejection : str
+        The node attributes that are the terminals' rates; empty for 1 everywhere.
     """
 
     bandwidth: str = ""
     default: str = ""
     terminals: str = ""
     component: str = ""
+    injection: str = ""
+    ejection: str = ""
 
     def __post_init__(self) -> None:
         if self.default and not self.bandwidth:
             raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: give both")
         if self.default and positive(self.default) is None:
-            raise SpecError(f"default={self.default}: it must be a positive, finite number such as 10, 2.5 or 1/3")
+            raise SpecError(f"default={self.default}: {_MUST_BE}")
         for name, value, known in (
             ("terminals", self.terminals, ("all", "internal", "numbered")),
             ("component", self.component, ("largest",)),
@@ -84,6 +90,8 @@ def from_file(path: str | Path, parse: Parse, options: Options, format: str = ""
         "default": str(positive(options.default)) if options.default else "",
         "terminals": "" if options.terminals == "all" and links.terminals is None else options.terminals,
         "component": options.component,
+        "injection": options.injection,
+        "ejection": options.ejection,
     }
     spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in given.items() if value)
     return network(links, spec, options, sources=((str(path), sha256_of(path)),))
@@ -97,20 +105,26 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     edges = [edge for edge in links.edges if edge.tail != edge.head]
     if loops := len(links.edges) - len(edges):
         notes.append(f"{_count(loops, 'self-loop')} dropped: a packet for its own node needs no channel")
-    inside = _component(links, _channels(links, edges), options, notes)
-    edges = [edge for edge in edges if inside[edge.tail] and inside[edge.head]]
+    channels = _channels(links, edges)
+    inside = _component(links, channels, options, notes)
+    if not inside.all():
+        edges = [edge for edge in edges if inside[edge.tail] and inside[edge.head]]
+        channels = channels[inside[channels].all(axis=1)]
     speeds = _bandwidths(links, edges, options, notes)
     kept = np.flatnonzero(inside)
     number = np.cumsum(inside) - 1
     names = tuple(links.names[node] for node in kept.tolist())
+    terminals = _terminals(links, kept.tolist(), options, notes)
     return build(
         spec,
         len(kept),
-        number[_channels(links, edges)],
+        number[channels],
         bandwidth=[speed for edge, speed in zip(edges, speeds, strict=True) for _ in range(2 - _one_way(links, edge))]
         if speeds
         else (),
-        terminals=number[_terminals(links, kept.tolist(), options, notes)].tolist(),
+        terminals=number[terminals].tolist(),
+        injection=_rates(links, terminals, "injection", options.injection, notes),
+        ejection=_rates(links, terminals, "ejection", options.ejection, notes),
         labels=() if all(name == str(node) for node, name in enumerate(names)) else names,
         positions=_positions(links, kept.tolist()),
         notes=tuple(notes),
@@ -124,8 +138,10 @@ def _one_way(links: Links, edge: Edge) -> bool:
 
 def _channels(links: Links, edges: Sequence[Edge]) -> npt.NDArray[np.int64]:
     """Tail and head of every channel: one for a directed edge, there and back for an undirected one."""
-    ends = ((e.tail, e.head) if k == 0 else (e.head, e.tail) for e in edges for k in range(2 - _one_way(links, e)))
-    return np.asarray(list(ends), np.int64).reshape(-1, 2)
+    there = np.fromiter((node for edge in edges for node in edge[:2]), np.int64).reshape(-1, 2)
+    both = np.fromiter((not _one_way(links, edge) for edge in edges), np.bool_)
+    chosen: npt.NDArray[np.int64] = np.stack([there, there[:, ::-1]], 1)[np.stack([np.ones_like(both), both], 1)]
+    return chosen
 
 
 def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: list[str]) -> list[Fraction]:
@@ -139,8 +155,7 @@ def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: li
     known = {name for edge in edges for name in edge.attributes} | set(links.edge_defaults)
     lacking = [edge for edge in edges if not links.value(edge, wanted)]
     if wanted not in known and edges:
-        # few, because the search for a near name takes its time with each
-        hint = did_you_mean(wanted, sorted(known)[:50]) if known else "its edges have no attributes at all"
+        hint = _near(wanted, known) or "its edges have no attributes at all"
         raise links.fault(f"no edge has the attribute {shown(wanted)} that bandwidth= asks for; {hint}")
     if lacking and not options.default:
         share = f"{len(lacking)} of {_count(len(edges), 'edge')} {'has' if len(lacking) == 1 else 'have'} none"
@@ -152,27 +167,25 @@ def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: li
     if lacking:
         notes.append(f"{len(lacking)} of {_count(len(edges), 'edge')} without {wanted} taken as {options.default}")
     default = positive(options.default)
+    number = cache(positive)
     speeds = []
     for edge in edges:
         text = links.value(edge, wanted)
-        speed = positive(text) if text else default
+        speed = number(text) if text else default
         if speed is None:
-            raise links.fault(
-                f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: "
-                "it must be a positive, finite number such as 10, 2.5 or 1/3",
-                edge.line,
-            )
+            raise links.fault(f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: {_MUST_BE}", edge.line)
         speeds.append(speed)
     return speeds
 
 
 def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
-    """Attributes that are a positive number other than 1 on some edge, the rarest first; not ids and numbers of edges."""
+    """Attributes that are a positive number other than 1 on some edge, the rarest first; not the edges' ids."""
+    fits = cache(lambda text: positive(text) not in (None, 1))
     count = Counter(
         name
         for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
         for name, text in attributes.items()
-        if name not in ("id", "key") and positive(text) not in (None, 1)
+        if name not in ("id", "key") and fits(text)
     )
     return sorted(count, key=lambda name: (count[name], name))
 
@@ -181,8 +194,8 @@ def _component(
     links: Links, channels: npt.NDArray[np.int64], options: Options, notes: list[str]
 ) -> npt.NDArray[np.bool_]:
     """Which nodes to keep."""
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
-    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
 
     nodes = len(links.names)
     graph = csr_array((np.ones(len(channels)), (channels[:, 0], channels[:, 1])), shape=(nodes, nodes))
@@ -211,9 +224,8 @@ def _component(
 
 
 def _terminals(links: Links, nodes: list[int], options: Options, notes: list[str]) -> list[int]:
-    attributes = links.attributes
-    internal = [node for node in nodes if attributes[node].get("Internal", "").strip() in ("1", "1.0", "true")]
-    numbered = [node for node in nodes if "terminal" in attributes[node]]
+    internal = [node for node in nodes if links.node_value(node, "Internal") in ("1", "1.0", "true")]
+    numbered = [node for node in nodes if links.node_value(node, "terminal")]
     if options.terminals == "internal":
         if not internal:
             raise links.fault(
@@ -230,7 +242,7 @@ def _terminals(links: Links, nodes: list[int], options: Options, notes: list[str
         return hosts
     if options.terminals:
         return nodes
-    if numbered and [attributes[node].get("terminal") for node in nodes] != [str(k) for k in range(len(nodes))]:
+    if numbered and [links.node_value(node, "terminal") for node in nodes] != [str(k) for k in range(len(nodes))]:
         notes.append(f"{_count(len(numbered), 'node')} with a terminal number: terminals=numbered goes by those")
     elif 0 < len(internal) < len(nodes):
         outside = f"{len(nodes) - len(internal)} of {_count(len(nodes), 'node')}"
@@ -241,17 +253,61 @@ def _terminals(links: Links, nodes: list[int], options: Options, notes: list[str
 def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
     found: dict[int, int] = {}
     for node in nodes:
-        text = links.attributes[node]["terminal"].strip()
+        text = links.node_value(node, "terminal")
         if not re.fullmatch(r"[0-9]{1,9}", text):
             what = f"terminal of node {shown(links.names[node])} is {shown(text)}: it must be a whole number"
-            raise links.fault(what)
+            raise links.fault(what, links.node_line(node))
         if int(text) in found:
             both = f"{shown(links.names[found[int(text)]])} and {shown(links.names[node])}"
-            raise links.fault(f"nodes {both} both have the terminal number {text}")
+            raise links.fault(f"nodes {both} both have the terminal number {text}", links.node_line(node))
         found[int(text)] = node
     if not found:
         raise links.fault("terminals=numbered takes the nodes that have an attribute terminal; there is none")
     return [found[number] for number in sorted(found)]
+
+
+def _rates(links: Links, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
+    """The rate of every terminal, injection or ejection as `what` says; empty where all are one."""
+    if not wanted:
+        if any(positive(links.node_value(node, what)) not in (None, 1) for node in terminals):
+            notes.append(f"every {what} rate is 1; the nodes have {what}: {what}={what} would take that")
+        return ()
+    lacking = [node for node in terminals if not links.node_value(node, wanted)]
+    if lacking:
+        _require_known(links, what, wanted)
+        share = f"{len(lacking)} of {len(terminals)} terminals {'has' if len(lacking) == 1 else 'have'} none"
+        raise links.fault(
+            f"node {shown(links.names[lacking[0]])} has no {wanted} ({share}): give every terminal one, "
+            f"choose the terminals with terminals=, or leave {what}= out",
+            links.node_line(lacking[0]),
+        )
+    number = cache(positive)
+    rates = []
+    for node in terminals:
+        text = links.node_value(node, wanted)
+        rate = number(text)
+        if rate is None:
+            name = shown(links.names[node])
+            raise links.fault(f"{wanted} of node {name} is {shown(text)}: {_MUST_BE}", links.node_line(node))
+        rates.append(rate)
+    return () if all(rate == 1 for rate in rates) else tuple(rates)
+
+
+def _require_known(links: Links, what: str, wanted: str) -> None:
+    """Refuse a rate's attribute that no node has."""
+    known = {name for attributes in links.attributes for name in attributes} | links.node_defaults.keys()
+    if wanted not in known:
+        hint = _near(wanted, known) or (
+            "its nodes have no attributes at all: GraphML and GML can hold rates, "
+            f"an edge list as comments  # node: NAME {wanted}=1/2"
+        )
+        raise links.fault(f"no node has the attribute {shown(wanted)} that {what}= asks for; {hint}")
+
+
+def _near(wanted: str, known: Set[str]) -> str:
+    """A hint at the right name of an attribute; empty where none is known."""
+    # few, because the search for a near name takes its time with each
+    return did_you_mean(wanted, sorted(known)[:50]) if known else ""
 
 
 def _positions(links: Links, nodes: list[int]) -> npt.NDArray[np.float64] | None:
@@ -261,8 +317,8 @@ def _positions(links: Links, nodes: list[int]) -> npt.NDArray[np.float64] | None
         places = []
         for node in nodes:
             try:
-                x, y = (float(links.attributes[node][name]) for name in ("Longitude", "Latitude"))
-            except (KeyError, ValueError):
+                x, y = (float(links.node_value(node, name)) for name in ("Longitude", "Latitude"))
+            except ValueError:
                 return None
             places.append((x, y))
     where = np.asarray(places)

@@ -74,7 +74,7 @@ def _misspelt(path: str) -> str:
     if not comma or not Path(name).is_file():
         return ""
     option = rest.partition("=")[0].strip()
-    known = ("bandwidth", "component", "default", "format", "terminals")
+    known = ("bandwidth", "component", "default", "ejection", "format", "injection", "terminals")
     return f", but there is {name}; if {shown(option)} is meant as an option, {did_you_mean(option, known)}"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from fractions import Fraction
 from pathlib import Path
 
-from obliv.errors import FileError, TopologyError
+from obliv.errors import FileError
 from obliv.topology.topology import Topology
 
-__all__ = ["printable", "require_plain", "save"]
+__all__ = ["of_terminals", "printable", "save"]
 
 
 def save(path: str | Path, text: str) -> None:
@@ -37,17 +38,15 @@ def save(path: str | Path, text: str) -> None:
         raise FileError("cannot be the name of a file", repr(str(path))) from None
 
 
-def require_plain(topology: Topology, what: str, *, every_node: bool = False) -> None:
-    """Refuse to drop in silence what a format cannot hold: rates, and with `every_node` the choice of terminals."""
-    if not topology.unit_rates:
-        raise TopologyError(
-            f"{what} has no place for the terminals' rates: write topology.with_rates() to leave them out"
-        )
-    if every_node and not topology.all_terminals:
-        raise TopologyError(
-            f"{what} cannot say which nodes are terminals: write GraphML, "
-            "or topology.with_terminals(range(topology.nodes)) to leave them out"
-        )
+def of_terminals(topology: Topology) -> dict[int, dict[str, Fraction]]:
+    """The attributes that say of a node which terminal it is (unless every node is one) and what its rates are."""
+    found: dict[int, dict[str, Fraction]] = {}
+    for k, node in enumerate(topology.terminals.tolist()):
+        own = found[node] = {} if topology.all_terminals else {"terminal": Fraction(k)}
+        for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
+            if rates:
+                own[name] = rates[k]
+    return found
 
 
 def printable(text: str) -> str:

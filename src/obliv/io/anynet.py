@@ -10,7 +10,7 @@ from obliv.errors import FileError, TopologyError
 from obliv.io._links import Links
 from obliv.io._network import Options, from_file
 from obliv.io._text import lines, shown
-from obliv.io._write import require_plain, save
+from obliv.io._write import save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_anynet", "write_anynet"]
@@ -20,7 +20,7 @@ _KINDS = ("router", "node")
 
 
 def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -> Topology:
-    """Topology of an anynet file.
+    r"""Topology of an anynet file.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "two.anynet")
-    >>> _ = path.write_text("router 0 node 0 node 1 router 1\\nrouter 1 node 2\\n")
+    >>> _ = path.write_text("router 0 node 0 node 1 router 1\nrouter 1 node 2\n")
     >>> read_anynet(path).terminals.tolist()
     [1, 2, 4]
     """
@@ -62,7 +62,10 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     path : str or Path
         The file, replaced only once it is complete.
     """
-    require_plain(topology, "anynet")
+    if not topology.unit_rates:
+        raise TopologyError(
+            "anynet has no place for the terminals' rates: write GraphML, or topology.with_rates() to leave them out"
+        )
     if not topology.unit_bandwidth:
         raise TopologyError("anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))

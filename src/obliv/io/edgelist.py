@@ -5,28 +5,36 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from obliv.errors import FileError
-from obliv.io._links import Links
+from obliv.errors import FileError, TopologyError
+from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._text import lines, shown
-from obliv.io._write import require_plain, save
+from obliv.io._write import of_terminals, save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_edgelist", "write_edgelist"]
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _DIRECTED = re.compile(r"#+\s*(un)?directed\b", re.IGNORECASE)
-_NODE = re.compile(r"#+\s*node:\s*([^\s,]+)\s*\Z")
+_NODE = re.compile(r"#+\s*node:\s*([^\s,]+)((?:\s+[^\s=]+=\S+)*)\s*\Z")
 
 
 def read_edgelist(
-    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+    path: str | Path,
+    *,
+    bandwidth: str = "",
+    default: str = "",
+    terminals: str = "",
+    component: str = "",
+    injection: str = "",
+    ejection: str = "",
 ) -> Topology:
-    """Topology of an edge list.
+    r"""Topology of an edge list.
 
     One edge a line, ``u v`` or ``u v number``, separated by white space or by commas; ``#`` begins a comment. Names
     are any words. Edges are undirected unless a comment before the first edge begins with the word ``directed``;
-    ``# node: NAME`` there names nodes in the order in which they shall be numbered.
+    ``# node: NAME`` there names nodes in the order in which they shall be numbered, and may give them attributes, as in
+    ``# node: NAME injection=1/2 ejection=2``.
 
     Parameters
     ----------
@@ -34,7 +42,7 @@ def read_edgelist(
         The file.
     bandwidth : str
         ``bandwidth`` takes the third column.
-    default, terminals, component : str
+    default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.files.file`.
 
     Returns
@@ -46,18 +54,21 @@ def read_edgelist(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "triangle.txt")
-    >>> _ = path.write_text("a b 10\\nb c 10\\nc a 2.5\\n")
+    >>> _ = path.write_text("a b 10\nb c 10\nc a 2.5\n")
     >>> read_edgelist(path, bandwidth="bandwidth").bandwidth_of(1)
     Fraction(5, 2)
     """
-    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="edgelist")
+    return from_file(
+        path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="edgelist"
+    )
 
 
 def write_edgelist(topology: Topology, path: str | Path) -> None:
     """Write a topology as an edge list.
 
-    Every channel is a line of a list marked ``# directed``, with its bandwidth in a third column unless all are one;
-    ``bandwidth=bandwidth`` reads it back.
+    Every channel is a line of a list marked ``# directed``, with its bandwidth in a third column unless all are one.
+    Rates of terminals stand in comments ``# node:``. All is read back with
+    ``bandwidth=bandwidth,injection=injection,ejection=ejection``.
 
     Parameters
     ----------
@@ -66,7 +77,11 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
     path : str or Path
         The file, replaced only once it is complete.
     """
-    require_plain(topology, "an edge list", every_node=True)
+    if not topology.all_terminals:
+        raise TopologyError(
+            "an edge list cannot say which nodes are terminals: write GraphML, "
+            "or topology.with_terminals(range(topology.nodes)) to leave them out"
+        )
     names = topology.labels or tuple(map(str, range(topology.nodes)))
     for name in names:
         if not name or "," in name or name.startswith("#") or any(c.isspace() for c in name):
@@ -75,8 +90,11 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
         raise FileError("two nodes have the same label, an edge list cannot tell them apart: write GraphML", path)
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     out = ["# directed"]
-    if list(dict.fromkeys(node for pair in ends for node in pair)) != list(range(topology.nodes)):
-        out += [f"# node: {name}" for name in names]  # the edges alone would number them otherwise
+    numbered = list(dict.fromkeys(node for pair in ends for node in pair)) == list(range(topology.nodes))
+    if not numbered or not topology.unit_rates:
+        rates = of_terminals(topology)
+        for node, name in enumerate(names):
+            out.append(" ".join([f"# node: {name}", *(f"{what}={rate}" for what, rate in rates[node].items())]))
     for channel, (tail, head) in enumerate(ends):
         speed = f" {topology.bandwidth[channel]}" if topology.bandwidth else ""
         out.append(f"{names[tail]} {names[head]}{speed}")
@@ -89,9 +107,11 @@ def parse(text: str, path: object = None) -> Links:
     both_ways = 0
     seen: set[tuple[int, int]] = set()
     for number, line in enumerate(lines(text), 1):
-        if not links.edges and line.lstrip().startswith("#"):
-            _header(links, line.strip(), number)
-        words = _words(_COMMENT.sub("", line), path, number)
+        if line.lstrip().startswith("#"):
+            if not links.edges:
+                _header(links, line.strip(), number)
+            continue
+        words = _words(_COMMENT.sub("", line) if "#" in line else line, path, number)
         if not words:
             continue
         links.join(words[0], words[1], number, {"bandwidth": words[2]} if len(words) > 2 else {})
@@ -110,8 +130,14 @@ def parse(text: str, path: object = None) -> Links:
 
 def _header(links: Links, comment: str, line: int) -> None:
     node = _NODE.match(comment)
-    if node:
+    if node and not node[2]:
         links.mention(node[1], line)
+    elif node:
+        attributes: dict[str, str] = {}
+        for word in node[2].split():
+            name, _, value = word.partition("=")
+            add(attributes, name, value)
+        links.declare(node[1], line, attributes)
     directed = _DIRECTED.match(comment)
     if directed:
         links.directed = not directed[1]
@@ -120,12 +146,14 @@ def _header(links: Links, comment: str, line: int) -> None:
 
 
 def _words(line: str, path: object, number: int) -> list[str]:
-    words = [word.strip() for word in line.split(",")] if "," in line else line.split()
+    commas = "," in line
+    words = [word.strip() for word in line.split(",")] if commas else line.split()
     if words[2:] == ["{}"]:  # NetworkX writes the attributes of an edge so
         words.pop()
-    if not words or (2 <= len(words) <= 3 and all(words) and not any(len(word.split()) > 1 for word in words)):
+    single = not commas or all(len(word.split()) == 1 for word in words)
+    if not words or (2 <= len(words) <= 3 and single):
         return words
-    if "," in line:
+    if commas:
         found = "commas with nothing between them" if "" in words else "both commas and spaces between the words"
     else:
         found = f"{len(words)} words" if len(words) > 1 else f"the single word {shown(words[0])}"

@@ -38,8 +38,10 @@ def file(
     terminals: str = "",
     component: str = "",
     default: str = "",
+    injection: str = "",
+    ejection: str = "",
 ) -> Topology:
-    """Network read from a file: GraphML, GML, edge list or anynet, told apart by their content.
+    r"""Network read from a file: GraphML, GML, edge list or anynet, told apart by their content.
 
     Parameters
     ----------
@@ -57,6 +59,9 @@ def file(
         ``largest``: take the largest (strongly) connected component. Default: a disconnected network is refused.
     default : str
         The bandwidth of edges that lack the attribute.
+    injection, ejection : str
+        The node attributes that are the terminals' rates, packets per cycle that each may send and take; every terminal
+        needs a positive number. Default: 1 everywhere.
 
     Returns
     -------
@@ -68,11 +73,11 @@ def file(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "triangle.txt")
-    >>> _ = path.write_text("a b\\nb c\\nc a\\n")
+    >>> _ = path.write_text("a b\nb c\nc a\n")
     >>> file(path).labels
     ('a', 'b', 'c')
     """
-    options = Options(bandwidth, default, terminals, component)
+    options = Options(bandwidth, default, terminals, component, injection, ejection)
     if format and format not in _FORMATS:
         if format in _UNREAD:
             raise SpecError(f"format={format}: {_UNREAD[format]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from html.entities import html5
 from pathlib import Path
 from typing import NamedTuple
@@ -12,20 +13,27 @@ from obliv.errors import FileError
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._text import shown
-from obliv.io._write import printable, require_plain, save
+from obliv.io._write import of_terminals, printable, save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]
 
 _DEPTH = 100
-_TOKEN = re.compile(r'(?P<space>\s+|\#[^\n]*)|(?P<text>"[^"]*")|(?P<bracket>[\[\]])|(?P<word>[^\s"\[\]#]+)')
+_TOKEN = re.compile(r'(?P<space>\s+|\#[^\n]*)|(?P<text>"[^"]*")|(?P<bracket>[\[\]])|(?P<word>[^\s"\[\]#]+)|(?P<open>")')
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([0-9A-Za-z]{1,40}));", re.ASCII)
 _ODD = re.compile(r'[^ -~\ud800-\udfff]|["&]')  # halves of surrogate pairs stay, no file can be written with them
 _KEY = re.compile(r"[A-Za-z_]\w*\Z")
 
 
 def read_gml(
-    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+    path: str | Path,
+    *,
+    bandwidth: str = "",
+    default: str = "",
+    terminals: str = "",
+    component: str = "",
+    injection: str = "",
+    ejection: str = "",
 ) -> Topology:
     """Topology of a GML file.
 
@@ -33,7 +41,7 @@ def read_gml(
     ----------
     path : str or Path
         The file.
-    bandwidth, default, terminals, component : str
+    bandwidth, default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.files.file`.
 
     Returns
@@ -51,24 +59,24 @@ def read_gml(
     >>> read_gml(path).channels
     8
     """
-    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="gml")
+    return from_file(path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="gml")
 
 
 def write_gml(topology: Topology, path: str | Path) -> None:
     """Write a topology as GML.
 
     Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
-    node attribute `terminal` where not every node is one: ``bandwidth=bandwidth,terminals=numbered`` reads them back.
+    node attribute `terminal` where not every node is one, their rates in `injection` and `ejection`:
+    ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
 
     Parameters
     ----------
     topology : Topology
-        The network; its labels and positions are written, rates of terminals are refused.
+        The network; its labels and positions are written too.
     path : str or Path
         The file, replaced only once it is complete.
     """
-    require_plain(topology, "GML")
-    terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
+    terminals = of_terminals(topology)
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     out = ["graph [", f"  comment {_quoted(printable(topology.spec))}", "  directed 1"]
     if len(set(ends)) < len(ends):
@@ -79,15 +87,12 @@ def write_gml(topology: Topology, path: str | Path) -> None:
         if topology.positions is not None:
             x, y = topology.positions[node].tolist()
             words += [f"Longitude {_real(x)}", f"Latitude {_real(y)}"]
-        if node in terminal:
-            words.append(f"terminal {terminal[node]}")
+        words += [f"{name} {_rational(value)}" for name, value in terminals.get(node, {}).items()]
         out.append(f"  node [ {' '.join(words)} ]")
     for channel, (tail, head) in enumerate(ends):
         words = [f"source {tail}", f"target {head}"]
         if topology.bandwidth:
-            speed = topology.bandwidth[channel]
-            small = speed.denominator == 1 and speed < 2**31  # GML knows integers of 32 bits only
-            words.append(f"bandwidth {speed if small else _quoted(str(speed))}")
+            words.append(f"bandwidth {_rational(topology.bandwidth[channel])}")
         out.append(f"  edge [ {' '.join(words)} ]")
     save(path, "\n".join([*out, "]", ""]))
 
@@ -100,6 +105,11 @@ def _quoted(text: str) -> str:
 def _real(number: float) -> str:
     mantissa, e, exponent = repr(number).partition("e")
     return mantissa + (".0" if "." not in mantissa else "") + e + exponent  # GML wants a point in every real
+
+
+def _rational(number: Fraction) -> str:
+    small = number.denominator == 1 and number < 2**31  # GML knows integers of 32 bits only
+    return str(number) if small else _quoted(str(number))
 
 
 class _Pair(NamedTuple):
@@ -184,16 +194,15 @@ def _last(text: str) -> int:
 
 
 def _tokens(text: str, path: object) -> Iterator[tuple[str, str, int]]:
-    at, line = 0, 1
-    while at < len(text):
-        token = _TOKEN.match(text, at)
-        if token is None:  # only a quotation mark without a second one fits nothing
+    line = 1
+    for token in _TOKEN.finditer(text):  # every character fits one of the groups
+        kind, word = token.lastgroup or "", token[0]
+        if kind == "open":
             raise FileError('the text that begins here has no closing ": the file may have been cut', path, line)
-        kind = token.lastgroup or ""
         if kind != "space":
-            yield kind, token[0], line
-        line += text.count("\n", at, token.end())
-        at = token.end()
+            yield kind, word, line
+        if kind in ("space", "text"):
+            line += word.count("\n")
 
 
 def _plain(text: str) -> str:

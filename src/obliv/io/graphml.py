@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from obliv.errors import FileError
-from obliv.io._links import NODE_ATTRIBUTES, Links, add
+from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._text import looks_like, shown
-from obliv.io._write import printable, require_plain, save
+from obliv.io._write import of_terminals, printable, save
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
@@ -31,7 +32,14 @@ _CUT = frozenset(
 
 
 def read_graphml(
-    path: str | Path, *, bandwidth: str = "", default: str = "", terminals: str = "", component: str = ""
+    path: str | Path,
+    *,
+    bandwidth: str = "",
+    default: str = "",
+    terminals: str = "",
+    component: str = "",
+    injection: str = "",
+    ejection: str = "",
 ) -> Topology:
     """Topology of a GraphML file.
 
@@ -39,7 +47,7 @@ def read_graphml(
     ----------
     path : str or Path
         The file.
-    bandwidth, default, terminals, component : str
+    bandwidth, default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.files.file`.
 
     Returns
@@ -57,36 +65,39 @@ def read_graphml(
     >>> read_graphml(path).channels
     8
     """
-    return from_file(path, parse, Options(bandwidth, default, terminals, component), format="graphml")
+    return from_file(
+        path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="graphml"
+    )
 
 
 def write_graphml(topology: Topology, path: str | Path) -> None:
     """Write a topology as GraphML.
 
     Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
-    node attribute `terminal` where not every node is one: ``bandwidth=bandwidth,terminals=numbered`` reads them back.
+    node attribute `terminal` where not every node is one, their rates in `injection` and `ejection`:
+    ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
 
     Parameters
     ----------
     topology : Topology
-        The network; its labels and positions are written, rates of terminals are refused.
+        The network; its labels and positions are written too.
     path : str or Path
         The file, replaced only once it is complete.
     """
-    require_plain(topology, "GraphML")
     for label in topology.labels:
-        if any(ord(c) < 32 and c not in "\t\n\r" or c in "\ufffe\uffff" for c in label):
+        if any((ord(c) < 32 and c not in "\t\n\r") or c in "\ufffe\uffff" for c in label):
             raise FileError(
                 f"the label {shown(label)} holds a control character that XML does not allow: write GML", path
             )
-    whole = all(speed.denominator == 1 for speed in topology.bandwidth)
-    terminal = {} if topology.all_terminals else {node: k for k, node in enumerate(topology.terminals.tolist())}
+    terminals = of_terminals(topology)
     keys = [
         ("label", "string", "node", bool(topology.labels)),
         ("Longitude", "double", "node", topology.positions is not None),
         ("Latitude", "double", "node", topology.positions is not None),
-        ("terminal", "int", "node", bool(terminal)),
-        ("bandwidth", "long" if whole else "string", "edge", bool(topology.bandwidth)),
+        ("terminal", "int", "node", not topology.all_terminals),
+        ("injection", _type(topology.injection), "node", bool(topology.injection)),
+        ("ejection", _type(topology.ejection), "node", bool(topology.ejection)),
+        ("bandwidth", _type(topology.bandwidth), "edge", bool(topology.bandwidth)),
     ]
     out = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     for name, kind, owner, used in keys:
@@ -98,13 +109,16 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
         if topology.positions is not None:
             x, y = topology.positions[node].tolist()
             data |= {"Longitude": repr(x), "Latitude": repr(y)}
-        if node in terminal:
-            data["terminal"] = str(terminal[node])
+        data |= {name: str(value) for name, value in terminals.get(node, {}).items()}
         out.append(_element("node", f'id="{node}"', data))
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
         data = {"bandwidth": str(topology.bandwidth[channel])} if topology.bandwidth else {}
         out.append(_element("edge", f'id="{channel}" source="{tail}" target="{head}"', data))
     save(path, "\n".join([*out, "  </graph>", "</graphml>", ""]))
+
+
+def _type(numbers: Sequence[Fraction]) -> str:
+    return "long" if all(number.denominator == 1 for number in numbers) else "string"
 
 
 def _element(tag: str, attributes: str, data: dict[str, str]) -> str:
@@ -134,7 +148,7 @@ class _Reader:
         self.stack: list[str] = []
         self.graphs = 0
         self.names: dict[str, str] = {}
-        self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
+        self.defaults = {"node": self.links.node_defaults, "edge": self.links.edge_defaults}
         self.key: tuple[str, str] = ("", "")
         self.ends: dict[str, str] = {}
         self.line = 0
@@ -166,7 +180,6 @@ class _Reader:
             self.fail(f"is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
         if not self.graphs:
             self.fail("there is no <graph> in it")
-        self.links.edge_defaults = self.defaults["edge"]
         self.links.require_declared()
         return self.links
 
@@ -243,8 +256,6 @@ class _Reader:
 
     def close_item(self, name: str) -> None:
         if name == "node":
-            for used in NODE_ATTRIBUTES & self.defaults["node"].keys():
-                self.attributes.setdefault(used, self.defaults["node"][used])
             self.links.declare(self.ends["id"], self.line, self.attributes)
         else:
             own = self.ends.get("directed")

@@ -8,6 +8,7 @@ from typing import Any
 from obliv.errors import TopologyError, extra
 from obliv.io._links import Links
 from obliv.io._network import Options, network
+from obliv.io._write import of_terminals
 from obliv.topology.topology import Topology
 
 __all__ = ["from_networkx", "to_networkx"]
@@ -20,6 +21,8 @@ def from_networkx(
     default: str = "",
     terminals: str = "",
     component: str = "",
+    injection: str = "",
+    ejection: str = "",
     spec: str = "",
 ) -> Topology:
     """Topology of a NetworkX graph.
@@ -30,7 +33,7 @@ def from_networkx(
         Nodes are numbered as the graph lists them and carry their attribute `label`, or their name. An undirected edge
         is two channels. Where every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` gives it,
         channels keep that order.
-    bandwidth, default, terminals, component : str
+    bandwidth, default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.files.file`.
     spec : str
         What to call the topology; default ``networkx`` with the graph's name.
@@ -59,9 +62,8 @@ def from_networkx(
         own = {name: value for name, value in attributes.items() if name != "channel"}
         links.join(number[tail], number[head], None, _texts(own))
     name = getattr(graph, "name", "")
-    return network(
-        links, spec or (f"networkx:{name}" if name else "networkx"), Options(bandwidth, default, terminals, component)
-    )
+    options = Options(bandwidth, default, terminals, component, injection, ejection)
+    return network(links, spec or (f"networkx:{name}" if name else "networkx"), options)
 
 
 def to_networkx(topology: Topology) -> Any:
@@ -70,8 +72,9 @@ def to_networkx(topology: Topology) -> Any:
     Parameters
     ----------
     topology : Topology
-        Nodes become the numbers from 0, with `label`, `pos` and `terminal` (the terminal's number) where there are
-        such; every channel becomes an edge with its number `channel` and its `bandwidth`, a Fraction.
+        Nodes become the numbers from 0, with `label`, `pos`, `terminal` (the terminal's number) and its rates
+        `injection` and `ejection` where there are such; every channel becomes an edge with its number `channel` and its
+        `bandwidth`. Rates and bandwidths are Fractions.
 
     Examples
     --------
@@ -90,8 +93,9 @@ def to_networkx(topology: Topology) -> Any:
             graph.nodes[node]["label"] = topology.labels[node]
         if topology.positions is not None:
             graph.nodes[node]["pos"] = tuple(topology.positions[node].tolist())
+    rates = of_terminals(topology)
     for k, node in enumerate(topology.terminals.tolist()):
-        graph.nodes[node]["terminal"] = k
+        graph.nodes[node].update(rates[node], terminal=k)
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
         graph.add_edge(tail, head, channel=channel, bandwidth=topology.bandwidth_of(channel))
     return graph

@@ -127,16 +127,13 @@ def _prepare(
     for block in _joined(topology, hops_to):
         fault = np.zeros(3, np.int64)
         stack, cursor = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
-        shape = (block.targets, starts, nodes, topology.head, block.ptr, block.channel, block.total)
-        own = run(
-            hop_levels,
-            work,
-            *shape,
-            *(limit, block.level, np.empty(nodes, np.int64), stack, cursor, fault),
-        )
+        shape = (block.targets, starts, nodes, topology.head, block.ptr, block.channel)
+        rest = (stack, cursor, fault)
+        own = run(hop_levels, work, *shape, block.total, limit, block.level, np.empty(nodes, np.int64), *rest)
         _refuse(topology, name, fault)
         if own < 0:  # beyond 64 bits: once more in whole numbers of any size
-            own = hop_levels.python(*shape, 0, block.level, np.empty(nodes, object), stack, cursor, fault)
+            whole_total, multiple = block.total.astype(object), np.empty(nodes, object)
+            own = run(hop_levels, work, *shape, whole_total, 0, block.level, multiple, *rest)
         common = lcm(common, int(own))
         blocks.append(block)
     return blocks, common
@@ -176,16 +173,17 @@ def _propagated(
     mass: Array = np.zeros(nodes, number)
     bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
     capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
+    share, total = block.share.astype(number), block.total.astype(number)
     done = 0
     while done < len(block.targets):
         out = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, number)
         ends = np.zeros(len(block.targets), np.int64)
         arguments = (
             *(done, block.targets, starts, nodes, channels, topology.head),
-            *(block.ptr, block.channel, block.share, block.total, block.level),
+            *(block.ptr, block.channel, share, total, block.level),
             *(denominator, mass, bucket, after, counts, *out, ends),
         )
-        upto = int(run(propagate, work, *arguments) if small else propagate.python(*arguments))
+        upto = int(run(propagate, work, *arguments))
         if upto == done:
             capacity *= 2
             require_memory(16.0 * capacity, f"the pair loads of {name} on {topology.spec}")
@@ -215,7 +213,7 @@ def _sorted(
     while parts:
         first, channel, origin, weight, ends = parts.pop()
         arguments = (channel, origin, weight, ends, first, cursor, destination, source, numerator, common)
-        common = int(scatter.python(*arguments) if number is object else run(scatter, 10.0 * total, *arguments))
+        common = int(run(scatter, 10.0 * total, *arguments))
     if common > 1:
         numerator //= common
     return StoredLoads(topology, denominator // common, start, destination, source, numerator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import re
 import zlib
 from dataclasses import dataclass
 from fractions import Fraction
@@ -140,6 +141,13 @@ def _exact(made: dict[str, Any], key: str, required: bool = False) -> Fraction |
     if value is None and not required:
         return None
     try:
-        return Fraction(value["exact"])  # type: ignore[index]
-    except (TypeError, KeyError, ValueError, ZeroDivisionError):
+        text, shown = value["exact"], value["value"]  # type: ignore[index]
+        if len(text) > 10_000 or not re.fullmatch(r"\d+(/[1-9]\d*)?", text):
+            raise ValueError
+        number = Fraction(text)
+        fits = shown == number.numerator / number.denominator
+    except (TypeError, KeyError, ValueError, OverflowError):
         raise MalformedError(f"{key} is no exact number") from None
+    if not fits:
+        raise MalformedError(f"{key} shows {shown} for {text}")
+    return number

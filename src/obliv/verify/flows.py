@@ -143,9 +143,7 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
                 ends,
             )
             work = float(nodes) * len(targets)
-            upto = int(
-                run(hop_flow, work * len(targets), *arguments, *out) if small else hop_flow.python(*arguments, *out)
-            )
+            upto = int(run(hop_flow, work * len(targets), *arguments, *out))
             if upto < 0:
                 raise RoutingError(f"the loads of {routing.spec} are no whole numbers over {denominator}")
             if upto == first:

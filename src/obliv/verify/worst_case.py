@@ -101,7 +101,10 @@ def check_worst_case(
 
 
 def _check_sources(report: _Report, claim: Claim, topology: Topology, routing: Any) -> None:
-    for path, digest in (*topology.sources, *routing.sources):
+    read = dict((*topology.sources, *routing.sources))
+    for path in sorted(set(claim.sources) - set(read)):
+        report.note("source file", False, f"{path} is listed, but the specs do not read it")
+    for path, digest in read.items():
         same = claim.sources.get(path) == digest
         report.note("source file", same, f"{path} {'is the one that was read' if same else 'has changed since'}")
 
@@ -262,10 +265,7 @@ def _add(
         whole, amount = whole.astype(object), amount.astype(object)
     arguments = (ends, flow.channel, amount, whole, claim.denominator, rate)
     sums = (price, over, top, total, row_total, col_top, named, first, found)
-    body: Callable[..., Any] = (
-        (lambda *a: run(add_source, 20.0 * len(amount) * len(ends), *a)) if small else add_source.python
-    )
-    if not body(*arguments, *sums):
+    if not run(add_source, 20.0 * len(amount) * len(ends), *arguments, *sums):
         return None
     for j, share in partners:
         part = slice(int(ends[j - 1]) if j else 0, int(ends[j]))

@@ -13,6 +13,7 @@ __all__ = ["RADIUS", "arc", "channel_lines", "loop"]
 RADIUS = 0.17  # of a node; neighbours are one apart
 _BESIDE = 0.085  # from the middle of a link to the line of one direction
 _STUB = 0.62  # how far a wrap-around channel leaves the grid
+_OPEN = 3  # lines from tile to tile would hide larger tiles than this
 
 
 def channel_lines(topology: Topology, points: Points) -> list[list[Points]]:
@@ -65,8 +66,10 @@ def _on_grid(topology: Cartesian, points: Points, channel: int) -> list[Points]:
         return [_beside(start, end)]
     if dim < 2:
         return [arc(start, end, 0.16 + 0.11 * abs(b - a))]
-    row = topology.coordinates(tail)[dim % 2]
-    return [_over(start, end, 0.24 + 0.4 * row / topology.radices[dim % 2])]
+    row, rows = topology.coordinates(tail)[dim % 2], topology.radices[dim % 2]
+    if rows > _OPEN or abs(b - a) > 1:
+        return _stubs(start, end, dim, 1.0 if b > a else -1.0)
+    return [_over(start, end, 0.24 + 0.4 * row / rows)]
 
 
 def _beside(start: Points, end: Points) -> Points:

@@ -14,7 +14,7 @@ from obliv.topology.topology import Topology
 from obliv.view.axes import points_per_unit, room
 from obliv.view.curves import RADIUS
 from obliv.view.layout import Points, on_grid
-from obliv.view.style import INK, NODE
+from obliv.view.style import INK, MANY, NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def framed(ax: Axes | None, points: Points, lines: Sequence[Sequence[Points]]) -
     everything = np.vstack([points - RADIUS, points + RADIUS, *chain.from_iterable(lines)])
     low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
     width, height = high - low
-    inches = min(0.85, 8.0 / max(width, height))
+    inches = min(0.85, 12.0 / width, 8.0 / height)
     ax = room(ax, max(width * inches + 1.2, 4.6), max(height * inches + 1.2, 2.4))
     ax.set_aspect("equal")
     ax.set_xlim(low[0], high[0])
@@ -53,10 +53,10 @@ def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> 
         raise InputError(f"labels={labels!r}: choose 'auto', True or False")
     terminal = np.zeros(topology.nodes, bool)
     terminal[topology.terminals] = True
-    size = np.where(terminal, 2.0, 1.5) * RADIUS
-    thin = min(0.9, 0.03 * points_per_unit(ax))
+    size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
+    thin = min(0.9, 0.025 * points_per_unit(ax))
     discs = EllipseCollection(
-        size, size, np.zeros(len(size)), units="xy", offsets=points, offset_transform=ax.transData, zorder=3
+        size, size, np.zeros(len(size)), units="xy", offsets=points, offset_transform=ax.transData, zorder=6 if topology.nodes <= MANY else 2.5
     )
     discs.set_facecolor([NODE if each else INK for each in terminal])
     discs.set_edgecolor(INK)

@@ -12,7 +12,7 @@ import numpy as np
 from obliv.errors import InputError
 from obliv.results.numbers import as_float
 from obliv.topology.topology import Topology
-from obliv.view.axes import points_per_unit, require_matplotlib
+from obliv.view.axes import bar, points_per_unit, require_matplotlib
 from obliv.view.curves import channel_lines
 from obliv.view.frame import Labels, draw_nodes, framed
 from obliv.view.layout import Points, place
@@ -51,7 +51,7 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     >>> ax = draw_topology(obliv.torus(4, 3))
     """
     from_to, points, ax = _canvas(topology, ax)
-    shapes = _collection(ribbons(from_to, [0.045] * len(from_to)), "channels", facecolors=FAINT)
+    shapes = _collection(ribbons(from_to, [0.025] * len(from_to)), "channels", facecolors=FAINT)
     ax.add_collection(shapes, autolim=False)
     draw_nodes(ax, topology, points, labels)
     return ax
@@ -124,23 +124,6 @@ def draw_loads(
     return ax
 
 
-def bar(ax: Axes, coloured: Any, label: str, slot: int = 0) -> None:
-    """A colour bar beside the axes that follows them wherever they go."""
-    unit = points_per_unit(ax)
-    (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())
-    width, height = (right - left) * unit, (high - low) * unit
-    if height >= 90:
-        tall = min(height, 260.0) / height
-        place_, way = (1 + (10.0 + 62.0 * slot) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
-    else:
-        place_, way = (0.1, -62.0 / height, 0.8, 8.0 / height), "horizontal"
-    inset = ax.inset_axes(place_)
-    made = ax.get_figure(root=True).colorbar(coloured, cax=inset, orientation=way)  # type: ignore[union-attr]
-    made.set_label(label, fontsize=9)
-    made.ax.tick_params(labelsize=8, length=2)
-    made.outline.set_visible(False)  # type: ignore[operator]
-
-
 def _canvas(topology: Topology, ax: Axes | None) -> tuple[list[list[Points]], Points, Axes]:
     require_matplotlib()
     points = place(topology)
@@ -159,19 +142,21 @@ def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
 def _point_out(ax: Axes, shape: Path, line: Points, points: Points, text: str) -> None:
     """Outline a channel and write its load beside it, outwards from the middle of the picture."""
     unit = points_per_unit(ax)
-    ring = _collection([shape], "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5)
+    ring = _collection([shape], "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5.5)
     ring.set_linewidth(min(1.8, 0.06 * unit))
     ax.add_collection(ring, autolim=False)
     middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
     away = middle - (points.min(axis=0) + points.max(axis=0)) / 2
     across = np.array([line[0][1] - line[-1][1], line[-1][0] - line[0][0]])
-    if away @ across < 0:
+    outwards = unit > 40  # where the grid is fine, outwards stand its coordinates
+    if (away @ across < 0) == outwards:
         across = -across
     across = across / max(float(np.hypot(*across)), 1e-9)
+    reach = 16.0 + abs(across[0]) * 2.8 * len(text) + abs(across[1]) * 6.0
     ax.annotate(
         text,
         (float(middle[0]), float(middle[1])),
-        xytext=(float(across[0]) * 24, float(across[1]) * 24),
+        xytext=(float(across[0]) * reach, float(across[1]) * reach),
         textcoords="offset points",
         ha="center",
         va="center",

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-__all__ = ["ACCENT", "FAINT", "INK", "LOADS", "NODE", "QUIET", "SHARES", "colours"]
+__all__ = ["ACCENT", "FAINT", "INK", "LOADS", "MANY", "NODE", "QUIET", "SHARES", "colours"]
 
 # Equal steps of lightness in OKLab; blue against orange is told apart under every common colour blindness.
 LOADS = ("#caefdd", "#9cd9cc", "#6ac2c2", "#3fa8bf", "#258abb", "#226dac", "#284e99", "#21367b", "#18205e")
-SHARES = ("#f9d098", "#f8b56e", "#f89845", "#ee7e2f", "#e2641b", "#cd5117", "#b83f12", "#9d361c", "#822d1f")
+SHARES = ("#f8b56e", "#f89845", "#ee7e2f", "#e2641b", "#cd5117", "#b83f12", "#9d361c", "#822d1f")
 
 INK = "#22262b"
 QUIET = "#c3c8ce"
 FAINT = "#9aa2ab"
 NODE = "#ffffff"
 ACCENT = "#d1430c"
+
+MANY = 300  # nodes; in a larger network what does not matter is left out
 
 
 def colours(name: str, steps: Sequence[str]) -> Colormap:

@@ -1,0 +1,91 @@
+"""The papers' tables and figures: what is printed, as data, beside the calls that make it again.
+
+A paper is a package here with a ``PAPER``; it uses what ``import obliv`` gives, like any user.
+
+>>> from obliv import papers
+>>> for row in papers.reproduce("towles", "figure9"):
+...     print(row["entry"], "|", row["computed"]["exact"], "|", row["verdict"])
+nodes that are a destination | 81 | match
+load on the hottest channel | 32/5 | match
+fraction of capacity | 25/144 | rounding
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from obliv.errors import SpecError, did_you_mean
+from obliv.papers import text
+from obliv.papers.paper import Paper, rows_of
+from obliv.papers.verdict import verdict
+
+__all__ = ["as_text", "known", "reproduce", "verdict"]
+
+_PAPERS = ("towles",)
+
+
+def known() -> dict[str, str]:
+    """The papers that can be reproduced, with a line about each."""
+    return {name: _paper(name).about for name in _PAPERS}
+
+
+def reproduce(
+    paper: str, table: str = "", progress: Callable[[str, float], None] | None = None
+) -> list[dict[str, Any]]:
+    """Compute a paper's tables and figures and set them beside what is printed.
+
+    Parameters
+    ----------
+    paper : str
+        A name that :func:`known` lists.
+    table : str
+        One table or figure; all of them by default.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    list of dict
+        One row an entry: ``paper``, ``table``, ``entry``, ``published`` (as printed), ``computed`` (a number as in the
+        JSON output: exact, estimated or bounded), ``verdict``, and ``note`` where there is something to say.
+
+    Raises
+    ------
+    SpecError
+        If there is no such paper or table.
+    """
+    asked = _paper(_found(paper, _PAPERS, "paper"))
+    tables = [_found(table, asked.tables, f"table of {paper}")] if table else list(asked.tables)
+    step = progress or (lambda what, share: None)
+    rows: list[dict[str, Any]] = []
+    for at, name in enumerate(tables):
+
+        def part(share: float, at: int = at, name: str = name) -> None:
+            step(f"{paper} {name}", (at + share) / len(tables))
+
+        part(0.0)
+        rows += rows_of(asked, name, part)
+        part(1.0)
+    return rows
+
+
+def as_text(rows: list[dict[str, Any]]) -> str:
+    """Rows of :func:`reproduce` as aligned tables in plain text, notes below each."""
+    titles = {
+        (name, table): _paper(name).tables[table].title
+        for name, table in dict.fromkeys((row["paper"], row["table"]) for row in rows)
+    }
+    return text.as_text(rows, titles)
+
+
+def _paper(name: str) -> Paper:
+    paper: Paper = importlib.import_module(f"obliv.papers.{name}").PAPER
+    return paper
+
+
+def _found(name: str, names: Iterable[str], what: str) -> str:
+    if name not in names:
+        raise SpecError(f"unknown {what} {name!r}: {did_you_mean(name, names)}")
+    return name

@@ -1,0 +1,31 @@
+"""B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001."""
+
+from __future__ import annotations
+
+from obliv.papers.paper import Paper, Table
+from obliv.papers.towles import figure4, figure8, figure9, growth, printed, statements, table1
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    name="towles",
+    about="B. Towles, Finding worst-case permutations for oblivious routing algorithms (2001): DOR and ROMM on tori",
+    tables={
+        "table1": Table(
+            "ideal throughput of DOR and ROMM on a 9-ary 2-cube, fraction of capacity",
+            printed.TABLE1,
+            table1.compute,
+        ),
+        "figure4": Table("focus channels, and which symmetries may be used", printed.FIGURE4, figure4.compute),
+        "figure8": Table(
+            "the adversarial pattern for ROMM: what each row of Figure 9 adds to channel c",
+            printed.FIGURE8,
+            figure8.compute,
+        ),
+        "figure9": Table(
+            "the worst-case permutation for ROMM on a 9-ary 2-cube, as printed", printed.FIGURE9, figure9.compute
+        ),
+        "statements": Table("what the text states, k odd", printed.STATEMENTS, statements.compute),
+        "growth": Table("run time of a focus channel, measured here", printed.GROWTH, growth.compute),
+    },
+)

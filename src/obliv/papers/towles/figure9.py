@@ -1,0 +1,38 @@
+"""Figure 9: the printed worst-case permutation, evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import obliv
+from obliv.papers.paper import Found
+from obliv.papers.towles.printed import PERMUTATION
+
+__all__ = ["compute", "printed_permutation"]
+
+
+def printed_permutation() -> list[int]:
+    """Figure 9 as the destination of every node; node = x + 9 y."""
+    return [x + 9 * y for j in range(9) for x, y in (PERMUTATION[i][j] for i in range(9))]
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Whether it is a permutation, and whether it is a worst case."""
+    topology = obliv.topology("torus:9x9")
+    routing = obliv.routing("romm", topology)
+    images = printed_permutation()
+    loads: list[Any] = routing.pair_loads().under(obliv.permutation(images))
+    hottest = max(loads)
+    names = " and ".join(topology.channel_name(c) for c, load in enumerate(loads) if load == hottest)
+    worst = obliv.worst_case(routing)
+    return {
+        "nodes that are a destination": Found(Fraction(len(set(images))), against=Fraction(topology.nodes)),
+        "load on the hottest channel": Found(
+            hottest,
+            f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
+            against=worst.channel_load,
+        ),
+        "fraction of capacity": Found(1 / (worst.capacity * hottest)),
+    }

@@ -1,0 +1,68 @@
+"""Table 1: patterns, random permutations and the exact worst case of DOR and ROMM on the 9-ary 2-cube."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import fmean, quantiles, stdev
+from typing import Any
+
+import numpy as np
+
+import obliv
+from obliv.papers.batches import worst_of_batches
+from obliv.papers.paper import Found
+from obliv.papers.towles.printed import TABLE1
+
+__all__ = ["BATCHES", "SEED", "compute"]
+
+BATCHES = 60
+SEED = 1
+
+_PATTERNS = {"Uniform": "uniform", "Bit-complement": "complement", "Transpose": "transpose", "Tornado": "tornado"}
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Every entry of Table 1, in the order of its rows."""
+    topology = obliv.topology("torus:9x9")
+    dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
+    columns = {
+        "DOR": _column(dor, _constant, lambda share: step(0.2 * share)),
+        "ROMM": _column(romm, _spread, lambda share: step(0.2 + 0.8 * share)),
+    }
+    rows = next(iter(columns.values()))
+    return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
+
+
+def _column(
+    routing: Any, batches_of: Callable[[list[Fraction]], Found], step: Callable[[float], None]
+) -> dict[str, Found]:
+    patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
+    worst = obliv.worst_case(routing)
+    loads = worst_of_batches(
+        routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), worst.channel_load, step
+    )
+    found = {row: Found(each["fraction_of_capacity"]) for row, each in zip(_PATTERNS, patterns, strict=True)}
+    found["Worst of 10^4 permutations"] = batches_of([1 / (worst.capacity * load) for load in loads])
+    found["Worst-case"] = Found(worst.fraction_of_capacity)
+    return found
+
+
+def _constant(values: list[Fraction]) -> Found:
+    """The value on which all batches agree; the least of them where they do not."""
+    alike = sum(value == min(values) for value in values)
+    return Found(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
+
+
+def _spread(values: list[Fraction]) -> Found:
+    """The mean of a batch and how far one batch strays from it: the print is the result of one batch too."""
+    sample = [float(value) for value in values]
+    printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
+    cuts = quantiles(sample, n=20, method="inclusive")
+    below = sum(round(value, 3) <= printed for value in sample)
+    note = (
+        f"What one batch of 10^4 gives, from {len(values)} batches (seed {SEED}): median {cuts[9]:.3f}, "
+        f"5-95 % {cuts[0]:.3f} to {cuts[18]:.3f}, range {min(sample):.3f} to {max(sample):.3f}; "
+        f"{below} of {len(values)} come down to the printed value. ± is the deviation of a single batch."
+    )
+    return Found(obliv.Estimate(fmean(sample), stdev(sample), len(sample)), note)

@@ -1,0 +1,113 @@
+"""The one rule by which a computed number is held against a printed one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from obliv.errors import InputError
+from obliv.results import Estimate
+
+__all__ = ["AtMost", "Bounds", "Computed", "Said", "as_json", "verdict"]
+
+_PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """What a paper says with "no more than": an upper bound."""
+
+    bound: Fraction
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A number that was bounded from both sides and not pinned."""
+
+    lower: Fraction
+    upper: Fraction
+
+
+Computed = Fraction | Estimate | Bounds
+Said = str | Fraction | AtMost
+
+
+def verdict(published: Said, computed: Computed) -> str:
+    """How a computed number stands to a published one.
+
+    Parameters
+    ----------
+    published : str, Fraction or AtMost
+        A decimal as printed (``"0.278"``, ``"62.3 %"``), a number that is meant exactly, or an upper bound.
+    computed : Fraction, Estimate or Bounds
+
+    Returns
+    -------
+    {"match", "rounding", "differs"}
+        For an exact number: ``match`` if it is equal to one that is meant exactly, or rounds (half up) to exactly the
+        printed digits; ``rounding`` if only cutting it off gives them. For an estimate: ``rounding`` if it is within
+        three standard errors of the print. For bounds: ``rounding`` if the print lies between them. An upper bound
+        is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No tolerance is ever chosen.
+
+    Examples
+    --------
+    >>> verdict("0.278", Fraction(5, 18)), verdict("0.173", Fraction(25, 144)), verdict("62.3%", Fraction(5, 8))
+    ('match', 'rounding', 'differs')
+    """
+    if isinstance(published, AtMost):
+        return _within(published.bound, computed)
+    if isinstance(computed, Estimate):
+        near = abs(computed.value - float(_number(published))) <= 3 * computed.stderr
+        return "rounding" if near else "differs"
+    if isinstance(computed, Bounds):
+        return "rounding" if computed.lower <= _number(published) <= computed.upper else "differs"
+    if isinstance(published, Fraction):
+        return "match" if computed == published else "differs"
+    unit = _unit(published)
+    printed = _number(published) / unit
+    # cutting off and rounding half up go by the size of the number, whatever its sign
+    size, sign = abs(computed / unit), -1 if computed < 0 else 1
+    if sign * floor(size + Fraction(1, 2)) == printed:
+        return "match"
+    return "rounding" if sign * floor(size) == printed else "differs"
+
+
+def as_json(computed: Computed) -> dict[str, Any]:
+    """A number as it stands in the JSON output: exact, estimated and bounded ones never look alike."""
+    if isinstance(computed, Bounds):
+        return {"lower": float(computed.lower), "upper": float(computed.upper)}
+    if isinstance(computed, Fraction):
+        return {"exact": str(computed), "value": float(computed)}
+    return {"value": computed.value, "stderr": computed.stderr, "samples": computed.samples}
+
+
+def _within(bound: Fraction, computed: Computed) -> str:
+    if isinstance(computed, Estimate):
+        return "rounding" if computed.value - 3 * computed.stderr <= float(bound) else "differs"
+    if isinstance(computed, Bounds):
+        return "match" if computed.upper <= bound else "rounding" if computed.lower <= bound else "differs"
+    return "match" if computed <= bound else "differs"
+
+
+def _number(published: str | Fraction) -> Fraction:
+    if isinstance(published, Fraction):
+        return published
+    sign, whole, decimals, percent = _parts(published)
+    size = Fraction(int(whole + decimals or "0"), 10 ** len(decimals) * (100 if percent else 1))
+    return -size if sign == "-" else size
+
+
+def _unit(published: str) -> Fraction:
+    """One in the last printed digit."""
+    _, _, decimals, percent = _parts(published)
+    return Fraction(1, 10 ** len(decimals) * (100 if percent else 1))
+
+
+def _parts(published: str) -> tuple[str, str, str, str]:
+    found = _PRINTED.match(published.strip())
+    if not found or not (found[2] or found[3]):
+        raise InputError(f"{published!r} is no printed number, such as 0.278 or 62.3 %")
+    return found[1], found[2], found[3] or "", found[4]

@@ -1,0 +1,98 @@
+"""Worst traffic as a matrix: a dot for every pair, sources downwards, destinations to the right."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.topology.cartesian import Cartesian
+from obliv.topology.topology import Topology
+from obliv.view.axes import bar, key, points_per_unit, room
+from obliv.view.frame import Labels
+from obliv.view.style import FAINT, QUIET, SHARES, colours
+from obliv.view.witness import Witness
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_matrix"]
+
+
+def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
+    """Dots of all pairs; size and colour say what a pair puts on the worst channel."""
+    n = shown.loads.terminals
+    ax = room(ax, 6.6, 6.2)
+    ax.set_aspect("equal")
+    edge = 0.5 + 0.012 * n
+    ax.set_xlim(-edge, n - 1 + edge)
+    ax.set_ylim(n - 1 + edge, -edge)
+    for side in ax.spines.values():
+        side.set_color(QUIET)
+    _ticks(ax, shown.topology, labels)
+    unit = points_per_unit(ax)
+    small = min(max(0.3 * unit, 1.6), 4.0)
+    weak = _dots(ax, shown.weak, small**2, "other pairs", color=FAINT, linewidths=0)
+    fixed = _dots(
+        ax, shown.fixed, small**2, "fixed points", facecolors="none", edgecolors=FAINT, linewidths=min(0.6, small / 4)
+    )
+    shares = np.array([share for _, _, share in shown.strong])
+    most = float(shares.max(initial=0.0))
+    across = min(max(0.9 * unit, 3.2), 20.0) * np.sqrt(0.3 + 0.7 * shares / (most or 1.0))
+    strong = _dots(
+        ax, shown.strong, across**2, "pairs on the worst channel", c=shares, cmap=colours("shares", SHARES), vmin=0.0,
+        vmax=most or 1.0, linewidths=0,
+    )  # fmt: skip
+    if shown.strong:
+        bar(ax, strong, "load of the pair on the worst channel")
+    signs = [(strong, shown.strong, "pairs on the worst channel"), (weak, shown.weak, "other pairs")]
+    signs += [(fixed, shown.fixed, "fixed points")]
+    key(ax, [_sign(dots, f"{len(flows)} {text}") for dots, flows, text in signs if flows])
+    return ax
+
+
+def _dots(ax: Axes, flows: Any, size: Any, name: str, **look: Any) -> Any:
+    made = ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, **look)
+    made.set_gid(name)
+    return made
+
+
+def _sign(dots: Any, text: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    hollow = len(dots.get_facecolor()) == 0
+    strong = dots.get_array() is not None
+    colour = SHARES[4] if strong else FAINT
+    return Line2D(
+        [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=colour, label=text,
+        markerfacecolor="none" if hollow else colour,
+    )  # fmt: skip
+
+
+def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
+    n = len(topology.terminals)
+    unit = points_per_unit(ax)
+    grid = isinstance(topology, Cartesian) and topology.all_terminals
+    steps = [1, *accumulate(topology.radices, mul)] if isinstance(topology, Cartesian) and grid else [1]
+    lines = next((step for step in steps[1:-1] if step * unit > 8), None)
+    if lines is not None:
+        for at in range(lines, n, lines):
+            ax.axhline(at - 0.5, color=QUIET, linewidth=0.4, zorder=1)
+            ax.axvline(at - 0.5, color=QUIET, linewidth=0.4, zorder=1)
+    ax.set_xlabel("destination", fontsize=10)
+    ax.set_ylabel("source", fontsize=10)
+    names = [topology.name_of(int(node)) for node in topology.terminals]
+    if labels is False:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    if max(map(len, names)) > 9:
+        names = [str(number) for number in range(n)]
+    wide = 5.0 * max(map(len, names)) + 5.0
+    coarse = [step * more for step in steps[:-1] or [1] for more in (1, 2, 4, 5, 8)] if grid else []
+    every = next((step for step in [*coarse, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
+    ax.set_xticks(range(0, n, every), labels=names[::every], fontsize=8)
+    ax.set_yticks(range(0, n, every), labels=names[::every], fontsize=8)
+    ax.tick_params(length=2, color=QUIET)

@@ -1,0 +1,105 @@
+"""The worst case of a routing: the loads that its traffic makes, and the traffic itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from obliv.errors import InputError, did_you_mean
+from obliv.results import WorstCase
+from obliv.view.axes import key, require_matplotlib
+from obliv.view.flows import draw_flows
+from obliv.view.frame import Labels
+from obliv.view.matrix import draw_matrix
+from obliv.view.network import draw_loads
+from obliv.view.style import ACCENT, INK, MANY, SHARES
+from obliv.view.text import short
+from obliv.view.witness import Witness, witness
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_worst"]
+
+_KINDS = ("matrix", "network")
+
+
+def plot_worst(
+    result: WorstCase, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+) -> Axes:
+    """Draw the worst case of a routing.
+
+    Parameters
+    ----------
+    result : WorstCase
+        The answer of :func:`obliv.worst_case`, or of :func:`obliv.load`: then the routing is made again from its spec.
+    kind : {"network", "matrix"}
+        ``network``: the load of every channel, and an arrow for every pair of the worst traffic. ``matrix``: a dot for
+        every pair, in the row of its source and the column of its destination. In both, orange is what a pair puts
+        on the worst channel.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool
+        Whether to write above the picture what it shows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, or the result does not say which routing it belongs to.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4)))
+    >>> ax = plot_worst(result, "matrix")
+    """
+    if kind not in _KINDS:
+        raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
+    require_matplotlib()
+    shown = witness(result)
+    if kind == "matrix":
+        ax = draw_matrix(shown, ax, labels)
+    else:
+        ax = _network(shown, ax, labels, result.channel["id"])
+    if title:
+        ax.set_title(_title(result), fontsize=11, pad=12)
+    return ax
+
+
+def _network(shown: Witness, ax: Axes | None, labels: Labels, worst: int) -> Axes:
+    from matplotlib.lines import Line2D
+
+    topology, many = shown.topology, shown.topology.nodes > MANY
+    loads = shown.loads.under(shown.traffic)
+    ax = draw_loads(topology, loads, ax, shown.label, labels=labels, worst=worst)
+    draw_flows(ax, topology, shown.strong, () if many else shown.weak)
+    name = topology.channel_name(worst).replace("->", "→")
+    signs = [
+        Line2D([], [], color=ACCENT, linewidth=1.2, marker="s", markersize=5, markerfacecolor="white"),
+        Line2D([], [], color=SHARES[4], linewidth=2.2),
+        Line2D([], [], color=INK, alpha=0.4, linewidth=0.9),
+    ]
+    texts = [
+        f"worst channel {name}",
+        f"{len(shown.strong)} pairs that load it",
+        f"{len(shown.weak)} other pairs" + (" (not drawn)" if many else ""),
+    ]
+    for sign, text in zip(signs, texts, strict=True):
+        sign.set_label(text)
+    key(ax, signs if shown.weak else signs[:2])
+    return ax
+
+
+def _title(result: WorstCase) -> str:
+    what = f"worst-case channel load {short(result.channel_load)}"
+    share = result.fraction_of_capacity
+    if share is not None:
+        what += f"; throughput {short(share)} of capacity"
+    elif result.throughput is not None:
+        what += f"; throughput {short(result.throughput)}"
+    return f"{result.routing} on {result.topology}\n{what}"

@@ -1,0 +1,233 @@
+"""The command line as a user meets it: answers, mistakes, exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from obliv.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(list(words))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_readmes_first_command(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "worst", "torus:9x9", "romm")
+    assert status == 0
+    assert "32/5" in out
+    assert "25/144" in out
+    assert err == ""
+
+
+def test_worst_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "worst", "torus:9x9", "romm", "--format", "json")
+    made = json.loads(out)
+    assert status == 0
+    assert made["kind"] == "worst"
+    assert made["topology"] == "torus:9x9"
+    assert made["routing"] == "romm"
+    assert made["channel_load"] == {"exact": "32/5", "value": 6.4}
+    assert made["fraction_of_capacity"]["exact"] == "25/144"
+    assert made["capacity"]["exact"] == "9/10"
+    assert sorted(made["permutation"]) == list(range(81))
+    assert made["focus_channels"] == 1
+    assert set(made["channel"]) == {"id", "tail", "head"}
+    assert made["provenance"]["exactness"] == "exact"
+    assert "certificate" not in made
+    _, out, _ = run(capsys, "worst", "torus:3x3", "romm", "--format", "json", "--certificate")
+    assert json.loads(out)["certificate"]["denominator"] >= 1
+
+
+def test_worst_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "worst", "mesh:4x4", "dor", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert float(row["channel_load"]) == 3
+
+
+def test_keep_then_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kept = tmp_path / "claim.json.gz"
+    status, _, err = run(capsys, "worst", "torus:5x5", "romm", "-o", str(kept))
+    assert status == 0
+    assert "obliv verify" in err
+    status, out, _ = run(capsys, "verify", str(kept))
+    assert status == 0
+    assert "proved" in out
+    status, out, _ = run(capsys, "verify", str(kept), "--format", "json")
+    assert json.loads(out)["proved"] is True
+    status, out, _ = run(capsys, "verify", str(kept), "--budget", "0")
+    assert status == 1
+    assert "not proved" in out
+    status, _, err = run(capsys, "verify", str(tmp_path / "none.json"))
+    assert status == 2
+    assert err.count("\n") == 1
+
+
+def test_throughput(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "throughput", "torus:9x9", "dor", "uniform", "tornado", "--format", "json")
+    made = json.loads(out)
+    assert status == 0
+    assert [p["traffic"] for p in made["patterns"]] == ["uniform", "tornado"]
+    assert made["patterns"][1]["fraction_of_capacity"]["exact"] == "5/18"
+    _, out, _ = run(capsys, "throughput", "mesh:3x3", "dor", "nearest-neighbor", "--format", "json")
+    assert json.loads(out)["patterns"][0]["admissible"] is False
+
+
+def test_a_mix_of_traffic(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "throughput", "torus:9x9", "dor", "1/2*uniform+1/2*tornado", "--format", "json")
+    (pattern,) = json.loads(out)["patterns"]
+    assert pattern["channel_load"]["exact"] == "23/9"  # (10/9 + 4) / 2, both on the +x channels
+
+
+@pytest.mark.parametrize("what", ["topologies", "routings", "traffic"])
+def test_list(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "list", what, "--format", "json")
+    assert status == 0
+    for row in json.loads(out)["rows"]:
+        assert row["summary"].endswith("."), row
+    assert run(capsys, "list", what)[0] == 0
+
+
+MISTAKES = [
+    ("worst", "toros:9x9", "romm"),
+    ("worst", "torus:9x9", "rom"),
+    ("worst", "torus:1x9", "romm"),
+    ("worst", "torus:9xx9", "romm"),
+    ("worst", "torus", "romm"),
+    ("worst", "torus:", "romm"),
+    ("worst", "mesh:0x0", "dor"),
+    ("worst", "mesh:-3x3", "dor"),
+    ("worst", "mesh:99999999999999999999x3", "dor"),
+    ("worst", "mesh:100000x100000", "dor"),
+    ("worst", "complete:200000", "shortest"),
+    ("worst", "random-regular:n=5,d=3", "ecmp"),
+    ("worst", "random-regular:n=10,d=10", "ecmp"),
+    ("worst", "random-regular:n=9,k=2", "ecmp"),
+    ("worst", "complete:5", "table:/nowhere.txt"),
+    ("worst", "file:/nowhere.graphml", "ecmp"),
+    ("worst", "file:.", "ecmp"),
+    ("worst", "torus:9x9", "1/2*dor"),
+    ("worst", "torus:9x9", "1/2*dor+1/3*romm"),
+    ("worst", "torus:9x9", "1/0*dor+1/2*romm"),
+    ("worst", "random-regular:n=10,d=3", "romm"),
+    ("worst", "torus:9x9", "dor:zz"),
+    ("worst", "torus:9x9", "dor:order=0-0"),
+    ("worst", "torus:9x9"),
+    ("worst", "torus:9x9", "dor", "extra"),
+    ("worst", "torus:9x9", "dor", "--format", "yaml"),
+    ("worst", "torus:9x9", "dor", "--symmetry", "maybe"),
+    ("worst", "torus:9x9", "dor", "--samples", "-1"),
+    ("worst", "torus:9x9", "dor", "--samples", "2", "--certificate"),
+    ("worst", "torus:9x9", "dor", "--output", "/nowhere/at/all.json"),
+    ("wrost", "torus:9x9", "dor"),
+    ("throughput", "torus:9x9", "dor", "tornados"),
+    ("throughput", "torus:9x8", "dor", "transpose"),
+    ("throughput", "torus:9x9", "dor", "bit-complement"),
+    ("throughput", "torus:9x9", "dor", "shift"),
+    ("throughput", "torus:9x9", "dor", "permutation:/nowhere"),
+    ("throughput", "torus:9x9", "dor"),
+    ("list", "things"),
+    ("verify",),
+    ("--import", "/nowhere.py", "list", "routings"),
+    ("--import",),
+]
+
+
+@pytest.mark.parametrize("words", MISTAKES, ids=" ".join)
+def test_a_mistake_gets_one_line_and_status_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, *words)
+    assert status == 2
+    assert out == ""
+    assert err.startswith("obliv: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_hints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean torus" in run(capsys, "worst", "toros:9x9", "romm")[2]
+    assert "did you mean romm" in run(capsys, "worst", "torus:9x9", "rom")[2]
+    assert "ecmp" in run(capsys, "worst", "random-regular:n=10,d=3", "dor")[2]
+
+
+def test_own_code_by_import(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text(
+        "import obliv\n"
+        "@obliv.routings('clockwise-cli')\n"
+        "class Clockwise:\n"
+        "    '''Always one way round the ring.'''\n"
+        "    def __init__(self, topology):\n"
+        "        self.topology = topology\n"
+        "    def next_hops(self, node, destination):\n"
+        "        return [self.topology.channel(node, 0, 2 * node)]\n"
+    )
+    for words in (
+        ["--import", str(own), "worst", "ring:5", "clockwise-cli"],
+        ["worst", "ring:5", "clockwise-cli", f"--import={own}"],
+    ):
+        status, out, _ = run(capsys, *words)
+        assert status == 0
+        assert "channel load   4" in out  # every packet may have to go all but one step round
+    own.write_text("import obliv\n1/0\n")
+    status, _, err = run(capsys, "--import", str(own), "list", "routings")
+    assert status == 2
+    assert f"{own}:2: ZeroDivisionError" in err
+
+
+def test_help_shows_an_example() -> None:
+    for verb in ("worst", "verify", "throughput", "list", "reproduce"):
+        done = subprocess.run(
+            [sys.executable, "-m", "obliv", verb, "--help"], capture_output=True, text=True, check=True
+        )
+        assert f"Example: obliv {verb}" in done.stdout
+
+
+def test_what_start_up_loads() -> None:
+    heavy = ("scipy", "numba", "matplotlib", "pandas", "networkx")
+    code = f"import sys, obliv; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    code = (
+        "import sys; from obliv.cli import main; main(['worst', 'torus:9x9', 'romm']); "
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_the_same_seed_gives_the_same_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("worst", "mesh:3x3", "romm", "--samples", "20", "--seed", "3", "--format", "json")
+    first, second = json.loads(run(capsys, *words)[1]), json.loads(run(capsys, *words)[1])
+    for made in (first, second):
+        made["provenance"].pop("wall_seconds")
+    assert first == second
+    assert first["provenance"]["exactness"] == "estimated"
+    assert set(first["channel_load"]) == {"value", "stderr", "samples"}
+
+
+def test_ctrl_c_stops_at_once() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "obliv", "worst", "random-regular:n=700,d=8,seed=1", "valiant"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    if process.returncode == 0:
+        pytest.skip("it was done before it could be interrupted")
+    assert process.returncode == 130
+    assert out == ""
+    assert "interrupted" in err
+    assert "Traceback" not in err

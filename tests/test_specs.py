@@ -1,0 +1,135 @@
+"""The grammar of specs and the registries."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import obliv
+from obliv.errors import SpecError
+from obliv.specs import Registry, fraction, split_mix
+
+
+def test_str_of_an_object_is_a_spec_that_makes_it_again() -> None:
+    for spec in [
+        "mesh:8x8",
+        "torus:9x9",
+        "line:9",
+        "ring:16",
+        "hypercube:6",
+        "hyperx:4x4",
+        "complete:8",
+        "random-regular:n=20,d=3,seed=1",
+    ]:
+        topology = obliv.topology(spec)
+        assert str(topology) == spec
+        assert str(obliv.topology(str(topology))) == spec
+    torus = obliv.torus(4, 4)
+    for spec in ["dor", "dor:yx", "o1turn", "romm", "romm:xy", "valiant", "shortest", "ecmp", "1/3*dor+2/3*romm"]:
+        assert str(obliv.routing(spec, torus)) == spec
+    for spec in ["uniform", "tornado", "shift:3", "random-permutation:seed=4", "1/2*uniform+1/2*tornado"]:
+        assert str(obliv.traffic(spec, torus)) == spec
+
+
+def test_aliases_resolve_to_their_names() -> None:
+    torus = obliv.torus(4, 4)
+    assert str(obliv.routing("val", torus)) == "valiant"
+    assert str(obliv.routing("dim_order", torus)) == "dor"
+    assert str(obliv.routing("xy_yx", torus)) == "o1turn"
+    assert str(obliv.traffic("bitcomp", torus)) == "bit-complement"
+    assert str(obliv.traffic("randperm:seed=1", torus)) == "random-permutation:seed=1"
+    assert str(obliv.traffic("dor-wc", torus)) == "anti-transpose"
+
+
+def test_names_of_the_design_programme_are_unknown_yet() -> None:
+    torus = obliv.torus(4, 4)
+    for spec in ("2turn", "design:x.json"):
+        with pytest.raises(SpecError, match="unknown"):
+            obliv.routing(spec, torus)
+
+
+def test_mixes() -> None:
+    assert split_mix("1/3*dor+2/3*romm") == [(Fraction(1, 3), "dor"), (Fraction(2, 3), "romm")]
+    assert split_mix("0.25*a:x=1,y=2 + 0.75*b") == [(Fraction(1, 4), "a:x=1,y=2"), (Fraction(3, 4), "b")]
+    assert split_mix("table:a+b*c.txt") is None
+    assert split_mix("1/2*table:a+b.txt+1/2*dor") == [(Fraction(1, 2), "table:a+b.txt"), (Fraction(1, 2), "dor")]
+    with pytest.raises(SpecError, match="add up"):
+        split_mix("1/2*dor")
+
+
+@given(st.text(max_size=30))
+def test_any_text_makes_a_topology_or_one_clear_error(text: str) -> None:
+    try:
+        obliv.topology(text[:12])
+    except obliv.ObliviousError as error:
+        assert isinstance(error, ValueError)
+
+
+@given(st.text(alphabet="0123456789/.eE+-_ ", max_size=12))
+def test_numbers(text: str) -> None:
+    try:
+        value = fraction(text)
+    except SpecError:
+        return
+    assert value == Fraction(text.strip())
+
+
+def test_a_number_that_would_never_end_is_refused() -> None:
+    with pytest.raises(SpecError):
+        fraction("1e999999999")
+    with pytest.raises(SpecError):
+        fraction("1/000")
+
+
+def test_conversion_by_annotation() -> None:
+    registry: Registry[object] = Registry("thing", "obliv.nothing", ())
+
+    @registry("thing", aliases=("stuff",), example="thing:3,share=1/2")
+    def thing(count: int, share: Fraction = Fraction(1), flag: bool = False, *more: int) -> tuple[object, ...]:
+        return count, share, flag, more
+
+    @registry("file")
+    def file(path: Path, mode: str = "r") -> tuple[object, ...]:
+        return path, mode
+
+    assert registry.make("thing:3,share=1/2,flag=yes") == (3, Fraction(1, 2), True, ())
+    assert registry.make("stuff:3,1/4,no,2x3") == (3, Fraction(1, 4), False, (2, 3))
+    assert registry.make("file:a,b=c.txt,mode=w") == (Path("a,b=c.txt"), "w")
+    for wrong in (
+        "thing",
+        "thing:x",
+        "thing:3,shape=1",
+        "thing:3,share=1,share=2",
+        "thing:3,flag=perhaps",
+        "thing:1e3",
+        "nothing:1",
+    ):
+        with pytest.raises(SpecError):
+            registry.make(wrong)
+
+
+def test_a_name_cannot_be_taken_twice() -> None:
+    registry: Registry[object] = Registry("thing", "obliv.nothing", ())
+    registry("a", aliases=("b",))(lambda: 1)
+
+    def other() -> int:
+        return 2
+
+    with pytest.raises(SpecError, match="already"):
+        registry("b")(other)
+    with pytest.raises(SpecError, match="cannot name"):
+        registry("a b")(other)
+
+
+def test_rooms_can_be_called_whatever_was_imported_before() -> None:
+    import obliv.topology.cartesian as cartesian
+
+    assert obliv.topology("mesh:2x2").nodes == 4
+    assert cartesian.mesh(2, 2).nodes == 4
+    assert set(obliv.__all__) <= set(dir(obliv))
+    for name in obliv.__all__:
+        assert getattr(obliv, name) is not None

@@ -1,0 +1,375 @@
+"""Certificates: every answer's passes, and every forgery that no longer proves its claim is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.errors import FileError
+from obliv.results import digest_of
+
+CASES = [
+    ("mesh:4x4", "dor"),
+    ("mesh:4x3", "o1turn"),
+    ("torus:5x5", "romm"),
+    ("torus:4x4", "romm"),
+    ("torus:4x3", "valiant"),
+    ("torus:2x3", "dor"),
+    ("mesh:3x3x2", "romm"),
+    ("hypercube:4", "ecmp"),
+    ("hyperx:3x3", "romm"),
+    ("complete:5", "valiant"),
+    ("random-regular:n=20,d=4,seed=1", "ecmp"),
+    ("random-regular:n=20,d=4,seed=1", "shortest"),
+    ("random-regular:n=12,d=3,seed=2", "valiant"),
+    ("torus:5x5", "1/3*dor+2/3*dor:yx"),
+    ("torus:4x4", "1/4*romm+3/4*ecmp"),
+    ("ring:7", "dor"),
+]
+
+
+def claim_of(topology: str, routing: str) -> dict[str, Any]:
+    way = obliv.routing(routing, obliv.topology(topology))
+    made: dict[str, Any] = json.loads(json.dumps(obliv.worst_case(way, certificate=True).to_dict()))
+    return made
+
+
+def exact(number: Fraction) -> dict[str, Any]:
+    return {"exact": str(number), "value": float(number)}
+
+
+def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **options: Any) -> Any:
+    if redigest:
+        made["certificate"]["digest"] = digest_of(made)
+    path = tmp_path / "claim.json"
+    path.write_text(json.dumps(made))
+    return obliv.verify(path, **options)
+
+
+@pytest.mark.parametrize(("topology", "routing"), CASES)
+def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)
+    for name in ("claim.json", "claim.json.gz"):
+        result.save(tmp_path / name)
+        found = obliv.verify(tmp_path / name)
+        assert found.proved, found
+        assert found.unchecked == ()
+    assert obliv.verify(result).proved
+    quick = obliv.verify(tmp_path / "claim.json", quick=True)
+    assert quick.proved
+    assert len(quick.unchecked) == obliv.topology(topology).channels - 1
+
+
+@pytest.mark.parametrize(("topology", "routing"), CASES)
+def test_without_symmetry_too(topology: str, routing: str, tmp_path: Path) -> None:
+    way = obliv.routing(routing, obliv.topology(topology))
+    result = obliv.worst_case(way, certificate=True, symmetry="off")
+    assert result.channel_load == obliv.worst_case(way).channel_load
+    result.save(tmp_path / "claim.json")
+    assert obliv.verify(tmp_path / "claim.json").proved
+
+
+def test_a_decimal_that_is_not_its_fractions_is_refused(tmp_path: Path) -> None:
+    made = claim_of("mesh:3x3", "dor")
+    made["channel_load"]["value"] = 1.5
+    with pytest.raises(FileError, match=r"shows 1\.5"):
+        verdict(made, tmp_path)
+
+
+def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "dor")
+    assert verdict(made, tmp_path, redigest=False).proved
+
+    def leaves(node: Any, trail: tuple[Any, ...] = ()) -> Any:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                yield from leaves(value, (*trail, key))
+        elif isinstance(node, list) and node:
+            for at in {0, len(node) - 1}:
+                yield from leaves(node[at], (*trail, at))
+        else:
+            yield trail, node
+
+    changed = 0
+    for trail, value in list(leaves(made)):
+        forged = copy.deepcopy(made)
+        at: Any = forged
+        for key in trail[:-1]:
+            at = at[key]
+        if isinstance(value, bool) or value is None:
+            at[trail[-1]] = 1
+        elif isinstance(value, int | float):
+            at[trail[-1]] = value + 1
+        elif isinstance(value, str):
+            at[trail[-1]] = value + "0"
+        else:
+            at[trail[-1]] = [0]
+        try:
+            assert not verdict(forged, tmp_path, redigest=False).proved, trail
+        except obliv.ObliviousError:
+            pass  # refused for its form
+        changed += 1
+    assert changed > 20
+
+
+def test_a_lowered_claim_is_refused(tmp_path: Path) -> None:
+    for topology, routing in CASES[:6]:
+        made = claim_of(topology, routing)
+        load = Fraction(made["channel_load"]["exact"]) * Fraction(999, 1000)
+        capacity = Fraction(made["capacity"]["exact"])
+        made["channel_load"] = exact(load)
+        made["throughput"] = exact(1 / load)
+        made["fraction_of_capacity"] = exact(1 / load / capacity)
+        found = verdict(made, tmp_path)
+        assert not found.proved
+        assert {each["check"] for each in found.checks if each["ok"] is False} >= {"witness"}
+
+
+def test_a_raised_claim_is_refused_because_nothing_attains_it(tmp_path: Path) -> None:
+    made = claim_of("mesh:4x4", "dor")
+    made["channel_load"] = exact(Fraction(4))
+    made["throughput"] = made["fraction_of_capacity"] = exact(Fraction(1, 4))
+    found = verdict(made, tmp_path)
+    assert not found.proved
+
+
+def test_another_routing_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "dor")
+    for other in ("romm", "dor:yx", "valiant", "ecmp"):
+        forged = copy.deepcopy(made)
+        forged["routing"] = other
+        assert not verdict(forged, tmp_path).proved
+
+
+def test_another_topology_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "dor")
+    made["topology"] = "mesh:5x5"
+    assert not verdict(made, tmp_path).proved
+
+
+def test_a_channel_left_out_is_refused(tmp_path: Path) -> None:
+    made = claim_of("mesh:4x4", "dor")
+    made["certificate"]["channels"].pop()
+    assert not verdict(made, tmp_path).proved
+    made = claim_of("mesh:4x4", "dor")
+    worst = made["channel"]["id"]
+    kept = made["certificate"]["channels"][worst]
+    made["certificate"]["channels"][worst] = "simple"
+    if not verdict(made, tmp_path).proved:
+        assert kept != "simple"
+
+
+def test_simple_is_refused_where_it_does_not_suffice(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    made["certificate"]["channels"][7] = "simple"
+    found = verdict(made, tmp_path)
+    assert not found.proved
+    assert "channel 7" in str(found)
+
+
+def test_a_price_lowered_below_need_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    refused = 0
+    for k, price in enumerate(made["certificate"]["duals"][0]):
+        if price == 0:
+            continue
+        forged = copy.deepcopy(made)
+        forged["certificate"]["duals"][0][k] = 0
+        refused += not verdict(forged, tmp_path).proved
+        forged["certificate"]["duals"][0][k] = -price
+        assert not verdict(forged, tmp_path).proved
+    assert refused > 0
+    forged = copy.deepcopy(made)
+    forged["certificate"]["duals"][0] = [0] * 25
+    assert not verdict(forged, tmp_path).proved
+
+
+def test_a_wrong_generator_word_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    refused = 0
+    for c, (dual, word) in enumerate(made["certificate"]["channels"]):
+        if not word:
+            continue
+        forged = copy.deepcopy(made)
+        forged["certificate"]["channels"][c] = [dual, word[:-1]]
+        refused += not verdict(forged, tmp_path).proved
+        if refused > 3:
+            break
+    assert refused > 3
+    for word in ([99], [-1]):
+        forged = copy.deepcopy(made)
+        forged["certificate"]["channels"][5] = [0, word]
+        assert not verdict(forged, tmp_path).proved
+    forged = copy.deepcopy(made)
+    forged["certificate"]["channels"][5] = [3, []]
+    assert not verdict(forged, tmp_path).proved
+
+
+def test_a_generator_that_is_no_permutation_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    made["certificate"]["generators"][0][0] = made["certificate"]["generators"][0][1]
+    assert not verdict(made, tmp_path).proved
+
+
+def test_a_wrong_permutation_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    image = made["permutation"]
+    image[0], image[12] = image[12], image[0]
+    made["certificate"]["permutation"] = image
+    found = verdict(made, tmp_path)
+    assert not found.proved
+    image[0] = image[1]
+    assert not verdict(made, tmp_path).proved
+    made["certificate"]["permutation"] = list(range(25))
+    with pytest.raises(FileError, match="permutation"):
+        verdict(made, tmp_path)
+
+
+def test_a_smaller_denominator_is_refused(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    made["certificate"]["denominator"] = 1
+    assert not verdict(made, tmp_path).proved
+    made["certificate"]["denominator"] = 0
+    with pytest.raises(FileError, match="denominator"):
+        verdict(made, tmp_path)
+
+
+def test_a_multiple_of_the_denominator_still_proves(tmp_path: Path) -> None:
+    made = claim_of("torus:5x5", "romm")
+    certificate = made["certificate"]
+    certificate["denominator"] *= 7
+    certificate["duals"] = [[7 * price for price in v] for v in certificate["duals"]]
+    assert verdict(made, tmp_path).proved
+    factor = 10**30  # beyond 64 bits: whole numbers as text
+    certificate["denominator"] = str(int(certificate["denominator"]) * factor)
+    certificate["duals"] = [[str(factor * price) for price in v] for v in certificate["duals"]]
+    assert verdict(made, tmp_path).proved
+
+
+def test_figures_that_do_not_follow_are_refused(tmp_path: Path) -> None:
+    for key in ("throughput", "fraction_of_capacity", "capacity"):
+        made = claim_of("mesh:4x4", "dor")
+        made[key] = exact(Fraction(1, 7))
+        assert not verdict(made, tmp_path).proved
+    made = claim_of("mesh:4x4", "dor")
+    made["channel"]["head"] = 9
+    assert not verdict(made, tmp_path).proved
+
+
+def test_a_claim_with_rates(tmp_path: Path) -> None:
+    topology = obliv.build(
+        "star",
+        4,
+        [(0, 3), (3, 0), (1, 3), (3, 1), (2, 3), (3, 2)],
+        bandwidth=[1, 1, 2, 2, 1, "1/2"],
+        terminals=[0, 1, 2],
+    ).with_rates([1, 2, "1/3"], [1, 1, "1/2"])
+    result = obliv.worst_case(obliv.routing("ecmp", topology), certificate=True)
+    assert result.permutation is None
+    assert result.traffic is not None
+    found = obliv.verify(result)
+    assert found.proved, found
+    made = json.loads(json.dumps(result.to_dict()))
+    path = tmp_path / "claim.json"
+
+    def check(claim: dict[str, Any]) -> bool:
+        claim["certificate"]["digest"] = digest_of(claim)
+        path.write_text(json.dumps(claim))
+        proved: bool = obliv.verify(path, topology=topology).proved
+        return proved
+
+    assert check(made)
+    forged = copy.deepcopy(made)
+    forged["traffic"][0][2] = str(2 * Fraction(forged["traffic"][0][2]))
+    assert not check(forged)
+
+
+def test_time_that_runs_out_proves_nothing(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:5x5")), certificate=True)
+    found = obliv.verify(result, budget=0)
+    assert not found.proved
+    assert len(found.unchecked) == 100
+    assert "budget" in str(found)
+
+
+def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
+    network = tmp_path / "net.txt"
+    network.write_text("a b\nb c\nc d\nd a\na c\n")
+    result = obliv.worst_case(obliv.routing("ecmp", obliv.topology(f"file:{network}")), certificate=True)
+    result.save(tmp_path / "claim.json")
+    assert obliv.verify(tmp_path / "claim.json").proved
+    network.write_text("a b\nb c\nc d\nd a\na c\n# a remark\n")
+    found = obliv.verify(tmp_path / "claim.json")
+    assert not found.proved
+    assert "changed" in str(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "42",
+        '{"kind": "worst"}',
+        '{"kind": "dance"}',
+        "\x00\x01\x02",
+        '{"kind":"worst","certificate":{}}',
+    ],
+)
+def test_what_is_no_claim_is_refused_in_a_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "claim.json"
+    path.write_text(text)
+    with pytest.raises(FileError) as caught:
+        obliv.verify(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_claim_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.routing("dor", obliv.topology("mesh:3x3")), certificate=True)
+    path = tmp_path / "claim.json.gz"
+    result.save(path)
+    whole = path.read_bytes()
+    for size in range(0, len(whole), 97):
+        path.write_bytes(whole[:size])
+        with pytest.raises(FileError):
+            obliv.verify(path)
+
+
+def test_random_damage_never_ends_in_another_error(tmp_path: Path) -> None:
+    made = claim_of("torus:3x3", "romm")
+    text = json.dumps(made)
+    rng = np.random.default_rng(7)
+    path = tmp_path / "claim.json"
+    for _ in range(300):
+        damaged = list(text)
+        for at in rng.integers(0, len(text), 3):
+            damaged[at] = chr(int(rng.integers(32, 127)))
+        path.write_text("".join(damaged))
+        try:
+            found = obliv.verify(path)
+        except obliv.ObliviousError:
+            continue
+        assert not found.proved or json.loads("".join(damaged)) == made
+
+
+@pytest.mark.parametrize("key", ["duals", "generators", "channels", "denominator", "permutation", "sources", "digest"])
+@pytest.mark.parametrize("value", [None, 3, "x", [], {}, [[]], [1], {"b64zlib": "!", "dtype": "int64", "shape": [3]}])
+def test_parts_of_another_kind_are_refused(key: str, value: Any, tmp_path: Path) -> None:
+    made = claim_of("mesh:3x3", "dor")
+    if made["certificate"][key] == value:
+        pytest.skip("unchanged")
+    made["certificate"][key] = value
+    try:
+        assert not verdict(made, tmp_path, redigest=key != "digest").proved
+    except FileError as error:
+        assert "\n" not in str(error)
