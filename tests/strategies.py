@@ -19,7 +19,7 @@ import obliv
 Path = tuple[tuple[int, ...], Fraction]
 
 
-@dataclass
+@dataclass(repr=False)
 class Case:
     """A network with everything about it in plain Python, and the obliv objects made from that."""
 
@@ -31,6 +31,12 @@ class Case:
     topology: Any
     routing: Any
 
+    def __repr__(self) -> str:
+        return f"Case({self.links}, {self.bandwidth}, {self.terminals}, {self.paths})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
     def weights(self, channel: int) -> list[list[Fraction]]:
         """Pair loads of a channel over its bandwidth, from the paths."""
         rows = []
@@ -41,6 +47,20 @@ class Case:
                 row.append(crossings / self.bandwidth[channel])
             rows.append(row)
         return rows
+
+
+def table(loads: Any, channel: int) -> list[list[Fraction]]:
+    """The pair loads of a channel as obliv has them, whatever the size of the denominator."""
+    n = loads.terminals
+    rows = [[Fraction()] * n for _ in range(n)]
+    for i, j, value in zip(*loads.weights(channel).spread(), strict=True):
+        assert not rows[i][j], "an entry stands twice"
+        rows[i][j] = Fraction(int(value), loads.denominator)
+    if loads.weights(channel).weight.dtype != object:
+        sparse = loads.on_channel(channel).toarray()
+        assert sparse.shape == (n, n)
+        assert rows == [[Fraction(int(x), loads.denominator) for x in row] for row in sparse]
+    return rows
 
 
 class Paths(obliv.Routing):

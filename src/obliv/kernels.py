@@ -46,7 +46,7 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 def run(function: Kernel, work: float, *args: Any) -> Any:
     """Run a kernel, compiled where `work` elementary steps are worth it; never on Python integers."""
-    if any(getattr(argument, "dtype", None) == object for argument in args):
+    if any(getattr(getattr(argument, "dtype", None), "kind", "") == "O" for argument in args):
         return function.python(*args)
     if function._machine is not None or work > COMPILE_ABOVE:
         return function.compiled()(*args)

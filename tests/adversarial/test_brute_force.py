@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import Counter
 from fractions import Fraction
@@ -50,8 +51,15 @@ def test_all_permutations(case: Case, symmetry: str, through_loads: bool) -> Non
 
 
 @given(strategies.cases(largest=5))
-@settings(max_examples=60)
+@settings(max_examples=8)
 def test_symmetry_search_changes_nothing(case: Case) -> None:
+    check(case, obliv.worst_case(case.routing, symmetry="search"))
+
+
+@pytest.mark.nightly
+@given(strategies.cases(largest=6))
+@settings(max_examples=200)
+def test_symmetry_search_changes_nothing_at_night(case: Case) -> None:
     check(case, obliv.worst_case(case.routing, symmetry="search"))
 
 
@@ -62,11 +70,8 @@ def test_pair_loads_and_hops(case: Case) -> None:
     loads = case.routing.pair_loads()
     total = Fraction()
     for channel in range(len(case.links)):
-        table = loads.on_channel(channel).toarray()
-        assert table.shape == (len(case.terminals),) * 2
         expected = [[w * case.bandwidth[channel] for w in row] for row in case.weights(channel)]
-        got = [[Fraction(int(x), loads.denominator) for x in row] for row in table]
-        assert got == expected
+        assert strategies.table(loads, channel) == expected
         assert sum(map(sum, expected)) == Fraction(int(loads.totals()[channel]), loads.denominator)
         total += sum(map(sum, expected))
     assert loads.hops() == total / len(case.terminals) ** 2
@@ -111,8 +116,13 @@ def test_the_generator_makes_what_it_should() -> None:
 # Cartesian networks with the library's own routings.
 
 
-@pytest.mark.parametrize("symmetry", ["auto", "search", "off"])
-@pytest.mark.parametrize("spec", ["mesh:3x2", "torus:3x2", "mesh:2x2", "torus:2x2", "ring:6", "line:5", "hyperx:3x2", "complete:5"])
+SEARCH = pytest.param("search", marks=pytest.mark.nightly)  # it takes most of a second to start
+
+
+@pytest.mark.parametrize("symmetry", ["auto", SEARCH, "off"])
+@pytest.mark.parametrize(
+    "spec", ["mesh:3x2", "torus:3x2", "mesh:2x2", "torus:2x2", "ring:6", "line:5", "hyperx:3x2", "complete:5"]
+)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 def test_small_cartesian_networks(spec: str, name: str, symmetry: str) -> None:
     routing = obliv.routing(name, obliv.topology(spec))
@@ -132,18 +142,21 @@ def test_small_cartesian_networks(spec: str, name: str, symmetry: str) -> None:
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize(
     ("spec", "terminals"),
-    [("torus:4x4", [0, 5, 10, 15]), ("torus:4x4", [0, 1, 2, 3, 4]), ("mesh:4x3", [11, 0, 3]), ("torus:5x5", [0, 1, 7, 24])],
+    [
+        ("torus:4x4", [0, 5, 10, 15]),
+        ("torus:4x4", [0, 1, 2, 3, 4]),
+        ("mesh:4x3", [11, 0, 3]),
+        ("torus:5x5", [0, 1, 7, 24]),
+    ],
 )
-@pytest.mark.parametrize("symmetry", ["auto", "search"])
+@pytest.mark.parametrize("symmetry", ["auto", SEARCH])
 def test_some_terminals_of_cartesian_networks(spec: str, terminals: list[int], name: str, symmetry: str) -> None:
     """The topology's symmetries do not keep the terminals; they must not be used unless they do."""
     routing = obliv.routing(name, obliv.topology(spec).with_terminals(terminals))
     loads = routing.pair_loads()
     worst = Fraction()
     for channel in range(routing.topology.channels):
-        table = loads.on_channel(channel).toarray()
-        rows = [[Fraction(int(x), loads.denominator) for x in row] for row in table]
-        worst = max(worst, oracle.worst_of(rows))
+        worst = max(worst, oracle.worst_of(strategies.table(loads, channel)))
     result = obliv.worst_case(routing, symmetry=symmetry)
     assert result.channel_load == worst
     assert max(loads.under(obliv.permutation(result.permutation))) == worst
@@ -152,20 +165,44 @@ def test_some_terminals_of_cartesian_networks(spec: str, terminals: list[int], n
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x2", "mesh:3x2", "torus:5", "hyperx:3x2"])
 @pytest.mark.parametrize("seed", range(3))
-def test_unequal_bandwidths_on_cartesian_networks(spec: str, name: str, seed: int) -> None:
+@pytest.mark.parametrize("symmetry", ["auto", SEARCH])
+def test_unequal_bandwidths_on_cartesian_networks(spec: str, name: str, seed: int, symmetry: str) -> None:
     """Symmetries of the loads that do not keep the bandwidths must not be used."""
-    import dataclasses
-
     rng = random.Random(seed)
     topology = obliv.topology(spec)
     bandwidth = tuple(Fraction(rng.randint(1, 5), rng.randint(1, 3)) for _ in range(topology.channels))
     routing = obliv.routing(name, dataclasses.replace(topology, bandwidth=bandwidth))
     loads = routing.pair_loads()
     worst = max(
-        oracle.worst_of([[Fraction(int(x), loads.denominator) / b for x in row] for row in loads.on_channel(c).toarray()])
+        oracle.worst_of([[x / b for x in row] for row in strategies.table(loads, c)])
         for c, b in enumerate(bandwidth)
     )
-    assert obliv.worst_case(routing).channel_load == worst
+    assert obliv.worst_case(routing, symmetry=symmetry).channel_load == worst
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "terminals", "weigh"),
+    [
+        ("torus:3x2", "romm", None, False),
+        ("ring:6", "dor", None, True),
+        ("torus:4x4", "dor", [0, 5, 10, 15], False),
+        ("mesh:3x2", "o1turn", None, True),
+        ("torus:5x5", "valiant", [0, 1, 7, 24], True),
+    ],
+)
+def test_symmetry_search_on_cartesian_networks(spec: str, name: str, terminals: Any, weigh: bool) -> None:
+    topology = obliv.topology(spec)
+    if terminals:
+        topology = topology.with_terminals(terminals)
+    bandwidth = [Fraction(1)] * topology.channels
+    if weigh:
+        bandwidth[1], bandwidth[-1] = Fraction(1, 2), Fraction(3)
+        topology = dataclasses.replace(topology, bandwidth=tuple(bandwidth))
+    routing = obliv.routing(name, topology)
+    loads = routing.pair_loads()
+    worst = max(
+        oracle.worst_of([[x / b for x in row] for row in strategies.table(loads, c)]) for c, b in enumerate(bandwidth)
+    )
     assert obliv.worst_case(routing, symmetry="search").channel_load == worst
 
 
@@ -202,7 +239,12 @@ def check_rates(case: Case, injection: list[Fraction], ejection: list[Fraction],
         assert sum(amount * weights[s][d] for s, d, amount in flows) == result.channel_load
 
 
-@given(strategies.cases(), st.integers(0, 2**32), st.sampled_from(["whole", "rational", "equal"]), st.sampled_from(["auto", "off"]))
+@given(
+    strategies.cases(),
+    st.integers(0, 2**32),
+    st.sampled_from(["whole", "rational", "equal"]),
+    st.sampled_from(["auto", "off"]),
+)
 @settings(max_examples=150)
 def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
     rng = random.Random(seed)

@@ -210,6 +210,61 @@ def test_terminal_numbers_must_be_good(write: Write) -> None:
         file(write(twice.replace("terminal 1", "terminal -1")), terminals="numbered")
 
 
+RATED = """graph [
+  node [ id 0 label "a" Internal 1 up 2 down 1 ]
+  node [ id 1 label "b" Internal 1 up "1/3" down 1.0 ]
+  node [ id 2 label "c" down 1 ]
+  edge [ source 0 target 1 ] edge [ source 1 target 2 ]
+]
+"""
+
+
+def test_rates_are_taken_from_nodes(write: Write) -> None:
+    topology = topologies.make(f"file:{write(RATED)},ejection=down,injection=up,terminals=internal")
+    assert topology.injection == (2, Fraction(1, 3))
+    assert topology.ejection == ()
+    assert str(topology).endswith(",terminals=internal,injection=up,ejection=down")
+    assert topologies.make(str(topology)).injection == topology.injection
+
+
+def test_every_terminal_needs_a_rate(write: Write) -> None:
+    path = write(RATED)
+    with pytest.raises(FileError) as caught:
+        file(path, injection="up")
+    assert str(caught.value) == (
+        f"{path}:4: node 'c' has no up (1 of 3 terminals has none): give every terminal one, "
+        "choose the terminals with terminals=, or leave injection= out"
+    )
+    with pytest.raises(FileError, match="no node has the attribute 'dawn' that ejection= asks for; did you mean down"):
+        file(path, ejection="dawn")
+    with pytest.raises(FileError, match=r"no attributes at all: GraphML and GML can hold rates.*# node: NAME up=1/2"):
+        file(write(EDGES), injection="up")
+    with pytest.raises(FileError, match="no attributes at all: GraphML and GML can hold rates"):
+        file(write(ANYNET), injection="up")
+    with pytest.raises(FileError, match=r"no such file, but there is .*did you mean injection"):
+        topologies.make(f"file:{write(EDGES)},injektion=up")
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "inf", "nan", "ten", "1/0", "1e999999999", "9" * 5000])
+def test_bad_rates(write: Write, number: str) -> None:
+    path = write(RATED.replace('"1/3"', f'"{number}"'))
+    with pytest.raises(FileError, match=r"network.txt:3: up of node 'b' is .* positive, finite number such as 10"):
+        file(path, injection="up", terminals="internal")
+    assert file(path).unit_rates
+
+
+def test_largest_component_needs_only_its_own_rates(write: Write) -> None:
+    topology = file(write("# node: b up=2\n# node: c up=3\na a\nb c\n"), injection="up", component="largest")
+    assert topology.injection == (2, 3)
+
+
+def test_rates_must_be_asked_for(write: Write) -> None:
+    written = RATED.replace("up", "injection").replace("down", "ejection")
+    assert file(write(written), terminals="internal").notes == (
+        "every injection rate is 1; the nodes have injection: injection=injection would take that",
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -82,6 +82,18 @@ def test_graphml_defaults_of_keys(write: Write) -> None:
     assert topology.terminals.tolist() == [0]
 
 
+def test_graphml_rates_and_their_defaults(write: Write) -> None:
+    keys = '<key id="u" for="node" attr.name="up"><default>1/2</default></key>'
+    keys += '<key id="d" for="node" attr.name="down" attr.type="double"/>'
+    body = (
+        '<node id="a"><data key="d"> 2.0 </data></node><node id="b"><data key="u">3</data><data key="d">1</data></node>'
+    )
+    body += '<edge source="a" target="b"/>'
+    topology = read_graphml(write(graphml(body, keys)), injection="up", ejection="down")
+    assert topology.injection == (Fraction(1, 2), 3)
+    assert topology.ejection == (2, 1)
+
+
 def test_graphml_namespace_prefixes(write: Write) -> None:
     text = graphml(NODES + '<edge source="a" target="b"/><edge source="b" target="c"/>')
     text = text.replace("<", "<g:").replace("<g:/", "</g:").replace("<g:graphml", '<g:graphml xmlns:g="u"', 1)
@@ -248,6 +260,22 @@ def test_edgelist_faults(write: Write, text: str, line: int | None, said: str) -
     assert caught.value.line == line
 
 
+def test_edgelist_attributes_of_nodes(write: Write) -> None:
+    text = "# directed\n#node:b  up=1/2 down=2 \n# node: a down=1 up=.5\na b\nb a\n# node: a up=9\n"
+    topology = read_edgelist(write(text), injection="up", ejection="down")
+    assert topology.labels == ("b", "a")
+    assert topology.injection == (Fraction(1, 2), Fraction(1, 2))
+    assert topology.ejection == (2, 1)
+
+
+def test_edgelist_comments_that_are_no_attributes(write: Write) -> None:
+    assert read_edgelist(write("# node: b is first\n# node: b up = 1\n# node: b =1\na b\n")).labels == ("a", "b")
+    with pytest.raises(FileError, match=r"network.txt:1: up of node 'a' is '1,1': it must be"):
+        read_edgelist(write("# node: a up=1 up=1\n# node: b up=1\na b\n"), injection="up")
+    with pytest.raises(FileError, match=r"network.txt:2: node 'a' stands twice \(first in line 1\)"):
+        read_edgelist(write("# node: a up=1\n# node: a up=1\na b\n"))
+
+
 # anynet
 
 
@@ -336,10 +364,8 @@ def test_anynet_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
 
 
 def test_rates_and_terminals_are_not_dropped_in_silence(tmp_path: Path) -> None:
-    rated = ring(3).with_rates([1, 2, 3])
-    for write in (write_anynet, write_edgelist, write_gml, write_graphml):
-        with pytest.raises(TopologyError, match="with_rates"):
-            write(rated, tmp_path / "none")
+    with pytest.raises(TopologyError, match="with_rates"):
+        write_anynet(ring(3).with_rates([1, 2, 3]), tmp_path / "none")
     with pytest.raises(TopologyError, match="with_terminals"):
         write_edgelist(ring(3).with_terminals([1]), tmp_path / "none")
     assert not list(tmp_path.iterdir())

@@ -55,7 +55,10 @@ def networks(draw: st.DrawFn, *, named: st.SearchStrategy[str] | None = None, ev
         more["positions"] = np.array(draw(st.lists(st.tuples(places, places), min_size=nodes, max_size=nodes)))
     terminals = draw(st.none() if every_node else st.none() | st.lists(node, min_size=1, unique=True))
     bandwidth = draw(st.just([]) | st.lists(speeds, min_size=len(links), max_size=len(links)))
-    return build('random & <odd> "spec"', nodes, links, bandwidth=bandwidth, terminals=terminals, **more)
+    topology = build('random & <odd> "spec"', nodes, links, bandwidth=bandwidth, terminals=terminals, **more)
+    ends = len(topology.terminals)
+    rates = st.just([]) | st.lists(speeds, min_size=ends, max_size=ends)
+    return topology.with_rates(draw(rates), draw(rates))
 
 
 def same(one: Topology, other: Topology) -> None:
@@ -64,6 +67,7 @@ def same(one: Topology, other: Topology) -> None:
     assert one.head.tolist() == other.head.tolist()
     assert one.bandwidth == other.bandwidth
     assert one.terminals.tolist() == other.terminals.tolist()
+    assert one.rates() == other.rates()
     numbers = tuple(map(str, range(one.nodes)))
     assert (one.labels or numbers) == (other.labels or numbers)
     assert (one.positions is None) == (other.positions is None)
@@ -76,10 +80,11 @@ def asked(topology: Topology) -> dict[str, str]:
     return {
         "bandwidth": "bandwidth" if topology.bandwidth else "",
         "terminals": "" if topology.all_terminals else "numbered",
+        "injection": "injection" if topology.injection else "",
+        "ejection": "ejection" if topology.ejection else "",
     }
 
 
-@settings(deadline=None)
 @given(networks(named=labels.filter(str.strip)))
 def test_graphml_and_gml(topology: Topology) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -90,17 +95,14 @@ def test_graphml_and_gml(topology: Topology) -> None:
         same(read_gml(path, **asked(topology)), topology)
 
 
-@settings(deadline=None)
 @given(networks(named=words, every_node=True))
 def test_edgelist(topology: Topology) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "network")
-        if topology.channels:
-            write_edgelist(topology, path)
-            same(read_edgelist(path, bandwidth=asked(topology)["bandwidth"]), topology)
+        write_edgelist(topology, path)
+        same(read_edgelist(path, **asked(topology)), topology)
 
 
-@settings(deadline=None)
 @given(networks(named=labels.filter(str.strip)))
 def test_networkx(topology: Topology) -> None:
     pytest.importorskip("networkx")
@@ -125,7 +127,6 @@ def switched(draw: st.DrawFn) -> str:
     return "".join(" ".join(line) + "\n" for line in lines)
 
 
-@settings(deadline=None)
 @given(switched())
 def test_anynet(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +137,7 @@ def test_anynet(text: str) -> None:
         same(read_anynet(path), topology)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(networks(every_node=True))
 def test_anynet_of_any_network_keeps_its_links(topology: Topology) -> None:
     pairs = set(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
@@ -170,13 +171,15 @@ def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     networkx = pytest.importorskip("networkx")
     topology = build(
         "x", 3, [(0, 1), (1, 0), (1, 2), (2, 1), (1, 2)], bandwidth=["1/3", 1, 2, 3, 2**40], labels=("ä", "b", 'c"')
-    )
+    ).with_rates([1, "1/3", 2**40], [1, 2, 3])
     write_graphml(topology, tmp_path / "graphml")
     write_gml(topology, tmp_path / "gml")
     for graph in (networkx.read_graphml(tmp_path / "graphml"), networkx.read_gml(tmp_path / "gml", label="id")):
         assert graph.is_directed()
         assert graph.is_multigraph()
         assert [label for _, label in graph.nodes(data="label")] == list(topology.labels)
+        assert [str(rate) for _, rate in graph.nodes(data="injection")] == ["1", "1/3", str(2**40)]
+        assert [rate for _, rate in graph.nodes(data="ejection")] == [1, 2, 3]
         assert graph.number_of_edges() == 5
     write_edgelist(ring(5), tmp_path / "edges")
     assert networkx.read_edgelist(tmp_path / "edges").number_of_edges() == 5
@@ -223,6 +226,28 @@ def test_from_networkx() -> None:
     assert topology.positions.tolist() == [[0, 0], [1, 0.5]]
     assert from_networkx(graph, spec="mine").spec == "mine"
     assert not topology.sources
+
+
+def test_from_networkx_rates() -> None:
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.path_graph(3)
+    networkx.set_node_attributes(graph, {0: 0.5, 1: 2, 2: Fraction(1, 3)}, "up")
+    assert from_networkx(graph, injection="up").injection == (Fraction(1, 2), 2, Fraction(1, 3))
+    graph.nodes[1]["up"] = float("nan")
+    with pytest.raises(TopologyError, match="up of node '1' is 'nan': it must be a positive, finite number"):
+        from_networkx(graph, injection="up")
+    del graph.nodes[1]["up"]
+    with pytest.raises(TopologyError, match=r"node '1' has no up \(1 of 3 terminals has none\)"):
+        from_networkx(graph, ejection="up")
+    with pytest.raises(TopologyError, match=r"no node has the attribute 'upp' .*did you mean up"):
+        from_networkx(graph, injection="upp")
+
+
+def test_to_networkx_gives_rates_to_terminals_only() -> None:
+    pytest.importorskip("networkx")
+    graph = to_networkx(ring(3).with_terminals([2, 0]).with_rates(["1/2", 2]))
+    assert dict(graph.nodes(data="injection")) == {0: 2, 1: None, 2: Fraction(1, 2)}
+    assert dict(graph.nodes(data="ejection")) == {0: None, 1: None, 2: None}
 
 
 def test_from_networkx_faults() -> None:

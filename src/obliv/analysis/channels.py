@@ -178,7 +178,7 @@ def best_flow(loads: PairLoads, channel: int) -> tuple[int, list[tuple[int, int,
 
 def _fits(loads: StoredLoads) -> bool:
     """Whether a channel's matching stays within 64 bits whatever happens."""
-    return loads.numerator.dtype != object and 8 * loads.denominator * int(loads.terminals + 2) ** 2 < 2**62
+    return loads.numerator.dtype != object and 4 * int(loads.numerator.max(initial=0)) * loads.terminals < 2**62
 
 
 def _single(loads: PairLoads, channel: int, rates: Rates) -> tuple[int, Array]:

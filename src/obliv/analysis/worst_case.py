@@ -142,7 +142,7 @@ def worst_case(
         channel={"id": worst, "tail": int(topology.tail[worst]), "head": int(topology.head[worst])},
         permutation=whole,
         traffic=matrix,
-        focus_channels=len(optimum),
+        focus_channels=len(channels),
         certificate=kept,
         names=(topology.name_of(int(topology.tail[worst])), topology.name_of(int(topology.head[worst]))),
     )
@@ -191,6 +191,6 @@ def _again(
         share = amount / scale
         crossings = np.array([routing.sample(nodes[s], nodes[d], fresh).count(channel) for _ in range(samples)], float)
         mean += share * crossings.mean()
-        error += share**2 * (crossings.var(ddof=1) / samples if samples > 1 else float("inf"))
+        error += share**2 * crossings.var(ddof=1) / samples
     speed = float(loads.topology.bandwidth_of(channel))
     return Estimate(mean / speed, error**0.5 / speed, samples)

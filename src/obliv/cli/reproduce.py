@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,8 +36,16 @@ def reproduce(
     if format is Format.json:
         print(json.dumps({"kind": "reproduce", "rows": rows}, indent=2, ensure_ascii=False))
     elif format is Format.csv:
-        print(csv_text(rows), end="")
+        print(csv_text([_flat(row) for row in rows]), end="")
     else:
         print(papers.as_text(rows))
     if any(row["verdict"] == "differs" for row in rows):
         raise typer.Exit(1)
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose computed number is spread over columns of its own."""
+    computed = row["computed"]
+    parts = computed if isinstance(computed, dict) else {"value": computed}
+    columns = {f"computed_{name}": parts.get(name) for name in ("exact", "value", "stderr", "samples", "lower", "upper")}
+    return {name: value for name, value in row.items() if name != "computed"} | columns

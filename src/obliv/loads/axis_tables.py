@@ -6,7 +6,6 @@ minimal way) and A (one drawn anywhere).  Tables hold numerators; the common den
 
 from __future__ import annotations
 
-from functools import cache
 from math import lcm
 from typing import Any
 
@@ -20,7 +19,6 @@ __all__ = ["crossing", "presence"]
 Array = npt.NDArray[Any]
 
 
-@cache
 def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, int]:
     """Probability that a segment from position `origin` to `target` runs along a link.
 
@@ -58,7 +56,6 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
     raise ValueError(f"no segment leads from {origin} to {target}")
 
 
-@cache
 def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
     """Probability that a position is at a coordinate, as :func:`crossing`."""
     k = axis.radix

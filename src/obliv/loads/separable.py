@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliv.errors import TooLargeError, require_memory
 from obliv.loads.axis_tables import crossing, presence
 from obliv.loads.pair_loads import PairLoads, whole
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
@@ -24,6 +25,8 @@ from obliv.traffic.traffic import Traffic
 __all__ = ["SeparableLoads"]
 
 Array = npt.NDArray[Any]
+_DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
+
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed
 Segments = tuple[tuple[str, str, Fraction], ...]  # (origin, target) and the chance of that segment
 
@@ -37,6 +40,11 @@ class SeparableLoads(PairLoads):
 
     def __init__(self, topology: Cartesian, programs: tuple[Program, ...]) -> None:
         self.topology: Cartesian = topology
+        dims = len(topology.axes)
+        if dims > _DIMENSIONS and any(phase.orders is None for program in programs for phase in program.phases):
+            raise TooLargeError(
+                f"a random order of {dims} dimensions has too many cases; up to {_DIMENSIONS} are taken, dor takes any"
+            )
         self._groups = [_grouped(programs, dim, len(topology.axes)) for dim in range(len(topology.axes))]
         self._own: list[dict[Key, int]] = []
         for dim, groups in enumerate(self._groups):
@@ -189,7 +197,7 @@ def _presence_denominator(axis: Axis, position: str) -> int:
     return lcm(*(_reduced(*presence(axis, position, v))[1] for v in places))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16)
 def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
     """The crossing table of several segments together, in lowest terms: much cancels here."""
     parts = [(crossing(axis, origin, target, link), chance) for origin, target, chance in segments]
@@ -206,7 +214,7 @@ def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
     return _reduced(total, denominator)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) -> Array:
     """A crossing table over a given denominator."""
     numerators, denominator = _summed(axis, segments, link)
@@ -216,7 +224,7 @@ def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) ->
     return result
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
     """A presence table over its least denominator."""
     numerators, denominator = _reduced(*presence(axis, position, coordinate))
@@ -241,6 +249,8 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     row = col = np.zeros(1, np.int64)
     weight: Array = np.ones((groups, 1), tables[0][0].dtype)
     numbers = np.arange(topology.nodes)
+    size = prod(np.count_nonzero(np.any([t != 0 for t in each], axis=0)) for each in tables)
+    require_memory(40.0 * min(size, topology.nodes**2), f"the loads of one channel of {topology.spec}")
     for each, alike, stride, radix in zip(tables, merged, topology.strides, topology.radices, strict=True):
         stacked = np.stack(each)
         (rows, row_of), (cols, col_of) = alike

@@ -16,7 +16,7 @@ __all__ = ["Matching", "maximum_weight"]
 
 Array = npt.NDArray[Any]
 
-_BITS = 62
+_BITS = 60  # with prices that start at 0 nothing in the kernels exceeds four times the largest weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +66,14 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
     taken = np.diff(weights.column_members[0]) if demand is None else np.asarray(demand)
     if not len(weights.weight):
         return Matching(0, np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64), weights.weight)
-    units = min(sum(map(int, given)), sum(map(int, taken)))
     largest = int(max(weights.weight)) if weights.weight.dtype == object else int(weights.weight.max())
-    spare = _BITS - (weights.rows + weights.columns + 2).bit_length() - 2
-    if largest.bit_length() <= spare and (largest * units).bit_length() <= _BITS:
+    if largest.bit_length() <= _BITS:
         low = np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64)
         u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64), given, taken, *low)
-        value = int(weights.weight.astype(np.int64) @ flow)
     else:
-        u, v, flow = _by_digits(weights, given, taken, spare)
-        value = sum(int(w) * int(x) for w, x in zip(weights.weight, flow, strict=True) if x)
+        u, v, flow = _by_digits(weights, given, taken)
+    used = np.flatnonzero(flow)
+    value = sum(int(w) * int(x) for w, x in zip(weights.weight[used], flow[used], strict=True))
     return Matching(value, u, v, flow)
 
 
@@ -140,7 +138,7 @@ def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
     return ptr, weights.row_of_entry[entry].astype(np.int32), entry
 
 
-def _by_digits(weights: Weights, supply: Array, demand: Array, spare: int) -> tuple[Array, Array, Array]:
+def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, Array, Array]:
     """Solve weights of any size, about 45 bits at a time, each time exactly.
 
     With the leading digits solved and U, V their optimal prices, what is left to maximise is the residual
@@ -149,14 +147,13 @@ def _by_digits(weights: Weights, supply: Array, demand: Array, spare: int) -> tu
     staying alone beyond B, with B = (units + 1)·2^t, cannot be worth its while and is cut there.  What is cut at -2B
     also stays below the new prices, which start at -B: the duals hold on every entry without another look.
     """
-    units = int(min(supply.sum(), demand.sum()))
-    step = spare - units.bit_length()
-    big = [int(w) for w in weights.weight]
+    units = min(sum(map(int, supply)), sum(map(int, demand)))
+    step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
     row, col = weights.row_of_entry, weights.col
-    shift = max(0, max(big).bit_length() - step)
+    exact = weights.weight.astype(object)
+    shift = int(max(exact)).bit_length() - _BITS
     u: Array = np.zeros(weights.rows, object)
     v: Array = np.zeros(weights.columns, object)
-    exact = np.array(big, object)
     digits = shift
     residual = exact >> shift
     bound = 0

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from obliv.errors import SpecError, did_you_mean
@@ -21,7 +22,7 @@ from obliv.papers import text
 from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdict import verdict
 
-__all__ = ["as_text", "known", "reproduce", "verdict"]
+__all__ = ["as_text", "figures", "known", "reproduce", "verdict"]
 
 _PAPERS = ("towles",)
 
@@ -78,6 +79,17 @@ def as_text(rows: list[dict[str, Any]]) -> str:
         for name, table in dict.fromkeys((row["paper"], row["table"]) for row in rows)
     }
     return text.as_text(rows, titles)
+
+
+def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
+    """Functions that draw a paper's figures into a file of that path (need matplotlib).
+
+    Raises
+    ------
+    SpecError
+        If there is no such paper.
+    """
+    return dict(_paper(_found(paper, _PAPERS, "paper")).figures)
 
 
 def _paper(name: str) -> Paper:

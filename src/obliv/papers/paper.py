@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from obliv.papers.verdict import Computed, Said, as_json, verdict
@@ -57,11 +58,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its name on the command line, a line about it, and its tables."""
+    """A paper: its name on the command line, a line about it, its tables, and what draws its figures into files."""
 
     name: str
     about: str
     tables: Mapping[str, Table]
+    figures: Mapping[str, Callable[[str | Path], None]] = field(default_factory=dict)
 
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[dict[str, Any]]:

@@ -81,8 +81,8 @@ class Routing:
         """
         if samples is None:
             return self._loads(progress)
-        if samples < 1:
-            raise RoutingError(f"{samples} samples: at least one path a pair is needed")
+        if samples < 2:
+            raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
         return from_uses(self.topology, self._sampled(samples, rng or np.random.default_rng(0), progress), samples)
 
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:

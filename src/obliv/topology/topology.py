@@ -222,7 +222,7 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
         raise TopologyError(
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 can be numbered"
         )
-    require_memory(64.0 * nodes + 32.0 * channels, f"{spec} ({nodes:,} nodes)")
+    require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
 
 
 def _positive(value: Any, what: str) -> Fraction:

@@ -9,8 +9,11 @@ from obliv.errors import extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["bar", "key", "points_per_unit", "require_matplotlib", "room"]
+__all__ = ["bar", "fit", "key", "points_per_unit", "require_matplotlib", "room", "title"]
+
+_FLAT = 90.0  # points; lower drawings have their colour bar below
 
 
 def require_matplotlib() -> None:
@@ -22,13 +25,13 @@ def require_matplotlib() -> None:
 
 
 def room(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given axes, or those of a new figure of a size in inches."""
+    """The given axes, or such of a size in inches that fill a new figure; see :func:`fit`."""
     require_matplotlib()
     if ax is not None:
         return ax
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return pyplot.figure(figsize=(width, height), layout="none").add_axes((0.0, 0.0, 1.0, 1.0))
 
 
 def points_per_unit(ax: Axes) -> float:
@@ -36,38 +39,71 @@ def points_per_unit(ax: Axes) -> float:
     box = ax.get_window_extent()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     pixels = min(box.width / max(abs(right - left), 1e-9), box.height / max(abs(top - bottom), 1e-9))
-    return float(pixels * 72.0 / ax.get_figure(root=True).dpi)  # type: ignore[union-attr]
+    return float(pixels * 72.0 / _figure(ax).dpi)
 
 
 def bar(ax: Axes, coloured: Any, label: str) -> None:
     """A colour bar beside the axes, or below flat ones, that follows them wherever they go."""
     width, height = _size(ax)
-    if height >= 90:
+    if height >= _FLAT:
         tall = min(height, 260.0) / height
         place, way = (1 + 10.0 / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
     else:
         place, way = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
-    made = ax.get_figure(root=True).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)  # type: ignore[union-attr]
+    made = _figure(ax).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)
     made.set_label(label, fontsize=9)
     made.ax.tick_params(labelsize=8, length=2)
-    made.outline.set_visible(False)  # type: ignore[operator]
+    made.outline.set_visible(False)
 
 
-def key(ax: Axes, handles: Sequence[Any]) -> None:
+def key(ax: Axes, handles: list[Any]) -> None:
     """What the signs mean, in one row below the axes and their labels, or in a column where it is narrow."""
+    from matplotlib.transforms import ScaledTranslation
+
     width, height = _size(ax)
-    below = (40.0 if height >= 90 else 92.0) / height
+    below = 14.0 + (12.0 if len(ax.get_xticks()) else 0.0) + (15.0 if ax.get_xlabel() else 0.0)
+    below = max(below, 92.0) if height < _FLAT else below
+    long = sum(4.8 * len(handle.get_label()) + 36.0 for handle in handles)
+    figure = _figure(ax)
     ax.legend(
         handles=handles,
         loc="upper center",
-        bbox_to_anchor=(0.5, -below),
-        ncols=len(handles) if width > 360 else 1,
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + ScaledTranslation(0.0, -below / 72.0, figure.dpi_scale_trans),
+        ncols=len(handles) if long < width + 120.0 else 1,
         fontsize=9,
         frameon=False,
         borderaxespad=0.0,
-        columnspacing=1.6,
+        columnspacing=1.4,
         handlelength=1.8,
     )
+
+
+def title(ax: Axes, lines: Sequence[str], remarks: Sequence[str] = ()) -> None:
+    """Lines above the axes; the remarks follow the last line where they fit, else each on its own."""
+    width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / _figure(ax).dpi)
+    last = "; ".join([lines[-1], *remarks])
+    ends = [last] if 5.7 * len(last) < width + 90.0 else [lines[-1], *remarks]
+    ax.set_title("\n".join([*lines[:-1], *ends]), fontsize=11, pad=12)
+
+
+def fit(ax: Axes) -> None:
+    """Make a figure of our own just as large as what stands on and around its axes; the axes keep their size."""
+    figure = _figure(ax)
+    ax.apply_aspect()
+    around, inner = ax.get_tightbbox(), ax.get_window_extent().frozen()
+    assert around is not None
+    margin = 0.12 * figure.dpi
+    width, height = around.width + 2 * margin, around.height + 2 * margin
+    left, low = inner.x0 - around.x0 + margin, inner.y0 - around.y0 + margin
+    figure.set_size_inches(width / figure.dpi, height / figure.dpi)
+    ax.set_position((left / width, low / height, inner.width / width, inner.height / height))
+
+
+def _figure(ax: Axes) -> Figure:
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def _size(ax: Axes) -> tuple[float, float]:

@@ -69,7 +69,7 @@ def _on_grid(topology: Cartesian, points: Points, channel: int) -> list[Points]:
     row, rows = topology.coordinates(tail)[dim % 2], topology.radices[dim % 2]
     if rows > _OPEN or abs(b - a) > 1:
         return _stubs(start, end, dim, 1.0 if b > a else -1.0)
-    return [_over(start, end, 0.24 + 0.4 * row / rows)]
+    return [_over(start, end, 0.2 + 0.32 * row / rows)]
 
 
 def _beside(start: Points, end: Points) -> Points:

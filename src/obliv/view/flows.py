@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from obliv.topology.topology import Topology
 from obliv.view.axes import points_per_unit
+from obliv.view.canvas import Canvas
 from obliv.view.curves import RADIUS, arc, loop
-from obliv.view.layout import Points, place
+from obliv.view.layout import Points
 from obliv.view.ribbons import ribbons
 from obliv.view.style import INK, MANY, SHARES, colours
 from obliv.view.witness import Flow
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["draw_flows"]
+__all__ = ["draw_flows", "flow_lines"]
 
 
-def draw_flows(ax: Axes, topology: Topology, strong: Sequence[Flow], weak: Sequence[Flow]) -> None:
+def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None:
     """Arrows of flows over a network that is drawn already; strong ones stand out, weak ones stay faint."""
-    points = place(topology)
-    few = topology.nodes <= MANY
+    few = on.topology.nodes <= MANY
     if weak:
-        faint = _arrows(topology, points, weak, [0.012] * len(weak))
+        faint = _arrows(on, weak, [0.012] * len(weak))
         faint.set(facecolor=INK, alpha=0.28, zorder=4, gid="other flows")
-        ax.add_collection(faint, autolim=False)
+        on.ax.add_collection(faint, autolim=False)
     if strong:
         shares = np.array([share for _, _, share in strong])
-        thinnest = 0.02 if few else 0.8 / points_per_unit(ax)
-        drawn = _arrows(topology, points, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
+        thinnest = 0.02 if few else 0.5 / points_per_unit(on.ax)
+        drawn = _arrows(on, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
         drawn.set_cmap(colours("shares", SHARES))
         drawn.set_array(shares)
         drawn.set_clim(0.0, float(shares.max()))
-        drawn.set(alpha=0.95 if few else 0.6, zorder=5, gid="flows on the worst channel")
+        drawn.set(alpha=0.95 if few else 0.5, zorder=5, gid="flows on the worst channel")
         if few:
             drawn.set(edgecolor="white", linewidth=0.35)
-        ax.add_collection(drawn, autolim=False)
+        on.ax.add_collection(drawn, autolim=False)
 
 
-def _arrows(topology: Topology, points: Points, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
-    from matplotlib.collections import PathCollection
-
+def flow_lines(topology: Topology, points: Points, flows: Sequence[Flow]) -> list[Points]:
+    """The lines of flows, bowed so that they do not run along the channels."""
     lines = []
     for source, destination, _ in flows:
         start, end = (points[int(topology.terminals[terminal])] for terminal in (source, destination))
         far = float(np.hypot(*(end - start)))
-        lines.append([loop(start) if far == 0 else arc(start, end, 0.16 + 0.07 * far, 1.1 * RADIUS)])
-    return PathCollection(ribbons(lines, widths), linewidths=0)
+        lines.append(loop(start) if far == 0 else arc(start, end, 0.16 + 0.07 * far, 1.1 * RADIUS))
+    return lines
+
+
+def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
+    from matplotlib.collections import PathCollection
+
+    lines = flow_lines(on.topology, on.points, flows)
+    return PathCollection(ribbons([[line] for line in lines], widths), linewidths=0)

@@ -1,9 +1,8 @@
-"""What surrounds the arrows of a network picture: the axes' limits, the nodes, and their names."""
+"""The nodes of a network picture, and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from obliv.errors import InputError
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
-from obliv.view.axes import points_per_unit, room
+from obliv.view.axes import points_per_unit
 from obliv.view.curves import RADIUS
 from obliv.view.layout import Points, on_grid
 from obliv.view.style import INK, MANY, NODE
@@ -19,44 +18,37 @@ from obliv.view.style import INK, MANY, NODE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Labels", "draw_nodes", "framed"]
+__all__ = ["Labels", "draw_nodes", "require_labels"]
 
 Labels = str | bool
 
-_SMALLEST = 4.5  # points; smaller text is left out
+_SMALLEST = 5.0  # points; smaller text is left out
 _NAMED = 60  # so many nodes may carry long names beside them
 _AXES = "xyzw"
 
 
-def framed(ax: Axes | None, points: Points, lines: Sequence[Sequence[Points]]) -> Axes:
-    """Axes of one scale in both directions that hold all nodes and lines."""
-    everything = np.vstack([points - RADIUS, points + RADIUS, *chain.from_iterable(lines)])
-    low, high = everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1
-    width, height = high - low
-    inches = min(0.85, 12.0 / width, 8.0 / height)
-    ax = room(ax, max(width * inches + 1.2, 4.6), max(height * inches + 1.2, 2.4))
-    ax.set_aspect("equal")
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(False)
-    return ax
+def require_labels(labels: Labels) -> None:
+    """Refuse what is no choice of labels."""
+    if labels not in ("auto", True, False):
+        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
 
 
 def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> None:
     """Nodes as discs, switches smaller and filled, with coordinates along the edges or names where they fit."""
     from matplotlib.collections import EllipseCollection
 
-    if labels not in ("auto", True, False):
-        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
     terminal = np.zeros(topology.nodes, bool)
     terminal[topology.terminals] = True
     size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
     thin = min(0.9, 0.025 * points_per_unit(ax))
     discs = EllipseCollection(
-        size, size, np.zeros(len(size)), units="xy", offsets=points, offset_transform=ax.transData, zorder=6 if topology.nodes <= MANY else 2.5
+        size,
+        size,
+        np.zeros(len(size)),
+        units="xy",
+        offsets=points,
+        offset_transform=ax.transData,
+        zorder=6 if topology.nodes <= MANY else 2.5,
     )
     discs.set_facecolor([NODE if each else INK for each in terminal])
     discs.set_edgecolor(INK)
@@ -86,11 +78,9 @@ def _coordinates(ax: Axes, topology: Cartesian) -> None:
 
 def _captions(ax: Axes, topology: Cartesian) -> None:
     kx, _, kz = topology.radices
-    if points_per_unit(ax) * kx < 30:
-        return
-    for z in range(kz):
-        at = ((kx - 1) / 2 + z * (kx + 0.6), -0.85)
-        ax.annotate(f"z = {z}", at, ha="center", va="top", fontsize=9, annotation_clip=False)
+    if points_per_unit(ax) * kx > 30:
+        ax.set_xticks([(kx - 1) / 2 + z * (kx + 0.6) for z in range(kz)], labels=[f"z = {z}" for z in range(kz)])
+        ax.tick_params(length=0, labelsize=9)
 
 
 def _names(ax: Axes, topology: Topology, points: Points, terminal: Any, labels: Labels) -> None:
@@ -114,7 +104,9 @@ def _names(ax: Axes, topology: Topology, points: Points, terminal: Any, labels: 
 
 
 def _short_names(topology: Topology) -> list[str]:
-    """Coordinates without brackets where one digit each is enough, as ``012``; else the node's own name."""
+    """Coordinates without brackets where they are few and have one digit, as ``012``; else number or name."""
+    if isinstance(topology, Cartesian) and len(topology.axes) > 4:
+        return [str(node) for node in range(topology.nodes)]
     if isinstance(topology, Cartesian) and max(topology.radices) <= 10:
         digits = product(*(range(radix) for radix in reversed(topology.radices)))
         return ["".join(map(str, reversed(each))) for each in digits]

@@ -29,7 +29,7 @@ def place(topology: Topology) -> Points:
         return _circle(topology.nodes)
     given = topology.positions
     if given is not None and np.isfinite(given).all() and np.ptp(given, axis=0).max() > 0:
-        return _scaled(np.asarray(given, float))
+        return 1.5 * _scaled(np.asarray(given, float))  # places on a map crowd in spots
     return _springs(topology)
 
 
@@ -64,5 +64,5 @@ def _springs(topology: Topology) -> Points:
     graph: Any = networkx.Graph()
     graph.add_nodes_from(range(topology.nodes))
     graph.add_edges_from(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
-    found = networkx.kamada_kawai_layout(graph) if topology.nodes <= 100 else networkx.spring_layout(graph, seed=0)
+    found = networkx.kamada_kawai_layout(graph) if topology.nodes <= 60 else networkx.spring_layout(graph, seed=0)
     return _scaled(np.array([found[node] for node in range(topology.nodes)]))

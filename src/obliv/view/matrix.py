@@ -13,6 +13,7 @@ from obliv.topology.topology import Topology
 from obliv.view.axes import bar, key, points_per_unit, room
 from obliv.view.frame import Labels
 from obliv.view.style import FAINT, QUIET, SHARES, colours
+from obliv.view.text import count
 from obliv.view.witness import Witness
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["draw_matrix"]
 def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
     """Dots of all pairs; size and colour say what a pair puts on the worst channel."""
     n = shown.loads.terminals
-    ax = room(ax, 6.6, 6.2)
+    ax = room(ax, 5.2, 5.2)
     ax.set_aspect("equal")
     edge = 0.5 + 0.012 * n
     ax.set_xlim(-edge, n - 1 + edge)
@@ -33,23 +34,23 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
         side.set_color(QUIET)
     _ticks(ax, shown.topology, labels)
     unit = points_per_unit(ax)
-    small = min(max(0.3 * unit, 1.6), 4.0)
+    small = min(max(0.42 * unit, 1.8), 4.0)
     weak = _dots(ax, shown.weak, small**2, "other pairs", color=FAINT, linewidths=0)
     fixed = _dots(
         ax, shown.fixed, small**2, "fixed points", facecolors="none", edgecolors=FAINT, linewidths=min(0.6, small / 4)
     )
     shares = np.array([share for _, _, share in shown.strong])
     most = float(shares.max(initial=0.0))
-    across = min(max(0.9 * unit, 3.2), 20.0) * np.sqrt(0.3 + 0.7 * shares / (most or 1.0))
+    across = min(max(0.95 * unit, 4.0), 20.0) * np.sqrt(0.3 + 0.7 * shares / (most or 1.0))
     strong = _dots(
         ax, shown.strong, across**2, "pairs on the worst channel", c=shares, cmap=colours("shares", SHARES), vmin=0.0,
         vmax=most or 1.0, linewidths=0,
     )  # fmt: skip
     if shown.strong:
         bar(ax, strong, "load of the pair on the worst channel")
-    signs = [(strong, shown.strong, "pairs on the worst channel"), (weak, shown.weak, "other pairs")]
-    signs += [(fixed, shown.fixed, "fixed points")]
-    key(ax, [_sign(dots, f"{len(flows)} {text}") for dots, flows, text in signs if flows])
+    signs = [(strong, shown.strong, "pair on the worst channel", "pairs on the worst channel")]
+    signs += [(weak, shown.weak, "other pair", "other pairs"), (fixed, shown.fixed, "fixed point", "fixed points")]
+    key(ax, [_sign(dots, count(len(flows), *names)) for dots, flows, *names in signs if flows])
     return ax
 
 
@@ -91,8 +92,8 @@ def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
     if max(map(len, names)) > 9:
         names = [str(number) for number in range(n)]
     wide = 5.0 * max(map(len, names)) + 5.0
-    coarse = [step * more for step in steps[:-1] or [1] for more in (1, 2, 4, 5, 8)] if grid else []
-    every = next((step for step in [*coarse, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
+    blocks = [1, *(step * more for step in steps[1:-1] for more in (1, 2, 4, 5, 8))] if len(steps) > 2 else []
+    every = next((step for step in [*blocks, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
     ax.set_xticks(range(0, n, every), labels=names[::every], fontsize=8)
     ax.set_yticks(range(0, n, every), labels=names[::every], fontsize=8)
     ax.tick_params(length=2, color=QUIET)

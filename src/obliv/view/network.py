@@ -8,23 +8,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from obliv.errors import InputError
 from obliv.results.numbers import as_float
 from obliv.topology.topology import Topology
-from obliv.view.axes import bar, points_per_unit, require_matplotlib
-from obliv.view.curves import channel_lines
-from obliv.view.frame import Labels, draw_nodes, framed
+from obliv.view.axes import bar, fit, points_per_unit
+from obliv.view.canvas import Canvas, canvas
+from obliv.view.frame import Labels, draw_nodes
 from obliv.view.layout import Points, place
 from obliv.view.ribbons import ribbons
 from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
-from obliv.view.text import short
+from obliv.view.text import brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-__all__ = ["draw_loads", "draw_topology"]
+__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on"]
+
+Amounts = npt.NDArray[np.float64]
 
 _THIN, _WIDE = 0.03, 0.11  # of an arrow, where neighbours are one apart
 
@@ -50,11 +53,13 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     >>> import obliv
     >>> ax = draw_topology(obliv.torus(4, 3))
     """
-    from_to, points, ax = _canvas(topology, ax)
-    shapes = _collection(ribbons(from_to, [0.025] * len(from_to)), "channels", facecolors=FAINT)
-    ax.add_collection(shapes, autolim=False)
-    draw_nodes(ax, topology, points, labels)
-    return ax
+    on = canvas(topology, place(topology), ax, labels)
+    shapes = _collection(ribbons(on.lines, [0.025] * len(on.lines)), "channels", facecolors=FAINT)
+    on.ax.add_collection(shapes, autolim=False)
+    draw_nodes(on.ax, topology, on.points, labels)
+    if on.own:
+        fit(on.ax)
+    return on.ax
 
 
 def draw_loads(
@@ -90,7 +95,7 @@ def draw_loads(
     Raises
     ------
     InputError
-        If there is not one finite load ≥ 0 for every channel.
+        If there is not one finite load ≥ 0 for every channel, or no channel `worst`.
 
     Examples
     --------
@@ -99,36 +104,46 @@ def draw_loads(
     >>> loads = obliv.routing("dor", ring).pair_loads().under(obliv.traffic("tornado", ring))
     >>> ax = draw_loads(ring, loads)
     """
-    amounts = _checked(topology, loads)
-    lines, points, ax = _canvas(topology, ax)
+    amounts = as_amounts(topology, loads)
+    if worst is not None and not 0 <= worst < topology.channels:
+        raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
+    on = canvas(topology, place(topology), ax, labels)
+    loads_on(on, loads, amounts, label, worst)
+    if on.own:
+        fit(on.ax)
+    return on.ax
+
+
+def loads_on(on: Canvas, loads: Sequence[Fraction | float], amounts: Amounts, label: str, worst: int | None) -> None:
+    """The body of :func:`draw_loads`, on a canvas; `amounts` are the loads as floats."""
     top = float(amounts.max(initial=0.0))
-    if top > 0:
-        widths = np.where(amounts > 0, _THIN + (_WIDE - _THIN) * amounts / top, 0.012)
-    else:
-        widths = np.full(len(amounts), 0.012)
-    shapes = ribbons(lines, widths.tolist())
-    idle = [shape for shape, amount in zip(shapes, amounts, strict=True) if amount == 0]
-    ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
+    widths = np.where(amounts > 0, _THIN + (_WIDE - _THIN) * amounts / (top or 1.0), 0.012)
+    shapes = ribbons(on.lines, widths.tolist())
+    idle = [shapes[c] for c in np.flatnonzero(amounts == 0)]
+    on.ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
     busy = np.flatnonzero(amounts)
     if len(busy):
         at = busy[np.argsort(amounts[busy], kind="stable")]  # the heaviest are drawn last, on top
         drawn = _collection([shapes[c] for c in at], "channels", cmap=colours("loads", LOADS), zorder=2)
         drawn.set_array(amounts[at])
         drawn.set_clim(0.0, top)
-        ax.add_collection(drawn, autolim=False)
-        bar(ax, drawn, label)
-    draw_nodes(ax, topology, points, labels)
+        on.ax.add_collection(drawn, autolim=False)
+        bar(on.ax, drawn, label)
+    draw_nodes(on.ax, on.topology, on.points, on.labels)
     if len(busy):
         chosen = int(amounts.argmax()) if worst is None else worst
-        _point_out(ax, shapes[chosen], lines[chosen][-1], points, short(loads[chosen]))
-    return ax
+        _point_out(on.ax, shapes[chosen], on.lines[chosen][-1], on.points, brief(loads[chosen]))
 
 
-def _canvas(topology: Topology, ax: Axes | None) -> tuple[list[list[Points]], Points, Axes]:
-    require_matplotlib()
-    points = place(topology)
-    lines = channel_lines(topology, points)
-    return lines, points, framed(ax, points, lines)
+def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:
+    """The loads as floats; InputError where there is not one finite load ≥ 0 for every channel."""
+    if len(loads) != topology.channels:
+        raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
+    amounts = [as_float(each) if isinstance(each, Fraction) else float(each) for each in loads]
+    for channel, amount in enumerate(amounts):
+        if not math.isfinite(amount) or amount < 0:
+            raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
+    return np.array(amounts, float)
 
 
 def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
@@ -148,7 +163,7 @@ def _point_out(ax: Axes, shape: Path, line: Points, points: Points, text: str) -
     middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
     away = middle - (points.min(axis=0) + points.max(axis=0)) / 2
     across = np.array([line[0][1] - line[-1][1], line[-1][0] - line[0][0]])
-    outwards = unit > 40  # where the grid is fine, outwards stand its coordinates
+    outwards = unit > 28  # where the grid is fine, outwards stand its coordinates
     if (away @ across < 0) == outwards:
         across = -across
     across = across / max(float(np.hypot(*across)), 1e-9)
@@ -168,13 +183,3 @@ def _point_out(ax: Axes, shape: Path, line: Points, points: Points, text: str) -
         bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": ACCENT, "linewidth": 0.8},
         arrowprops={"arrowstyle": "-", "color": ACCENT, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1},
     ).set_gid("worst channel label")
-
-
-def _checked(topology: Topology, loads: Sequence[Fraction | float]) -> Any:
-    if len(loads) != topology.channels:
-        raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
-    amounts = [as_float(each) if isinstance(each, Fraction) else float(each) for each in loads]
-    for channel, amount in enumerate(amounts):
-        if not math.isfinite(amount) or amount < 0:
-            raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
-    return np.array(amounts, float)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from obliv.results.numbers import Estimate, Number, as_float
 
-__all__ = ["short"]
+__all__ = ["brief", "count", "short"]
 
 
 def short(value: Number | float | int, longest: int = 15) -> str:
@@ -30,3 +30,16 @@ def short(value: Number | float | int, longest: int = 15) -> str:
     if max(abs(value.numerator), value.denominator) >= 10**longest or len(str(value)) > longest:
         return f"≈ {decimal}"
     return f"{value} = {decimal}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """How many there are, in words: ``1 pair``, ``2 pairs``."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def brief(value: Fraction | float) -> str:
+    """A number for a small label: the fraction where it is short, else its first digits."""
+    text = str(value)
+    if isinstance(value, Fraction):
+        return text if len(text) <= 8 else f"≈ {as_float(value):.4g}"
+    return f"{value:.4g}"

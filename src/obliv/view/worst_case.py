@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from obliv.errors import InputError, did_you_mean
 from obliv.results import WorstCase
-from obliv.view.axes import key, require_matplotlib
-from obliv.view.flows import draw_flows
+from obliv.view.axes import fit, key, require_matplotlib
+from obliv.view.axes import title as write_title
+from obliv.view.canvas import canvas
+from obliv.view.flows import draw_flows, flow_lines
 from obliv.view.frame import Labels
+from obliv.view.layout import place
 from obliv.view.matrix import draw_matrix
-from obliv.view.network import draw_loads
+from obliv.view.network import as_amounts, loads_on
 from obliv.view.style import ACCENT, INK, MANY, SHARES
-from obliv.view.text import short
+from obliv.view.text import count, short
 from obliv.view.witness import Witness, witness
 
 if TYPE_CHECKING:
@@ -61,13 +64,13 @@ def plot_worst(
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     require_matplotlib()
-    shown = witness(result)
-    if kind == "matrix":
-        ax = draw_matrix(shown, ax, labels)
-    else:
-        ax = _network(shown, ax, labels, result.channel["id"])
+    shown, own = witness(result), ax is None
+    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result.channel["id"])
     if title:
-        ax.set_title(_title(result), fontsize=11, pad=12)
+        load = f"worst-case channel load {short(result.channel_load)}"
+        write_title(ax, [f"{result.routing} on {result.topology}", load], _remarks(result))
+    if own:
+        fit(ax)
     return ax
 
 
@@ -75,9 +78,12 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, worst: int) -> Axe
     from matplotlib.lines import Line2D
 
     topology, many = shown.topology, shown.topology.nodes > MANY
+    weak = () if many else shown.weak
+    points = place(topology)
+    on = canvas(topology, points, ax, labels, flow_lines(topology, points, [*shown.strong, *weak]))
     loads = shown.loads.under(shown.traffic)
-    ax = draw_loads(topology, loads, ax, shown.label, labels=labels, worst=worst)
-    draw_flows(ax, topology, shown.strong, () if many else shown.weak)
+    loads_on(on, loads, as_amounts(topology, loads), shown.label, worst)
+    draw_flows(on, shown.strong, weak)
     name = topology.channel_name(worst).replace("->", "→")
     signs = [
         Line2D([], [], color=ACCENT, linewidth=1.2, marker="s", markersize=5, markerfacecolor="white"),
@@ -86,20 +92,16 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, worst: int) -> Axe
     ]
     texts = [
         f"worst channel {name}",
-        f"{len(shown.strong)} pairs that load it",
-        f"{len(shown.weak)} other pairs" + (" (not drawn)" if many else ""),
+        count(len(shown.strong), "pair that loads it", "pairs that load it"),
+        count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else ""),
     ]
     for sign, text in zip(signs, texts, strict=True):
         sign.set_label(text)
-    key(ax, signs if shown.weak else signs[:2])
-    return ax
+    key(on.ax, signs if shown.weak else signs[:2])
+    return on.ax
 
 
-def _title(result: WorstCase) -> str:
-    what = f"worst-case channel load {short(result.channel_load)}"
-    share = result.fraction_of_capacity
-    if share is not None:
-        what += f"; throughput {short(share)} of capacity"
-    elif result.throughput is not None:
-        what += f"; throughput {short(result.throughput)}"
-    return f"{result.routing} on {result.topology}\n{what}"
+def _remarks(result: WorstCase) -> list[str]:
+    if result.fraction_of_capacity is not None:
+        return [f"throughput {short(result.fraction_of_capacity)} of capacity"]
+    return [] if result.throughput is None else [f"throughput {short(result.throughput)}"]

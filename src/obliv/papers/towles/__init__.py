@@ -28,4 +28,5 @@ PAPER = Paper(
         "statements": Table("what the text states, k odd", printed.STATEMENTS, statements.compute),
         "growth": Table("run time of a focus channel, measured here", printed.GROWTH, growth.compute),
     },
+    figures={"figure9": figure9.draw},
 )

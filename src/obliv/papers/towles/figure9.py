@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import obliv
 from obliv.papers.paper import Found
 from obliv.papers.towles.printed import PERMUTATION
 
-__all__ = ["compute", "printed_permutation"]
+__all__ = ["compute", "draw", "printed_permutation"]
 
 
 def printed_permutation() -> list[int]:
@@ -36,3 +38,11 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
         ),
         "fraction of capacity": Found(1 / (worst.capacity * hottest)),
     }
+
+
+def draw(path: str | Path) -> None:
+    """The printed permutation as a matrix of sources and destinations, with what each pair puts on the channel."""
+    from obliv import view  # drawing is loaded when something is drawn
+
+    worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))
+    view.save(dataclasses.replace(worst, permutation=tuple(printed_permutation())), path, kind="matrix")

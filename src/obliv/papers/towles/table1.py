@@ -16,7 +16,7 @@ from obliv.papers.towles.printed import TABLE1
 
 __all__ = ["BATCHES", "SEED", "compute"]
 
-BATCHES = 60
+BATCHES = 40
 SEED = 1
 
 _PATTERNS = {"Uniform": "uniform", "Bit-complement": "complement", "Transpose": "transpose", "Tornado": "tornado"}

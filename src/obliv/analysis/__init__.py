@@ -1,0 +1,1 @@
+"""Analyses: functions from pair loads to results."""

@@ -1,0 +1,115 @@
+"""Pictures in files: the same input gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from obliv.errors import FileError, InputError
+from obliv.results import Result
+from obliv.view.axes import require_matplotlib
+from obliv.view.dispatch import plot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["require_format", "save"]
+
+# What each format writes of itself without being asked, and would change from day to day or version to version.
+_FORMATS: dict[str, dict[str, None]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+}
+
+
+def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
+    """Draw a result into a file, or write the figure that axes belong to.
+
+    Parameters
+    ----------
+    x : Result, matplotlib.axes.Axes or matplotlib.figure.Figure
+        What to draw.
+    path : str or Path
+        Where to; the format is that of the name's ending: ``.png``, ``.svg`` or ``.pdf``. The file is written under a
+        temporary name and renamed, so that it is whole or not there.
+    dpi : float
+        Pixels per inch of a PNG.
+    **options
+        Where a result is given, as for :func:`obliv.view.plot`.
+
+    Raises
+    ------
+    InputError
+        If the ending names no format that can be written, or there is no picture of what is given.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "ring.svg")
+    >>> save(obliv.worst_case(obliv.routing("dor", obliv.ring(8))), path)
+    >>> path.exists()
+    True
+    """
+    kind = require_format(path)
+    require_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    own = isinstance(x, Result)
+    if own:
+        x = plot(x, **options)
+    elif options:
+        raise InputError(f"{', '.join(options)}: options of a picture are for results; what is given is drawn already")
+    figure = x if isinstance(x, Figure) else x.get_figure(root=True) if hasattr(x, "get_figure") else None
+    if figure is None:
+        raise InputError(f"a {type(x).__name__} cannot be saved as a picture: give a result, axes or a figure")
+    try:
+        data = io.BytesIO()
+        with rc_context({"svg.hashsalt": "obliv"}):
+            figure.savefig(data, format=kind, dpi=dpi, metadata=_FORMATS[kind])
+    finally:
+        if own:
+            _close(figure)
+    _write(data.getvalue(), Path(path))
+
+
+def require_format(path: str | Path) -> str:
+    """The format that a file's name asks for; InputError where there is none, before any work is done."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in _FORMATS:
+        asked = f"a picture cannot be written as {Path(path).suffix!r}" if kind else f"{str(path)!r} has no ending"
+        known = ", ".join(f".{each}" for each in sorted(_FORMATS))
+        raise InputError(f"{asked}; known: {known}")
+    return kind
+
+
+def _close(figure: Figure) -> None:
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
+
+
+def _write(data: bytes, target: Path) -> None:
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    except OSError as error:
+        os.unlink(name)
+        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+    except BaseException:
+        os.unlink(name)
+        raise

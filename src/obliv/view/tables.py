@@ -1,0 +1,126 @@
+"""Tables of rows: for the terminal, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.results.numbers import Estimate, as_float
+from obliv.view.text import short
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["table", "to_csv"]
+
+Row = Mapping[str, Any]
+
+
+def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None = None) -> Table:
+    """Rows as a table for the terminal.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+    columns : sequence of str, or mapping of str to str, optional
+        Which columns, in which order; a mapping gives their headings. Default: all, in the order in which they come.
+
+    Returns
+    -------
+    rich.table.Table
+        Numbers stand to the right. Exact ones show their fraction and its decimals, estimates their standard error,
+        what is missing a dash.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> rows = [{"routing": "romm", "of capacity": Fraction(25, 144)}]
+    >>> Console(width=50).print(table(rows))  # doctest: +SKIP
+    routing     of capacity
+    romm    25/144 = 0.1736
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    held = list(rows)
+    names = list(_columns(held)) if columns is None else list(columns)
+    headings = columns if isinstance(columns, Mapping) else {name: name.replace("_", " ") for name in names}
+    made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in names:
+        right = all(_is_number(row.get(name)) or row.get(name) is None for row in held) and any(
+            row.get(name) is not None for row in held
+        )
+        made.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
+    for row in held:
+        made.add_row(*(Text(_shown(row.get(name))) for name in names))  # Text: brackets are no markup
+    return made
+
+
+def to_csv(rows: Iterable[Row]) -> str:
+    """Rows as CSV, with a header.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+
+    Returns
+    -------
+    str
+        A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
+        estimates has the standard errors under ``name_stderr``. What is missing is empty.
+
+    Examples
+    --------
+    >>> print(to_csv([{"routing": "romm", "load": Fraction(32, 5)}]), end="")
+    routing,load,load_exact
+    romm,6.4,32/5
+    """
+    held = list(rows)
+    header: list[str] = []
+    for name in _columns(held):
+        values = [row.get(name) for row in held]
+        header.append(name)
+        header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
+        header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
+    text = io.StringIO()
+    writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in held:
+        cells: dict[str, Any] = {}
+        for name, value in row.items():
+            cells |= _cells(name, value)
+        writer.writerow(cells)
+    return text.getvalue()
+
+
+def _cells(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, Fraction):
+        return {name: as_float(value), f"{name}_exact": str(value)}
+    if isinstance(value, Estimate):
+        return {name: value.value, f"{name}_stderr": value.stderr}
+    if isinstance(value, np.generic):
+        value = value.item()
+    return {name: "" if value is None else value}
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, None]:
+    return {name: None for row in rows for name in row}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction | Estimate | np.number) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, np.generic):
+        value = value.item()
+    return short(value) if value is None or _is_number(value) else str(value)

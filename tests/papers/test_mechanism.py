@@ -1,0 +1,92 @@
+"""How printed and computed entries become rows and text, whatever the paper."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from obliv import SpecError, papers
+from obliv.papers.paper import Found, Paper, Printed, Table, rows_of
+from obliv.papers.text import as_text
+
+
+def judged(printed: Printed, found: Found) -> dict[str, object]:
+    paper = Paper("p", "", {"t": Table("", {"e": printed}, lambda step: {"e": found})})
+    return rows_of(paper, "t", lambda share: None)[0]
+
+
+def test_a_row() -> None:
+    assert judged(Printed("0.5"), Found(Fraction(1, 2))) == {
+        "paper": "p",
+        "table": "t",
+        "entry": "e",
+        "published": "0.5",
+        "computed": {"exact": "1/2", "value": 0.5},
+        "verdict": "match",
+    }
+
+
+def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
+    wrong = Printed("0.6", erratum="It is a half.")
+    assert judged(wrong, Found(Fraction(1, 2), "Proof."))["verdict"] == "erratum"
+    assert judged(wrong, Found(Fraction(1, 2), "Proof."))["note"] == "It is a half. Proof."
+    assert judged(wrong, Found(Fraction(3, 5)))["verdict"] == "match"
+    assert "note" not in judged(wrong, Found(Fraction(3, 5)))
+
+
+def test_open_and_differs() -> None:
+    assert judged(Printed("0.6", open="Not defined."), Found(Fraction(1, 2)))["verdict"] == "open"
+    assert judged(Printed("0.6"), Found(Fraction(1, 2)))["verdict"] == "differs"
+
+
+def test_what_a_sentence_says_goes_before_its_text_and_what_is_computed_before_both() -> None:
+    assert judged(Printed("about half", "0.5"), Found(Fraction(9, 17)))["verdict"] == "match"
+    assert judged(Printed("about half", "0.6"), Found(Fraction(9, 17)))["verdict"] == "differs"
+    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(9, 17)))["verdict"] == "match"
+    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(1, 2)))["verdict"] == "differs"
+
+
+def test_no_printed_entry_is_left_out() -> None:
+    two = {"a": Printed("1"), "b": Printed("2")}
+    paper = Paper("p", "", {"t": Table("", two, lambda step: {"a": Found(Fraction(1))})})
+    with pytest.raises(KeyError, match="printed"):
+        rows_of(paper, "t", lambda share: None)
+
+
+def test_text_is_aligned_and_wrapped() -> None:
+    rows = [
+        judged(Printed("0.5"), Found(Fraction(1, 2), "so " * 60)),
+        judged(Printed("the same loading as it had before, in words"), Found(Fraction(1), against=Fraction(1))),
+    ]
+    lines = as_text(rows, {("p", "t"): "title"}).splitlines()
+    assert lines[0] == "p t: title"
+    at = lines[2].index("computed")
+    assert lines[4][at:].startswith("1/2 = 0.5")
+    assert lines[5][at:].startswith("1 ")
+    assert lines[6].strip() == "in words"
+    assert max(map(len, lines)) <= 120
+    assert lines[8].startswith("* e: so so")
+    assert lines[9].startswith("  so")
+    assert not any(line.endswith(" ") for line in lines)
+
+
+def test_unknown_names_say_what_was_meant() -> None:
+    with pytest.raises(SpecError, match="unknown paper 'towels': did you mean towles"):
+        papers.reproduce("towels")
+    with pytest.raises(SpecError, match="unknown table of towles 'table2': did you mean table1"):
+        papers.reproduce("towles", "table2")
+
+
+def test_one_table_alone() -> None:
+    steps: list[tuple[str, float]] = []
+    rows = papers.reproduce("towles", "figure9", lambda *step: steps.append(step))
+    assert {row["table"] for row in rows} == {"figure9"}
+    assert steps[0] == ("towles figure9", 0.0)
+    assert steps[-1] == ("towles figure9", 1.0)
+    assert papers.as_text(rows).startswith("towles figure9: the worst-case permutation")
+
+
+def test_known_papers_have_one_line_each() -> None:
+    assert "towles" in papers.known()
+    assert all(line and "\n" not in line for line in papers.known().values())

@@ -1,0 +1,241 @@
+"""The documentation is what the program does: every command and Python session in it is run and its output compared.
+
+On each page, from top to bottom, in an empty folder of its own:
+
+* a fenced block with ``title="NAME"`` behind its language is the file NAME;
+* in a ``console`` block each line ``$ COMMAND`` is run (``obliv``, ``python``, ``cat``, ``echo $?``), what follows up
+  to the next one is its output and messages;
+* a ``pycon`` block is a session, in which names live on from block to block.
+
+``...`` in an output stands for anything, wall seconds and digests are not compared, and blocks with the word ``slow``
+are left to the night.  Other blocks are not run.  ``python tests/test_docs.py [PAGE ...]`` pastes what has changed.
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import os
+import re
+import runpy
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import obliv
+from obliv import specs
+from obliv.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+REGISTRIES = (specs.topologies, specs.routings, specs.patterns)
+
+_FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
+_VARIES = [(re.compile(r'("wall_seconds": ?)[\d.e-]+'), r"\1..."), (re.compile(r'("digest": ?")[0-9a-f]{64}'), r"\1...")]
+
+
+@dataclass
+class Run:
+    """A page that is run: what it has made so far, where it differs, and the text with what it should say."""
+
+    text: str
+    slow: bool = False
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
+    status: int = 0
+    ran: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def page(self) -> str:
+        """Run all blocks; returns the page with the outputs that are."""
+        return _FENCE.sub(self._block, self.text)
+
+    def _block(self, found: re.Match[str]) -> str:
+        language, more, body = found.groups()
+        title = re.search(r'title="([^"]+)"', more)
+        if "slow" in more.split() and not self.slow:
+            return found[0]
+        if title:
+            Path(title[1]).write_text(body, encoding="utf-8")
+        elif language == "console":
+            body = self._console(body)
+        elif language == "pycon":
+            body = self._session(body)
+        return f"```{language}{more}\n{body}```"
+
+    def _console(self, body: str) -> str:
+        starts = list(_COMMAND.finditer(body))
+        assert starts, f"no line of this block starts with $:\n{body}"
+        assert starts[0].start() == 0, f"this block starts with no command:\n{body}"
+        made = ""
+        for here, after in zip(starts, [*starts[1:], None], strict=True):
+            want = body[here.end() : after.start() if after else None]
+            got = self._command(here[1].replace("\\\n", " "))
+            made += here[0] + self._kept(here[0], want, got)
+        return made
+
+    def _session(self, body: str) -> str:
+        made = body
+        for example in doctest.DocTestParser().get_examples(body):
+            source = "".join(
+                f"{'>>>' if k == 0 else '...'} {line}".rstrip() + "\n" for k, line in enumerate(example.source.splitlines())
+            )
+            got = self._evaluated(example.source)
+            kept = self._kept(source, example.want, got)
+            made = made.replace(source + example.want, source + kept, 1)
+        return made
+
+    def _evaluated(self, source: str) -> str:
+        """What a session prints for a statement; of an error only what a reader wants to see."""
+        out = io.StringIO()
+        with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "displayhook", sys.__displayhook__):
+            try:
+                exec(compile(source, "<session>", "single"), self.names)
+            except Exception as error:
+                name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+                print(f"Traceback (most recent call last):\n    ...\n{name}: {error}")
+        return out.getvalue()
+
+    def _kept(self, command: str, want: str, got: str) -> str:
+        """The expected output where it fits, else the one that came."""
+        self.ran += 1
+        got = "".join(line.rstrip() + "\n" for line in got.splitlines())
+        one, two = want, got
+        for pattern, by in _VARIES:
+            one, two = pattern.sub(by, one), pattern.sub(by, two)
+        if doctest.OutputChecker().check_output(one, two, doctest.ELLIPSIS):
+            return want
+        self.faults.append(f"{command}expected:\n{want}got:\n{got}")
+        return got
+
+    def _command(self, line: str) -> str:
+        line = line.removeprefix("pip install uv && uv run ")
+        if line == "echo $?":
+            return str(self.status)
+        words = shlex.split(line)
+        where = words[words.index(">") + 1 :] if ">" in words else []
+        words = words[: words.index(">")] if where else words
+        out, messages = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(messages if where else out):
+            if words[0] == "obliv":
+                self.status = main(words[1:])
+            elif words[0] == "cat":
+                print("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]), end="")
+                self.status = 0
+            elif words[0] == "python":
+                self.status = _script(words[1:])
+            else:
+                raise AssertionError(f"a page cannot run {words[0]!r}")
+        if where:
+            Path(where[0]).write_text(out.getvalue(), encoding="utf-8")
+            return messages.getvalue()
+        return out.getvalue()
+
+
+def _script(words: list[str]) -> int:
+    with mock.patch.object(sys, "argv", words):
+        try:
+            runpy.run_path(words[0], run_name="__main__")
+        except SystemExit as end:
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+                return 1
+            return int(end.code or 0)
+    return 0
+
+
+@contextmanager
+def _clean(folder: str | Path) -> Iterator[None]:
+    """Another folder, and afterwards the registries as they were."""
+    before = os.getcwd()
+    kept = [(list(registry), registry._entries.copy(), registry._names.copy()) for registry in REGISTRIES]
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        for registry, (_, entries, names) in zip(REGISTRIES, kept, strict=True):
+            registry._entries, registry._names = entries, names
+
+
+def _check(page: str, folder: Path, slow: bool) -> None:
+    with _clean(folder):
+        run = Run((ROOT / page).read_text(encoding="utf-8"), slow)
+        run.page()
+    assert not run.faults, f"{page} says otherwise:\n\n" + "\n".join(run.faults)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_the_page_shows(page: str, tmp_path: Path) -> None:
+    _check(page, tmp_path, slow=False)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", [page for page in PAGES if re.search(r"^```\w+.* slow", (ROOT / page).read_text(), re.M)])
+def test_what_takes_longer(page: str, tmp_path: Path) -> None:
+    _check(page, tmp_path, slow=True)
+
+
+def _anchors(page: Path) -> set[str]:
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    here = ROOT / page
+    text = _FENCE.sub("", here.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        there = (here.parent / name).resolve() if name else here
+        assert there.exists(), f"{page} links to {target}, which is not there"
+        assert not anchor or anchor in _anchors(there), f"{page} links to {target}: no such heading"
+
+
+@pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
+def test_every_name_stands_in_the_list_of_specs(registry: specs.Registry[Any]) -> None:
+    page = (ROOT / "docs" / "specs.md").read_text(encoding="utf-8")
+    for entry in registry:
+        if entry.make.__module__.startswith("obliv."):
+            for word in (entry.name, *entry.aliases):
+                assert re.search(rf"`{re.escape(word)}[`:]", page), f"docs/specs.md lacks the {registry.kind} {word}"
+
+
+def test_every_public_name_stands_on_the_python_page() -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for name in obliv.__all__:
+        assert re.search(rf"`(obliv\.)?{name}\b", page), f"docs/python.md lacks {name}"
+
+
+def test_every_page_is_on_the_map() -> None:
+    linked = {
+        str((ROOT / "docs" / target.partition("#")[0]).resolve().relative_to(ROOT))
+        for target in re.findall(r"\]\(([^):]+)\)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    }
+    assert set(PAGES) - {"docs/index.md", "README.md"} <= linked
+
+
+def _paste(pages: list[str]) -> None:
+    for page in pages:
+        path = ROOT / page
+        with tempfile.TemporaryDirectory() as folder, _clean(folder):
+            run = Run(path.read_text(encoding="utf-8"), slow=True)
+            made = run.page()
+        print(f"{page}: {run.ran} run, {len(run.faults)} changed")
+        if made != run.text:
+            path.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _paste(sys.argv[1:] or PAGES)

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from drawn import how_many, part, texts
+
+import obliv
+from obliv import view
+from obliv.view.curves import RADIUS, channel_lines
+from obliv.view.layout import place
+from obliv.view.ribbons import ribbon
+
+SPECS = [
+    "mesh:4x3",
+    "torus:4x3",
+    "torus:2x2",
+    "mesh:3x3x3",
+    "torus:4x4x4",
+    "hypercube:5",
+    "hyperx:3x3",
+    "complete:6",
+    "complete:2",
+    "ring:7",
+    "ring:2",
+    "line:5",
+    "random-regular:n=12,d=3,seed=1",
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_channel_is_an_arrow_and_every_node_a_disc(spec: str) -> None:
+    topology = obliv.topology(spec)
+    ax = view.draw_topology(topology)
+    assert how_many(ax, "channels") == topology.channels
+    assert how_many(ax, "nodes") == topology.nodes
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
+    topology = obliv.topology(spec)
+    lines = [line for group in channel_lines(topology, place(topology)) for line in group]
+    middles = {tuple(np.round(line[len(line) // 2 - 1] + line[len(line) // 2], 6).tolist()) for line in lines}
+    assert len(middles) == len(lines)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_arrows_run_from_the_rim_of_the_tail_to_the_rim_of_the_head(spec: str) -> None:
+    topology = obliv.topology(spec)
+    points = place(topology)
+    for c, group in enumerate(channel_lines(topology, points)):
+        assert np.hypot(*(group[0][0] - points[topology.tail[c]])) == pytest.approx(RADIUS, abs=0.02)
+        assert np.hypot(*(group[-1][-1] - points[topology.head[c]])) == pytest.approx(RADIUS, abs=0.02)
+
+
+def test_channels_that_wrap_round_a_torus_leave_the_grid_and_no_line_crosses_it() -> None:
+    topology = obliv.torus(5, 4)
+    stubs = 0
+    for group in channel_lines(topology, place(topology)):
+        assert all(np.ptp(line, axis=0).max() < 1 for line in group)
+        if len(group) == 2:
+            stubs += 1
+            out, back = group[0][-1], group[1][0]
+            assert not (0 <= out[0] <= 4 and 0 <= out[1] <= 3)
+            assert not (0 <= back[0] <= 4 and 0 <= back[1] <= 3)
+    assert stubs == 2 * (5 + 4)
+
+
+def test_parallel_channels_are_apart() -> None:
+    topology = obliv.build("double", 2, [(0, 1), (0, 1), (1, 0)])
+    middles = [group[0][len(group[0]) // 2] for group in channel_lines(topology, place(topology))]
+    gaps = [np.hypot(*(a - b)) for k, a in enumerate(middles) for b in middles[:k]]
+    assert min(gaps) > 0.1
+
+
+def test_positions_of_a_file_are_kept_up_to_scale() -> None:
+    given = np.array([[10.0, 50.0], [14.0, 50.0], [10.0, 53.0]])
+    topology = obliv.build("map", 3, [(0, 1), (1, 2), (2, 0)], positions=given)
+    found = place(topology)
+    sides, wanted = np.hypot(*np.diff(found, axis=0).T), np.hypot(*np.diff(given, axis=0).T)
+    assert sides[0] / sides[1] == pytest.approx(wanted[0] / wanted[1])
+
+
+@pytest.mark.parametrize("given", [np.zeros((4, 2)), np.full((4, 2), np.nan)])
+def test_positions_that_say_nothing_are_not_used(given: np.ndarray) -> None:
+    topology = obliv.build("nowhere", 4, [(0, 1), (1, 2), (2, 3), (3, 0)], positions=given)
+    found = place(topology)
+    assert np.isfinite(found).all()
+    assert len(np.unique(np.round(found, 6), axis=0)) == 4
+
+
+def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "networkx", None)
+    found = place(obliv.topology("random-regular:n=12,d=3,seed=1"))
+    radii = np.hypot(*found.T)
+    assert np.allclose(radii, radii[0])
+
+
+def test_colours_and_widths_follow_the_loads() -> None:
+    topology = obliv.ring(4)
+    loads = [Fraction(c % 4, 2) for c in range(topology.channels)]
+    ax = view.draw_loads(topology, loads)
+    ax.figure.canvas.draw()
+    busy = part(ax, "channels")
+    assert sorted(busy.get_array()) == sorted(float(load) for load in loads if load)
+    assert how_many(ax, "idle channels") == sum(load == 0 for load in loads)
+    red, green, blue, _ = busy.get_facecolor().T
+    lightness = 0.2 * red + 0.7 * green + 0.1 * blue
+    assert (np.diff(lightness) <= 1e-9).all()  # sorted by load: light to dark
+    areas = [abs(_area(path.vertices)) for path in busy.get_paths()]
+    assert areas[0] < areas[-1]
+
+
+def test_the_worst_channel_is_pointed_out_with_its_load() -> None:
+    topology = obliv.mesh(3, 3)
+    loads = [Fraction(1, 3)] * topology.channels
+    loads[7] = Fraction(5, 2)
+    ax = view.draw_loads(topology, loads)
+    assert how_many(ax, "worst channel") == 1
+    assert "5/2" in texts(ax)
+    assert "1/3" in texts(view.draw_loads(topology, loads, worst=2))
+
+
+def test_nothing_is_pointed_out_where_nothing_is_loaded() -> None:
+    topology = obliv.mesh(3, 3)
+    ax = view.draw_loads(topology, [0.0] * topology.channels)
+    assert how_many(ax, "idle channels") == topology.channels
+    assert part(ax, "worst channel") is None
+    assert not ax.child_axes  # no colour bar
+
+
+def test_axes_that_are_given_are_used_and_keep_their_figure() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3))
+    left, right = figure.subplots(1, 2)
+    assert view.draw_topology(obliv.mesh(3, 3), left) is left
+    assert view.plot_loads(obliv.routing("dor", obliv.mesh(3, 3)), "transpose", right) is right
+    assert tuple(figure.get_size_inches()) == (7, 3)
+
+
+def test_everything_is_inside_a_figure_of_our_own() -> None:
+    for spec in ("line:9", "complete:6", "mesh:3x3x3", "torus:9x9"):
+        ax = view.plot_topology(obliv.topology(spec))
+        around, figure = ax.get_tightbbox(), ax.figure.bbox
+        assert around.x0 >= 0
+        assert around.y0 >= 0
+        assert around.x1 <= figure.width
+        assert around.y1 <= figure.height
+
+
+def test_labels() -> None:
+    cube = obliv.hypercube(3)
+    assert "011" in texts(view.draw_topology(cube))
+    assert texts(view.draw_topology(cube, labels=False)) == []
+    grid = obliv.mesh(4, 4)
+    assert [each.get_text() for each in view.draw_topology(grid).get_xticklabels()] == ["0", "1", "2", "3"]
+    assert len(texts(view.draw_topology(grid, labels=True))) == 16
+    named = obliv.build("two", 2, [(0, 1), (1, 0)], labels=("Frankfurt am Main", "Köln"))
+    assert "Frankfurt am Main" in texts(view.draw_topology(named))
+
+
+def test_switches_look_unlike_terminals() -> None:
+    topology = obliv.build("star", 4, [(0, 3), (3, 0), (1, 3), (3, 1), (2, 3), (3, 2)], terminals=[0, 1, 2])
+    faces = part(view.draw_topology(topology), "nodes").get_facecolor()
+    assert (faces[0] == faces[1]).all()
+    assert not (faces[0] == faces[3]).all()
+
+
+@pytest.mark.parametrize(
+    ("loads", "words"),
+    [
+        ([1.0], "1 loads are given"),
+        ([float("nan")] * 4, "channel 0"),
+        ([0.0, -1.0, 0.0, 0.0], "channel 1"),
+        ([float("inf")] * 4, "finite"),
+    ],
+)
+def test_loads_that_do_not_fit_are_refused(loads: list[float], words: str) -> None:
+    with pytest.raises(obliv.InputError, match=words):
+        view.draw_loads(obliv.line(3), loads)
+
+
+def test_other_wrong_arguments_are_refused() -> None:
+    with pytest.raises(obliv.InputError, match="channel 9"):
+        view.draw_loads(obliv.line(3), [1.0] * 4, worst=9)
+    with pytest.raises(obliv.InputError, match="labels"):
+        view.draw_topology(obliv.line(3), labels="some")
+
+
+def test_loads_beyond_floats_are_refused_not_drawn_wrongly() -> None:
+    with pytest.raises(obliv.InputError, match="finite"):
+        view.draw_loads(obliv.line(3), [Fraction(10**400)] * 4)
+
+
+def test_a_title_says_what_is_drawn() -> None:
+    ax = view.plot_loads(obliv.routing("dor", obliv.mesh(4, 4)), obliv.traffic("transpose", obliv.mesh(4, 4)))
+    assert "dor on mesh:4x4 under transpose" in ax.get_title()
+    assert "largest channel load 3" in ax.get_title()
+    assert "mesh:4x4" in view.plot_topology(obliv.mesh(4, 4)).get_title()
+
+
+def test_a_ribbon_is_closed_and_as_wide_as_asked() -> None:
+    outline = ribbon(np.array([[0.0, 0.0], [2.0, 0.0]]), 0.1)
+    assert (outline[0] == outline[-1]).all()
+    assert outline[0][1] == pytest.approx(0.05)
+    assert outline[:, 0].max() == 2.0
+
+
+def _area(outline: np.ndarray) -> float:
+    x, y = outline.T
+    return float(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import dataclasses
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn import how_many, part
+
+import obliv
+from obliv import view
+
+
+def worst(topology: str, routing: str) -> obliv.WorstCase:
+    return obliv.worst_case(obliv.routing(routing, obliv.topology(topology)))
+
+
+def legend(ax: object) -> list[str]:
+    return [each.get_text() for each in ax.get_legend().get_texts()]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("topology", "routing"), [("mesh:4x4", "dor"), ("torus:4x3", "romm"), ("ring:7", "ecmp")])
+def test_arrows_are_the_pairs_of_the_permutation(topology: str, routing: str) -> None:
+    result = worst(topology, routing)
+    weights = result.subject.pair_loads().on_channel(result.channel["id"])
+    strong = sum(weights[s, d] > 0 for s, d in enumerate(result.permutation))
+    moved = sum(s != d for s, d in enumerate(result.permutation))
+    ax = result.plot()
+    assert how_many(ax, "flows on the worst channel") == strong
+    assert how_many(ax, "other flows") == moved - strong
+    assert part(ax, "channels").get_array().max() == pytest.approx(float(result.channel_load))
+    assert f"{strong} pair" in legend(ax)[1]
+
+
+def test_what_the_pairs_put_on_the_channel_adds_up_to_its_load() -> None:
+    result = worst("torus:5x5", "romm")
+    shares = part(result.plot(), "flows on the worst channel").get_array()
+    assert shares.sum() == pytest.approx(float(result.channel_load))
+
+
+def test_the_title_says_topology_routing_load_and_share_exactly() -> None:
+    title = worst("torus:9x9", "romm").plot().get_title()
+    for words in ("romm", "torus:9x9", "32/5 = 6.4", "25/144 = 0.1736 of capacity"):
+        assert words in title
+    assert "throughput 1" in worst("complete:4", "ecmp").plot().get_title()
+    assert worst("mesh:3x3", "dor").plot(title=False).get_title() == ""
+
+
+def test_the_matrix_has_a_dot_for_every_pair() -> None:
+    result = worst("mesh:4x4", "dor")
+    ax = result.plot(kind="matrix")
+    dots = [part(ax, name).get_offsets() for name in ("pairs on the worst channel", "other pairs", "fixed points")]
+    pairs = {(int(s), int(d)) for d, s in np.vstack(dots)}
+    assert pairs == set(enumerate(result.permutation))
+    assert all(s == d for d, s in dots[2])
+    assert len(dots[0]) == 3
+    assert ax.get_xlabel() == "destination"
+    assert ax.get_ylabel() == "source"
+    assert ax.yaxis_inverted()  # sources are counted downwards
+
+
+def test_pairs_to_themselves_that_load_the_channel_are_drawn() -> None:
+    result = worst("torus:3x3", "valiant")
+    own = dataclasses.replace(result, permutation=tuple(range(9)))
+    ax = view.plot_worst(own)
+    assert how_many(ax, "flows on the worst channel") > 0
+    assert part(ax, "other flows") is None
+
+
+def test_a_saved_result_is_drawn_like_the_fresh_one(tmp_path: Path) -> None:
+    result = worst("mesh:4x4", "o1turn")
+    result.save(tmp_path / "claim.json")
+    for name, each in (("a", result), ("b", obliv.load(tmp_path / "claim.json"))):
+        view.save(each, tmp_path / f"{name}.svg")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_pair_loads_can_be_drawn_while_they_are_at_hand(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)).pair_loads())
+    assert how_many(result.plot(), "nodes") == 9
+    result.save(tmp_path / "claim.json")
+    with pytest.raises(obliv.InputError, match="names no routing"):
+        obliv.load(tmp_path / "claim.json").plot()
+
+
+def test_with_rates_the_traffic_is_drawn() -> None:
+    topology = obliv.ring(6).with_rates([Fraction(1, 2)] * 6, [Fraction(1, 3)] * 6)
+    result = obliv.worst_case(obliv.routing("dor", topology))
+    assert result.permutation is None
+    ax = result.plot()
+    shares = part(ax, "flows on the worst channel").get_array()
+    assert shares.sum() == pytest.approx(float(result.channel_load))
+    assert len(shares) + how_many(ax, "other flows") <= len(result.traffic)
+    assert part(result.plot(kind="matrix"), "pairs on the worst channel") is not None
+
+
+def test_with_bandwidths_the_shares_are_of_the_channel() -> None:
+    topology = obliv.build("slow", 3, [(0, 1), (1, 2), (2, 1), (1, 0)], bandwidth=[2, "1/2", 1, 1])
+    result = obliv.worst_case(obliv.routing("shortest", topology))
+    shares = part(result.plot(), "flows on the worst channel").get_array()
+    assert shares.sum() == pytest.approx(float(result.channel_load))
+
+
+def test_estimates_say_so() -> None:
+    routing = obliv.routing("o1turn", obliv.mesh(3, 3))
+    result = obliv.worst_case(routing, samples=5, rng=np.random.default_rng(1))
+    ax = result.plot()
+    assert "±" in ax.get_title()
+    assert "estimated" in ax.child_axes[0].get_ylabel()
+
+
+def test_a_network_without_channels_is_refused() -> None:
+    lonely = obliv.worst_case(obliv.routing("ecmp", obliv.build("one", 1, [])))
+    with pytest.raises(obliv.InputError, match="no channels"):
+        lonely.plot()
+
+
+def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(obliv.InputError, match="matrix"):
+        worst("mesh:3x3", "dor").plot(kind="matrx")
+
+
+def test_a_large_network_is_drawn_in_seconds_without_what_does_not_matter() -> None:
+    topology = obliv.torus(21, 21)
+    result = obliv.worst_case(obliv.routing("romm", topology))
+    began = time.perf_counter()
+    ax = result.plot()
+    assert time.perf_counter() - began < 5
+    assert part(ax, "other flows") is None
+    assert "not drawn" in legend(ax)[2]
+
+
+def test_bars_of_throughput() -> None:
+    result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform", "shift:0")
+    ax = result.plot()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([5 / 18, 1.0, 0.0])
+    assert [each.get_text() for each in ax.texts] == ["5/18 = 0.2778", "1", "loads no channel"]
+    assert [each.get_text() for each in ax.get_yticklabels()] == ["tornado", "uniform", "shift:0"]
+    assert ax.get_xlabel() == "fraction of capacity"
+
+
+def test_bars_where_the_capacity_is_unknown() -> None:
+    ax = obliv.throughput(obliv.routing("ecmp", obliv.complete(5)), "shift:1").plot()
+    assert "throughput" in ax.get_xlabel()
+    assert ax.patches[0].get_width() == 1.0
+
+
+def test_only_results_with_a_picture_are_drawn() -> None:
+    with pytest.raises(obliv.InputError, match="Throughput, WorstCase"):
+        view.plot([1, 2, 3])
+    with pytest.raises(obliv.InputError, match="no pattern"):
+        obliv.Throughput("mesh:3x3", "dor", {}).plot()

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from obliv.results import Estimate
+from obliv.view import table, to_csv
+from obliv.view.text import short
+
+ROWS = [
+    {"routing": "romm", "fraction_of_capacity": Fraction(25, 144), "hops": 4, "ok": True},
+    {"routing": "sampled [0,1]", "fraction_of_capacity": Estimate(0.41, 0.002, 100), "hops": None, "ok": False},
+]
+
+
+def printed(made: object) -> str:
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=100, color_system=None).print(made)
+    return out.getvalue()
+
+
+def test_numbers_are_shown_as_what_they_are() -> None:
+    text = printed(table(ROWS))
+    assert "25/144 = 0.1736" in text
+    assert "0.41 ± 0.002" in text
+    assert "sampled [0,1]" in text  # brackets are no markup
+    assert "yes" in text
+    assert "no" in text
+    assert "fraction of capacity" in text.splitlines()[0]
+
+
+def test_numbers_stand_to_the_right() -> None:
+    made = table(ROWS)
+    assert [column.justify for column in made.columns] == ["left", "right", "right", "left"]
+
+
+def test_columns_can_be_chosen_and_named() -> None:
+    assert [str(c.header) for c in table(ROWS, ["hops", "routing"]).columns] == ["hops", "routing"]
+    assert [str(c.header) for c in table(ROWS, {"hops": "H"}).columns] == ["H"]
+    assert "-" in printed(table(ROWS, ["nothing"]))
+    assert table([], ["a"]).row_count == 0
+    assert table(iter(ROWS)).row_count == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (Fraction(25, 144), "25/144 = 0.1736"),
+        (Fraction(7), "7"),
+        (Fraction(-1, 3), "-1/3 = -0.3333"),
+        (Fraction(10**30, 3), "≈ 3.333e+29"),
+        (Fraction(10**400), "≈ inf"),
+        (Estimate(0.41, 0.002, 9), "0.41 ± 0.002"),
+        (0.123456, "0.1235"),
+        (12, "12"),
+    ],
+)
+def test_short_numbers(value: object, text: str) -> None:
+    assert short(value) == text  # type: ignore[arg-type]
+
+
+def test_csv_has_exact_numbers_beside_their_decimals() -> None:
+    read = list(csv.DictReader(io.StringIO(to_csv(ROWS))))
+    assert list(read[0]) == [
+        "routing", "fraction_of_capacity", "fraction_of_capacity_exact", "fraction_of_capacity_stderr", "hops", "ok",
+    ]  # fmt: skip
+    assert Fraction(read[0]["fraction_of_capacity_exact"]) == Fraction(25, 144)
+    assert float(read[0]["fraction_of_capacity"]) == 25 / 144
+    assert read[0]["fraction_of_capacity_stderr"] == ""
+    assert (read[1]["fraction_of_capacity"], read[1]["fraction_of_capacity_exact"]) == ("0.41", "")
+    assert read[1]["hops"] == ""
+    assert read[1]["routing"] == "sampled [0,1]"
+
+
+def test_csv_of_nothing_and_of_uneven_rows() -> None:
+    assert to_csv([]).strip() == ""
+    assert to_csv([{"a": np.int64(1)}, {"b": "x"}]) == "a,b\n1,\n,x\n"
+    assert "\r" not in to_csv(ROWS)
