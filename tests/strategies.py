@@ -12,9 +12,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import obliv
+
+NIGHT = settings.get_current_profile_name() == "night"
+
+
+def examples(count: int) -> settings:
+    """So many examples by day, ten times as many (and others every time) at night."""
+    return settings(max_examples=count * (10 if NIGHT else 1))
+
 
 Path = tuple[tuple[int, ...], Fraction]
 

@@ -126,7 +126,8 @@ class Run:
         out, messages = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(messages if where else out):
             if words[0] == "obliv":
-                self.status = main(words[1:])
+                with _registries():  # a command is a program of its own
+                    self.status = main(words[1:])
             elif words[0] == "cat":
                 print("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]), end="")
                 self.status = 0
@@ -153,17 +154,26 @@ def _script(words: list[str]) -> int:
 
 
 @contextmanager
-def _clean(folder: str | Path) -> Iterator[None]:
-    """Another folder, and afterwards the registries as they were."""
-    before = os.getcwd()
+def _registries() -> Iterator[None]:
+    """Afterwards the registries are as they were."""
     kept = [(list(registry), registry._entries.copy(), registry._names.copy()) for registry in REGISTRIES]
-    os.chdir(folder)
     try:
         yield
     finally:
-        os.chdir(before)
         for registry, (_, entries, names) in zip(REGISTRIES, kept, strict=True):
             registry._entries, registry._names = entries, names
+
+
+@contextmanager
+def _clean(folder: str | Path) -> Iterator[None]:
+    """Another folder, and afterwards everything as it was."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        with _registries():
+            yield
+    finally:
+        os.chdir(before)
 
 
 def _check(page: str, folder: Path, slow: bool) -> None:

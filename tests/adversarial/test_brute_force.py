@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -43,7 +43,7 @@ def check(case: Case, result: Any) -> None:
 
 
 @given(strategies.cases(), st.sampled_from(["auto", "off"]), st.booleans())
-@settings(max_examples=300)
+@strategies.examples(300)
 def test_all_permutations(case: Case, symmetry: str, through_loads: bool) -> None:
     event(f"{len(case.terminals)} terminals")
     subject = case.routing.pair_loads() if through_loads else case.routing
@@ -51,20 +51,20 @@ def test_all_permutations(case: Case, symmetry: str, through_loads: bool) -> Non
 
 
 @given(strategies.cases(largest=5))
-@settings(max_examples=8)
+@strategies.examples(8)
 def test_symmetry_search_changes_nothing(case: Case) -> None:
     check(case, obliv.worst_case(case.routing, symmetry="search"))
 
 
 @pytest.mark.nightly
 @given(strategies.cases(largest=6))
-@settings(max_examples=200)
+@strategies.examples(200)
 def test_symmetry_search_changes_nothing_at_night(case: Case) -> None:
     check(case, obliv.worst_case(case.routing, symmetry="search"))
 
 
 @given(strategies.cases())
-@settings(max_examples=200)
+@strategies.examples(200)
 def test_pair_loads_and_hops(case: Case) -> None:
     """Pair loads are what the listed paths say, for every pair and channel."""
     loads = case.routing.pair_loads()
@@ -79,7 +79,7 @@ def test_pair_loads_and_hops(case: Case) -> None:
 
 @pytest.mark.nightly
 @given(strategies.cases(largest=7))
-@settings(max_examples=500)
+@strategies.examples(500)
 def test_all_permutations_at_night(case: Case) -> None:
     check(case, obliv.worst_case(case.routing))
     check(case, obliv.worst_case(case.routing, symmetry="off"))
@@ -245,7 +245,7 @@ def check_rates(case: Case, injection: list[Fraction], ejection: list[Fraction],
     st.sampled_from(["whole", "rational", "equal"]),
     st.sampled_from(["auto", "off"]),
 )
-@settings(max_examples=150)
+@strategies.examples(150)
 def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
     rng = random.Random(seed)
     n = len(case.terminals)
@@ -290,7 +290,7 @@ def test_rates_on_cartesian_networks(spec: str, name: str, seed: int) -> None:
 
 
 @given(strategies.cases(largest=5), st.integers(1, 7), st.integers(1, 7))
-@settings(max_examples=60)
+@strategies.examples(60)
 def test_equal_rates_scale_the_load(case: Case, top: int, bottom: int) -> None:
     """All terminals faster by a factor: the worst load grows by that factor."""
     factor = Fraction(top, bottom)
@@ -300,7 +300,7 @@ def test_equal_rates_scale_the_load(case: Case, top: int, bottom: int) -> None:
 
 
 @given(strategies.cases(largest=5), st.integers(0, 2**32))
-@settings(max_examples=60)
+@strategies.examples(60)
 def test_bandwidth_divides_the_load(case: Case, seed: int) -> None:
     """Pair loads know no bandwidth; loads under traffic are divided by it."""
     loads = case.routing.pair_loads()

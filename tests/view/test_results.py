@@ -120,6 +120,8 @@ def test_a_network_without_channels_is_refused() -> None:
 def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
     with pytest.raises(obliv.InputError, match="matrix"):
         worst("mesh:3x3", "dor").plot(kind="matrx")
+    with pytest.raises(obliv.InputError, match="labels"):
+        worst("mesh:3x3", "dor").plot(kind="matrix", labels="some")
 
 
 def test_a_large_network_is_drawn_in_seconds_without_what_does_not_matter() -> None:

@@ -18,6 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
+    sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import app
 

@@ -35,6 +35,7 @@ def topology_(topology: TopologySpec, output: Output) -> None:
     import obliv
     from obliv import view
 
+    view.require_format(output)
     view.save(view.plot_topology(obliv.topology(topology)), output)
     say(f"drawn in {output}")
 
@@ -53,6 +54,7 @@ def loads(
     import obliv
     from obliv import view
 
+    view.require_format(output)
     network, way = made(topology, routing)
     view.save(view.plot_loads(way, obliv.traffic(traffic, network)), output)
     say(f"drawn in {output}")
@@ -72,6 +74,7 @@ def worst(
     from obliv import view
     from obliv.analysis.worst_case import worst_case
 
+    view.require_format(output)
     _, way = made(topology, routing)
     with progress() as step:
         result = worst_case(way, progress=step)

@@ -42,6 +42,10 @@ def worst(
     """
     from obliv.analysis.worst_case import worst_case
 
+    if plot is not None:
+        from obliv import view
+
+        view.require_format(plot)
     _, way = made(topology, routing)
     rng = None
     if samples:
@@ -63,8 +67,6 @@ def worst(
         result.save(output)
         say(f"kept in {output}" + ("" if samples else f"; check it with  obliv verify {output}"))
     if plot is not None:
-        from obliv import view
-
         view.save(result, plot)
         say(f"drawn in {plot}")
     answer(result, format, hide=() if certificate else ("certificate",))

@@ -27,7 +27,7 @@ class WorstCase(Result):
     traffic: tuple[tuple[int, int, Fraction], ...] | None = None
     focus_channels: int = 0
     certificate: dict[str, Any] | None = None
-    names: tuple[str, str] = ("", "")
+    names: tuple[str, str] = field(default=("", ""), compare=False)
 
     @property
     def throughput(self) -> Fraction | Estimate | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from obliv.kernels import kernel
 
-__all__ = ["add_source", "hop_flow", "quadrant_flow", "walk_flow"]
+__all__ = ["add_block", "hop_flow", "quadrant_flow", "raise_tops", "sort_block", "walk_flow"]
 
 Array = Any
 
@@ -296,28 +296,21 @@ def walk_flow(
 
 
 @kernel
-def add_source(
+def sort_block(
     ends: Array,
     channel: Array,
     amount: Array,
     whole: Array,
     denominator: int,
-    rate: int,
-    price: Array,
-    over: Array,
-    top: Array,
-    total: Array,
-    row_total: Array,
-    col_top: Array,
-    named: int,
-    partner: int,
-    found: Array,
+    source: int,
+    cursor: Array,
+    out_source: Array,
+    out_destination: Array,
+    out_weight: Array,
 ) -> bool:
-    """Add one source's term max(0, max_j (w - v)) to every channel's dual, and its row maximum to the simple bound.
+    """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
 
-    price[j, c] is the price of destination j on channel c.  `found` gets the named channel's load from `partner`.
-    Returns False where a load is no whole number over the claim's denominator.  `over` and `top` are zero on entry
-    and on return.
+    Returns False where a load is no whole number over it.
     """
     begin = 0
     for j in range(len(ends)):
@@ -326,24 +319,61 @@ def add_source(
         q = denominator // whole[j]
         r = denominator % whole[j]
         for e in range(begin, ends[j]):
-            c = channel[e]
-            rest = amount[e] * r
-            if rest % whole[j] != 0:
-                return False
-            w = amount[e] * q + rest // whole[j]
-            if w > top[c]:
-                top[c] = w
-            if w > col_top[j, c]:
-                col_top[j, c] = w
-            if w - price[j, c] > over[c]:
-                over[c] = w - price[j, c]
-            if c == named and j == partner:
-                found[0] = w
+            weight = amount[e] * q
+            if r != 0:
+                rest = amount[e] * r
+                if rest % whole[j] != 0:
+                    return False
+                weight += rest // whole[j]
+            at = cursor[channel[e]]
+            cursor[channel[e]] = at + 1
+            out_source[at] = source
+            out_destination[at] = j
+            out_weight[at] = weight
         begin = ends[j]
-    for e in range(begin):
-        c = channel[e]
-        total[c] += rate * over[c]
-        row_total[c] += rate * top[c]
-        over[c] = 0
-        top[c] = 0
     return True
+
+
+@kernel
+def add_block(
+    start: Array,
+    source: Array,
+    destination: Array,
+    weight: Array,
+    send: Array,
+    dual: Array,
+    price: Array,
+    total: Array,
+) -> None:
+    """Add the terms send_i · max(0, max_j (w_ij - v_j)) of a block of sources to each channel's dual.
+
+    Entries of channel c are ``start[c] .. start[c + 1]``, sorted by source; its prices v are ``price[dual[c]]``.
+    """
+    for c in range(len(total)):
+        v = price[dual[c]]
+        sum_ = 0
+        over = 0
+        before = -1
+        for e in range(start[c], start[c + 1]):
+            if source[e] != before:
+                if over > 0:
+                    sum_ += send[before] * over
+                over = 0
+                before = source[e]
+            gain = weight[e] - v[destination[e]]
+            if gain > over:
+                over = gain
+        if over > 0:
+            sum_ += send[before] * over
+        total[c] += sum_
+
+
+@kernel
+def raise_tops(start: Array, destination: Array, weight: Array, row: Array, top: Array) -> None:
+    """Raise the column maxima of the channels that need them: channel c's stand in ``top[row[c]]``, none where < 0."""
+    for c in range(len(row)):
+        if row[c] < 0:
+            continue
+        for e in range(start[c], start[c + 1]):
+            if weight[e] > top[row[c], destination[e]]:
+                top[row[c], destination[e]] = weight[e]

@@ -20,14 +20,16 @@ from obliv.errors import ObliviousError, require_memory
 from obliv.kernels import run
 from obliv.results import Verification, provenance
 from obliv.topology.topology import Topology
-from obliv.verify._kernels import add_source
+from obliv.verify._kernels import add_block, raise_tops, sort_block
 from obliv.verify.claim import Claim
-from obliv.verify.flows import Flows, source_flows
+from obliv.verify.flows import Flow, source_flows
 
 __all__ = ["check_worst_case"]
 
 Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
+
+_BLOCK = 8_000_000  # entries that are sorted by channel at a time
 
 
 class _Report:
@@ -175,104 +177,144 @@ def _figure_problems(claim: Claim, topology: Topology) -> list[str]:
 def _check_loads(
     report: _Report, claim: Claim, topology: Topology, routing: Any, quick: bool, end: float, progress: Progress
 ) -> list[int]:
-    injection, ejection = topology.rates()
-    scale = lcm(*(rate.denominator for rate in (*injection, *ejection)))
-    sends = [int(rate * scale) for rate in injection]
-    takes = [int(rate * scale) for rate in ejection]
-    terminals, channels = len(sends), topology.channels
-    highest = max((price for v in claim.duals for price in v), default=0)
-    bits = max(claim.denominator, highest).bit_length() + (terminals * max(sends + takes) * 4).bit_length()
-    number: Any = np.int64 if bits < 62 else object
-    require_memory(16.0 * channels * terminals, f"the prices of {channels} channels")
-    price: Array = np.zeros((terminals, channels), number)
+    """Bound every channel (or the named one) by prices or simply; the channels that were left unchecked."""
+    rates = topology.rates()
+    scale = lcm(*(rate.denominator for side in rates for rate in side))
+    sends, takes = ([int(rate * scale) for rate in side] for side in rates)
     named = claim.channel["id"]
-    for c, entry in enumerate(claim.channels):
-        if entry != "simple" and (not quick or c == named):
-            carried = _carried(claim, topology, entry)
-            if carried is None:
-                report.note("prices", False, f"the word of channel {c} moves a terminal onto a node that is none")
-                return [c]
-            price[:, c] = carried
-    total: Array = np.zeros(channels, number)
-    row_total: Array = np.zeros(channels, number)
-    col_top: Array = np.zeros((terminals, channels), number)
-    witness = _witness(claim)
-    load = Fraction(0)
+    checked = [named] if quick else list(range(topology.channels))
+    highest = max((price for v in claim.duals for price in v), default=0)
+    bits = max(claim.denominator, highest).bit_length() + (4 * sum(sends + takes)).bit_length()
+    number: Any = np.int64 if bits < 62 else object
+    prices = _Prices(claim, topology, checked, number)
+    if prices.misfit is not None:
+        report.note("prices", False, f"the word of channel {prices.misfit} moves a terminal onto a node that is none")
+        return checked
+    sums = _Sums(claim, topology, prices, np.array(sends, number))
     flows = source_flows(routing, claim.denominator)
-    for i in range(terminals):
-        row = _add(flows, i, claim, sends[i], price, total, row_total, col_top, named, witness.get(i, []), number)
-        if row is None:
+    for i in range(len(sends)):
+        if not sums.add(i, flows(i)):
             report.note("pair loads", False, f"a load is no whole number over the denominator {claim.denominator}")
-            return list(range(channels))
-        load += row
-        progress("channels", (i + 1) / terminals)
-        if time.perf_counter() > end and i + 1 < terminals:
-            share = f"{i + 1} of {terminals} sources"
+            return checked
+        progress("channels", (i + 1) / len(sends))
+        if time.perf_counter() > end and i + 1 < len(sends):
+            share = f"{i + 1} of {len(sends)} sources"
             report.note("channels", None, f"the time ran out after {share}: no channel is checked; raise --budget")
-            return list(range(channels))
-    load /= claim.denominator * topology.bandwidth_of(named)
-    report.note(
-        "witness", load == claim.channel_load, f"it loads channel {named} by {load}, claimed {claim.channel_load}"
-    )
-    checked = [named] if quick else list(range(channels))
-    worst, bad = 0, []
+            return list(range(topology.channels))
+    sums.flush()
+    load = sums.load / (claim.denominator * topology.bandwidth_of(named))
+    claimed = claim.channel_load
+    report.note("witness", load == claimed, f"it loads channel {named} by {load}, claimed {claimed}")
     demand = np.array(takes, object)
+    bad = []
     for c in checked:
-        limit = claim.channel_load * topology.bandwidth_of(c) * claim.denominator * scale
-        if claim.channels[c] == "simple":
-            proved = int(row_total[c]) <= limit or int((col_top[:, c].astype(object) * demand).sum()) <= limit
-        else:
-            proved = int(total[c]) + int((price[:, c].astype(object) * demand).sum()) <= limit
-        if not proved:
+        limit = claimed * topology.bandwidth_of(c) * claim.denominator * scale
+        bound = int(sums.total[c]) + int((prices.of(c).astype(object) * demand).sum())
+        if bound > limit and claim.channels[c] == "simple":
+            bound = int((sums.tops_of(c).astype(object) * demand).sum())
+        if bound > limit:
             bad.append(c)
-        worst += 1
     simple = sum(claim.channels[c] == "simple" for c in checked)
-    detail = f"{worst - simple} by prices, {simple} by the simple bound"
+    detail = f"{len(checked) - simple} by prices, {simple} by the simple bound"
     if bad:
         detail = f"channel {bad[0]} may carry more than claimed" + (f", and {len(bad) - 1} others" if bad[1:] else "")
     report.note("channels", not bad, detail)
-    return [c for c in range(channels) if quick and c != named]
+    return [c for c in range(topology.channels) if quick and c != named]
 
 
-def _add(
-    flows: Flows,
-    i: int,
-    claim: Claim,
-    rate: int,
-    price: Array,
-    total: Array,
-    row_total: Array,
-    col_top: Array,
-    named: int,
-    partners: list[tuple[int, Fraction]],
-    number: Any,
-) -> Fraction | None:
-    """Add one source to all sums; what it puts on the named channel, None where a load is no whole number."""
-    flow = flows(i)
-    channels = price.shape[1]
-    largest = max((int(w) for w in np.unique(flow.whole)), default=1)
-    amounts = max((int(a) for a in (flow.amount.max(initial=0),)), default=0) if len(flow.amount) else 0
-    small = number is not object and flow.amount.dtype != object and flow.whole.dtype != object
-    small = (
-        small and (largest * (amounts + 1)).bit_length() < 62 and (claim.denominator * 4 * channels).bit_length() < 63
-    )
-    over, top = np.zeros(channels, number), np.zeros(channels, number)
-    found: Array = np.zeros(1, number)
-    load = Fraction(0)
-    first = partners[0][0] if partners else -1
-    ends, whole, amount = flow.ends, flow.whole, flow.amount
-    if not small:
-        whole, amount = whole.astype(object), amount.astype(object)
-    arguments = (ends, flow.channel, amount, whole, claim.denominator, rate)
-    sums = (price, over, top, total, row_total, col_top, named, first, found)
-    if not run(add_source, 20.0 * len(amount) * len(ends), *arguments, *sums):
-        return None
-    for j, share in partners:
-        part = slice(int(ends[j - 1]) if j else 0, int(ends[j]))
-        at = np.flatnonzero(flow.channel[part] == named)
-        crossed = sum(int(amount[part][k]) for k in at)
-        load += share * Fraction(crossed * claim.denominator, int(whole[j]))
-    return load
+class _Prices:
+    """The prices of every channel: its dual, carried along its word; zeros for the simple bound by rows."""
+
+    def __init__(self, claim: Claim, topology: Topology, checked: list[int], number: Any) -> None:
+        terminals = len(topology.terminals)
+        self.misfit: int | None = None
+        rows: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.row = np.zeros(topology.channels, np.int64)
+        for c in checked:
+            entry = claim.channels[c]
+            if entry != "simple":
+                self.row[c] = rows.setdefault((entry[0], tuple(entry[1])), len(rows) + 1)
+        require_memory(8.0 * (len(rows) + 1) * terminals, f"the prices of {len(rows)} channels")
+        self.table: Array = np.zeros((len(rows) + 1, terminals), number)
+        for (dual, word), row in rows.items():
+            place = _moved(claim, topology, word)
+            if (place < 0).any():
+                self.misfit = int(np.argmax(self.row == row))
+                return
+            self.table[row, place] = claim.duals[dual]
+
+    def of(self, channel: int) -> Array:
+        """The prices that hold for a channel."""
+        prices: Array = self.table[self.row[channel]]
+        return prices
+
+
+class _Sums:
+    """Every channel's sum over sources, filled block by block so that memory stays bounded."""
+
+    def __init__(self, claim: Claim, topology: Topology, prices: _Prices, send: Array) -> None:
+        channels, terminals = topology.channels, len(topology.terminals)
+        self.claim, self.prices, self.send = claim, prices, send
+        self.total: Array = np.zeros(channels, send.dtype)
+        self.load = Fraction(0)
+        simple = np.array([entry == "simple" for entry in claim.channels])
+        self._top_row = np.where(simple, np.cumsum(simple) - 1, -1)
+        require_memory(8.0 * int(simple.sum()) * terminals, f"the column maxima of {int(simple.sum())} channels")
+        self._top: Array = np.zeros((int(simple.sum()), terminals), send.dtype)
+        self._witness = _witness(claim)
+        self._block: list[tuple[int, Flow]] = []
+        self._size = 0
+
+    def add(self, i: int, flow: Flow) -> bool:
+        """Take one source's flow; False where a load is no whole number over the claim's denominator."""
+        self._block.append((i, flow))
+        self._size += len(flow.channel)
+        for j, share in self._witness.get(i, []):
+            part = slice(int(flow.ends[j - 1]) if j else 0, int(flow.ends[j]))
+            at = np.flatnonzero(flow.channel[part] == self.claim.channel["id"])
+            crossed = sum(int(flow.amount[part][k]) for k in at)
+            self.load += share * Fraction(crossed * self.claim.denominator, int(flow.whole[j]))
+        return self._size < _BLOCK or self.flush()
+
+    def flush(self) -> bool:
+        """Sort the block by channel and add it to the sums."""
+        channels, size = len(self.total), self._size
+        counts = np.zeros(channels, np.int64)
+        for _, flow in self._block:
+            counts += np.bincount(flow.channel, minlength=channels)
+        start = np.concatenate([[0], np.cumsum(counts)])
+        cursor = start[:-1].copy()
+        source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
+        weight: Array = np.empty(size, self.send.dtype)
+        for i, flow in self._block:
+            arguments = (flow.ends, flow.channel, *self._machine(flow), self.claim.denominator, i)
+            if not run(sort_block, 30.0 * size, *arguments, cursor, source, destination, weight):
+                return False
+        work = 10.0 * size
+        price = self.prices
+        run(add_block, work, start, source, destination, weight, self.send, price.row, price.table, self.total)
+        if len(self._top):
+            run(raise_tops, work, start, destination, weight, self._top_row, self._top)
+        self._block, self._size = [], 0
+        return True
+
+    def tops_of(self, channel: int) -> Array:
+        """The column maxima of a channel that the simple bound is to prove."""
+        tops: Array = self._top[self._top_row[channel]]
+        return tops
+
+    def _machine(self, flow: Flow) -> tuple[Array, Array]:
+        """Amounts and their denominators, as Python integers where a product could pass 64 bits."""
+        if not len(flow.amount):
+            return flow.amount, flow.whole
+        largest = int(max(flow.whole)) if flow.whole.dtype == object else int(flow.whole.max())
+        amount = int(max(flow.amount)) if flow.amount.dtype == object else int(flow.amount.max())
+        # a load is at most a path's length, so its numerator stays near the denominator
+        crossings = amount // largest + 1
+        small = (largest * amount).bit_length() < 62 and (self.claim.denominator * crossings).bit_length() < 62
+        if small and self.send.dtype != object:
+            return flow.amount, flow.whole
+        return flow.amount.astype(object), flow.whole.astype(object)
 
 
 def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
@@ -286,17 +328,12 @@ def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
     return found
 
 
-def _carried(claim: Claim, topology: Topology, entry: Any) -> Array | None:
-    """The prices of a dual after its terminals are moved by a word of generators, first to last."""
+def _moved(claim: Claim, topology: Topology, word: tuple[int, ...]) -> Array:
+    """Where a word of generators, first to last, moves every terminal; -1 where that is no terminal."""
     index = np.full(topology.nodes, -1, np.int64)
     index[topology.terminals] = np.arange(len(topology.terminals))
     place = topology.terminals.astype(np.int64)
-    for step in entry[1]:
+    for step in word:
         place = np.asarray(claim.generators[step])[place]
-    moved = index[place]
-    if (moved < 0).any():
-        return None
-    prices = claim.duals[entry[0]]
-    carried: Array = np.zeros(len(moved), object if max(prices, default=0) >= 2**62 else np.int64)
-    carried[moved] = prices
-    return carried
+    moved: Array = index[place]
+    return moved

@@ -10,7 +10,7 @@ from obliv.view.axes import fit, key, require_matplotlib
 from obliv.view.axes import title as write_title
 from obliv.view.canvas import canvas
 from obliv.view.flows import draw_flows, flow_lines
-from obliv.view.frame import Labels
+from obliv.view.frame import Labels, require_labels
 from obliv.view.layout import place
 from obliv.view.matrix import draw_matrix
 from obliv.view.network import as_amounts, loads_on
@@ -63,6 +63,7 @@ def plot_worst(
     """
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
+    require_labels(labels)
     require_matplotlib()
     shown, own = witness(result), ax is None
     ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result.channel["id"])
