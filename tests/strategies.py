@@ -208,7 +208,9 @@ def make_case(
     )
     if kind == "hops":
         hops = hop_table(rng, nodes, links)
-        return Case(nodes, links, bandwidth, terminals, paths_of_hops(nodes, links, hops), topology, Hops(topology, hops))
+        return Case(
+            nodes, links, bandwidth, terminals, paths_of_hops(nodes, links, hops), topology, Hops(topology, hops)
+        )
     paths = path_table(rng, nodes, links, simple=kind == "paths")
     return Case(nodes, links, bandwidth, terminals, paths, topology, Paths(topology, paths))
 
@@ -256,9 +258,7 @@ def sinkhorn(draw: st.DrawFn, n: int) -> list[list[Fraction]]:
                 row[j] /= total
     grid = draw(st.sampled_from([10, 997, 10**6]))
     matrix = [[Fraction(int(x * grid), grid) for x in row] for row in numbers]
-    worst = max(
-        *(sum(row) for row in matrix), *(sum(row[j] for row in matrix) for j in range(n)), Fraction(1)
-    )
+    worst = max(*(sum(row) for row in matrix), *(sum(row[j] for row in matrix) for j in range(n)), Fraction(1))
     return [[x / worst for x in row] for row in matrix]
 
 
@@ -266,6 +266,6 @@ def sinkhorn(draw: st.DrawFn, n: int) -> list[list[Fraction]]:
 def weight_matrices(draw: st.DrawFn, largest: int = 7, bits: int = 4) -> list[list[int]]:
     """Non-negative integers, any shape, with many zeros and ties."""
     rows, columns = draw(st.integers(1, largest)), draw(st.integers(1, largest))
-    values = draw(st.lists(st.integers(0, 2**bits), min_size=1, max_size=4)) + [0]
+    values = [*draw(st.lists(st.integers(0, 2 ** bits), min_size=1, max_size=4)), 0]
     entry = st.sampled_from(values) | st.integers(0, 2**bits)
     return [[draw(entry) for _ in range(columns)] for _ in range(rows)]

@@ -40,7 +40,10 @@ REGISTRIES = (specs.topologies, specs.routings, specs.patterns)
 
 _FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
-_VARIES = [(re.compile(r'("wall_seconds": ?)[\d.e-]+'), r"\1..."), (re.compile(r'("digest": ?")[0-9a-f]{64}'), r"\1...")]
+_VARIES = [
+    (re.compile(r'("wall_seconds": ?)[\d.e-]+'), r"\1..."),
+    (re.compile(r'("digest": ?")[0-9a-f]{64}'), r"\1..."),
+]
 
 
 @dataclass
@@ -86,7 +89,8 @@ class Run:
         made = body
         for example in doctest.DocTestParser().get_examples(body):
             source = "".join(
-                f"{'>>>' if k == 0 else '...'} {line}".rstrip() + "\n" for k, line in enumerate(example.source.splitlines())
+                f"{'>>>' if k == 0 else '...'} {line}".rstrip() + "\n"
+                for k, line in enumerate(example.source.splitlines())
             )
             got = self._evaluated(example.source)
             kept = self._kept(source, example.want, got)
@@ -189,7 +193,9 @@ def test_what_the_page_shows(page: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("page", [page for page in PAGES if re.search(r"^```\w+.* slow", (ROOT / page).read_text(), re.M)])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if re.search(r"^```\w+.* slow", (ROOT / page).read_text(), re.M)]
+)
 def test_what_takes_longer(page: str, tmp_path: Path) -> None:
     _check(page, tmp_path, slow=True)
 

@@ -90,7 +90,7 @@ def test_denominators_beyond_64_bits() -> None:
 
 
 def test_diamonds() -> None:
-    topology, routing = chain(80)
+    _, routing = chain(80)
     result = obliv.worst_case(routing, certificate=True)
     assert result.channel_load == 1  # the way back
     assert obliv.verify(result).proved

@@ -174,8 +174,7 @@ def test_unequal_bandwidths_on_cartesian_networks(spec: str, name: str, seed: in
     routing = obliv.routing(name, dataclasses.replace(topology, bandwidth=bandwidth))
     loads = routing.pair_loads()
     worst = max(
-        oracle.worst_of([[x / b for x in row] for row in strategies.table(loads, c)])
-        for c, b in enumerate(bandwidth)
+        oracle.worst_of([[x / b for x in row] for row in strategies.table(loads, c)]) for c, b in enumerate(bandwidth)
     )
     assert obliv.worst_case(routing, symmetry=symmetry).channel_load == worst
 

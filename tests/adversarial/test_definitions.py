@@ -261,7 +261,9 @@ def test_totals_and_hops_count_terminals_only(spec: str) -> None:
 def test_uniform_traffic_among_some_terminals(spec: str) -> None:
     """Uniform traffic is the matrix whose entries are all 1/N."""
     loads = obliv.routing(spec, obliv.torus(4, 2).with_terminals([0, 3, 7])).pair_loads()
-    assert loads.under(obliv.traffic("uniform", loads.topology)) == loads.under(obliv.matrix([[Fraction(1, 3)] * 3] * 3))
+    assert loads.under(obliv.traffic("uniform", loads.topology)) == loads.under(
+        obliv.matrix([[Fraction(1, 3)] * 3] * 3)
+    )
 
 
 def test_totals_and_hops_of_valiant_count_terminals_only() -> None:

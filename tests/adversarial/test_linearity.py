@@ -146,7 +146,9 @@ def test_loads_of_a_mix(spec: str, one: str, two: str, three: str, a: int, b: in
     assert loads.hops() == sum(x * e.hops() for x, e in zip(shares, each, strict=True))
     pattern = obliv.traffic("complement", topology)
     under = [e.under(pattern) for e in each]
-    assert loads.under(pattern) == [sum(x * u for x, u in zip(shares, us, strict=True)) for us in zip(*under, strict=True)]
+    assert loads.under(pattern) == [
+        sum(x * u for x, u in zip(shares, us, strict=True)) for us in zip(*under, strict=True)
+    ]
     for s, d in ((0, 1), (2, 5), (3, 3)):
         assert sum(p for _, p in mix.paths(s, d)) == 1
     # A mix is never worse than the mix of the worst cases (a maximum is convex).

@@ -47,5 +47,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose computed number is spread over columns of its own."""
     computed = row["computed"]
     parts = computed if isinstance(computed, dict) else {"value": computed}
-    columns = {f"computed_{name}": parts.get(name) for name in ("exact", "value", "stderr", "samples", "lower", "upper")}
+    columns = {
+        f"computed_{name}": parts.get(name) for name in ("exact", "value", "stderr", "samples", "lower", "upper")
+    }
     return {name: value for name, value in row.items() if name != "computed"} | columns

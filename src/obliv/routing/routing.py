@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -14,7 +15,10 @@ from obliv.errors import RoutingError
 from obliv.loads.added import MixedLoads, TwoPhaseLoads
 from obliv.loads.enumerate import Hops, from_hops, from_uses
 from obliv.loads.pair_loads import PairLoads, channel_map
+from obliv.loads.programs import Program
 from obliv.loads.relative import RelativeLoads, translation_group
+from obliv.loads.separable import SeparableLoads
+from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
 
 __all__ = ["Adapted", "HopRouting", "Mix", "Path", "Routing", "TwoPhase"]
@@ -36,6 +40,7 @@ class Routing:
     """
 
     sources: tuple[tuple[str, str], ...] = ()
+    programs: tuple[Program, ...] = ()  # what a dimension-ordered routing does, as data
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         self.topology = topology
@@ -281,7 +286,15 @@ class Mix(Routing):
         return parts[int(at)][1].sample(source, destination, rng)
 
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
-        return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in self._whole.parts])
+        parts = self._whole.parts
+        if isinstance(self.topology, Cartesian) and all(part.programs for _, part in parts):
+            mixed = [
+                replace(program, probability=weight * program.probability)
+                for weight, part in parts
+                for program in part.programs
+            ]
+            return SeparableLoads(self.topology, tuple(mixed))
+        return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in parts])
 
     def __mul__(self, weight: Any) -> Mix:
         factor = _weight(weight)

@@ -51,12 +51,12 @@ def source_flows(routing: Routing, denominator: int) -> Flows:
     denominator : int
         The claim's; amounts need not be over it.
     """
-    programs = getattr(routing, "programs", None)
+    programs = routing.programs
     topology = routing.topology
     if isinstance(routing, Mix):
         return _mixed([(weight, source_flows(part, denominator)) for weight, part in routing.parts])
     if (
-        programs is not None
+        programs
         and isinstance(topology, Cartesian)
         and topology.all_terminals
         and all(along.kind != "clique" for along in topology.axes)
@@ -161,7 +161,7 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
 
 
 def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
-    hops = list(routing.next_hops(node, destination))
+    hops: list[Any] = list(routing.next_hops(node, destination))
     found = []
     even = Fraction(1, len(hops)) if hops else Fraction(0)
     for each in hops:

@@ -1,0 +1,221 @@
+"""Every form of pair loads against the paths of the routing, channel by channel and pair by pair."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.loads.added import MixedLoads, TwoPhaseLoads
+from obliv.loads.pair_loads import PairLoads, channel_map
+from obliv.loads.relative import RelativeLoads, translation_group
+from obliv.loads.separable import SeparableLoads
+from obliv.loads.stored import StoredLoads
+from obliv.routing.routing import Routing
+
+NETWORKS = [
+    "mesh:3x3",
+    "mesh:4x2",
+    "mesh:2x3x2",
+    "torus:3x3",
+    "torus:4x3",
+    "torus:4x4",
+    "torus:2x3",
+    "torus:3x2x2",
+    "line:5",
+    "ring:5",
+    "ring:6",
+    "hypercube:3",
+    "hyperx:3x3",
+    "hyperx:2x3",
+    "complete:5",
+]
+ROUTINGS = ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp", "1/3*dor+2/3*ecmp", "1/4*romm+3/4*valiant"]
+
+Exact = dict[int, dict[tuple[int, int], Fraction]]
+
+
+def table(loads: PairLoads) -> Exact:
+    found: Exact = {}
+    for channel in range(loads.topology.channels):
+        row, col, weight = loads.weights(channel).spread()
+        found[channel] = {
+            (int(i), int(j)): Fraction(int(w), loads.denominator) for i, j, w in zip(row, col, weight, strict=True)
+        }
+        assert len(found[channel]) == len(row)
+        assert all(found[channel].values())
+    return found
+
+
+def from_paths(routing: Any) -> Exact:
+    """The loads of the routing's paths, added up by the simplest code there is."""
+    topology = routing.topology
+    found: Exact = {channel: {} for channel in range(topology.channels)}
+    for i, s in enumerate(topology.terminals.tolist()):
+        for j, d in enumerate(topology.terminals.tolist()):
+            for path, chance in routing.paths(s, d):
+                for channel in path:
+                    found[channel][i, j] = found[channel].get((i, j), Fraction(0)) + chance
+    return found
+
+
+@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_closed_forms_equal_paths(network: str, routing: str) -> None:
+    topology = obliv.topology(network)
+    way = obliv.routing(routing, topology)
+    loads = way.pair_loads()
+    wanted = from_paths(way)
+    assert table(loads) == wanted
+    assert loads.totals().tolist() == [sum(each.values(), Fraction(0)) * loads.denominator for each in wanted.values()]
+    n = len(topology.terminals)
+    assert loads.hops() == sum((sum(each.values(), Fraction(0)) for each in wanted.values()), Fraction(0)) / n**2
+    traffic = obliv.traffic("1/3*uniform+2/3*shift:1", topology)
+    rates = traffic.to_matrix()
+    assert loads.under(traffic) == [
+        sum((share * rates[i][j] for (i, j), share in each.items()), Fraction(0)) for each in wanted.values()
+    ]
+
+
+@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_keeps_is_what_a_relabelling_shows(network: str, routing: str) -> None:
+    topology = obliv.topology(network)
+    loads = obliv.routing(routing, topology).pair_loads()
+    values = table(loads)
+    rng = np.random.default_rng(1)
+    maps = [*topology.generators, rng.permutation(topology.nodes), topology.generators[0][topology.generators[-1]]]
+    for g in maps:
+        moved = channel_map(topology, g)
+        wanted = moved is not None and all(
+            {(int(g[i]), int(g[j])): share for (i, j), share in values[c].items()} == values[int(moved[c])]
+            for c in range(topology.channels)
+        )
+        assert loads.keeps(g) == wanted
+
+
+def test_each_routing_takes_the_form_that_fits() -> None:
+    torus, mesh, graph = obliv.torus(4, 4), obliv.mesh(4, 4), obliv.random_regular(12, 3, seed=1)
+    forms = {
+        ("dor", torus): SeparableLoads,
+        ("1/2*dor+1/2*dor:yx", torus): SeparableLoads,
+        ("1/2*dor+1/2*ecmp", torus): MixedLoads,
+        ("ecmp", torus): RelativeLoads,
+        ("ecmp", mesh): StoredLoads,
+        ("ecmp", graph): StoredLoads,
+        ("valiant", graph): TwoPhaseLoads,
+        ("shortest", mesh): StoredLoads,
+    }
+    for (routing, topology), form in forms.items():
+        assert type(obliv.routing(routing, topology).pair_loads()) is form, routing
+
+
+def test_translations_are_used_only_where_the_next_hops_keep_them() -> None:
+    torus = obliv.torus(4, 4)
+
+    class Lopsided(obliv.HopRouting):
+        """Minimal, but node 5 prefers another channel than its like elsewhere."""
+
+        def next_hops(self, node: int, destination: int) -> list[int]:
+            hops = obliv.ECMP(self.topology).next_hops(node, destination)
+            return hops[-1:] if node == 5 else hops[:1]
+
+    way = Lopsided(torus, "lopsided")
+    loads = way.pair_loads()
+    assert isinstance(loads, StoredLoads)
+    assert table(loads) == from_paths(way)
+
+
+def test_a_translation_group_must_move_node_0_everywhere_once() -> None:
+    import dataclasses
+
+    torus = obliv.torus(4, 4)
+    group = translation_group(torus)
+    assert group is not None
+    one, two = np.arange(16), np.full(16, 6)
+    assert (group.subtract(group.add(one, two), two) == one).all()
+    for translations in (torus.translations[:1], (torus.translations[0],) * 2, (np.arange(16)[::-1].copy(),)):
+        assert translation_group(dataclasses.replace(torus, translations=translations)) is None
+    assert translation_group(obliv.mesh(3, 3)) is None
+    assert translation_group(torus.with_terminals([0, 1])) is None
+
+
+@pytest.mark.parametrize("routing", ["dor", "romm", "valiant", "ecmp", "o1turn"])
+def test_terminals_may_be_some_of_the_nodes(routing: str) -> None:
+    for base in (obliv.torus(4, 3), obliv.mesh(3, 3)):
+        topology = base.with_terminals([5, 0, 7])
+        way = obliv.routing(routing, topology)
+        assert table(way.pair_loads()) == from_paths(way)
+
+
+def test_on_channel_is_the_sparse_array_of_the_contract() -> None:
+    loads = obliv.routing("romm", obliv.torus(5, 5)).pair_loads()
+    array = loads.on_channel(3)
+    assert array.shape == (25, 25)
+    assert array.dtype == np.int64
+    row, col, weight = loads.weights(3).spread()
+    assert (array.toarray()[row, col] == weight).all()
+    assert array.nnz == len(weight)
+
+
+def test_estimates_are_marked_and_near() -> None:
+    way = obliv.routing("romm", obliv.mesh(3, 3))
+    exact = way.pair_loads()
+    estimated = way.pair_loads(samples=400, rng=np.random.default_rng(1))
+    assert estimated.samples == 400
+    assert exact.samples is None
+    for channel in range(4):
+        difference = estimated.on_channel(channel).toarray() / estimated.denominator
+        difference = difference - exact.on_channel(channel).toarray() / exact.denominator
+        assert abs(difference).max() < 5 * 0.5 / 20  # five standard errors of a share of 400
+    result = obliv.worst_case(way, samples=400, rng=np.random.default_rng(2))
+    truth = obliv.worst_case(way).channel_load
+    assert isinstance(result.channel_load, obliv.Estimate)
+    # evaluated again on fresh paths the permutation found is no worse than the worst, but for noise
+    assert result.channel_load.value <= float(truth) + 4 * result.channel_load.stderr
+    assert result.provenance["exactness"] == "estimated"
+
+
+def test_sampling_follows_the_probabilities() -> None:
+    rng = np.random.default_rng(3)
+    for spec in ("romm", "valiant", "ecmp", "o1turn", "1/4*dor+3/4*dor:yx"):
+        way = obliv.routing(spec, obliv.torus(4, 3))
+        chances: dict[tuple[int, ...], Fraction] = {}
+        for path, chance in way.paths(0, 6):
+            chances[path] = chances.get(path, Fraction(0)) + chance
+        assert sum(chances.values()) == 1
+        counts = dict.fromkeys(chances, 0)
+        for _ in range(2000):
+            counts[way.sample(0, 6, rng)] += 1
+        for path, chance in chances.items():
+            spread = (2000 * float(chance) * (1 - float(chance))) ** 0.5
+            assert abs(counts[path] - 2000 * float(chance)) < 5 * spread + 1
+
+
+def test_what_a_routing_must_not_do() -> None:
+    square = obliv.build("square", 4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+
+    class Short(Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            return [((source,), Fraction(1))]
+
+    with pytest.raises(obliv.RoutingError, match="ends at"):
+        Short(square, "short").pair_loads()
+
+    class Half(Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            far = (destination - source) % 4
+            return [(tuple((source + k) % 4 for k in range(far)), Fraction(1, 2))]
+
+    with pytest.raises(obliv.RoutingError, match="total probability 1/2"):
+        Half(square, "half").pair_loads()
+
+    class Stray(Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            return [((99,), Fraction(1))]
+
+    with pytest.raises(obliv.RoutingError, match="takes channel 99"):
+        Stray(square, "stray").pair_loads()
