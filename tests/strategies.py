@@ -266,6 +266,6 @@ def sinkhorn(draw: st.DrawFn, n: int) -> list[list[Fraction]]:
 def weight_matrices(draw: st.DrawFn, largest: int = 7, bits: int = 4) -> list[list[int]]:
     """Non-negative integers, any shape, with many zeros and ties."""
     rows, columns = draw(st.integers(1, largest)), draw(st.integers(1, largest))
-    values = [*draw(st.lists(st.integers(0, 2 ** bits), min_size=1, max_size=4)), 0]
+    values = [*draw(st.lists(st.integers(0, 2**bits), min_size=1, max_size=4)), 0]
     entry = st.sampled_from(values) | st.integers(0, 2**bits)
     return [[draw(entry) for _ in range(columns)] for _ in range(rows)]
