@@ -13,8 +13,10 @@ are left to the night.  Other blocks are not run.  ``python tests/test_docs.py [
 
 from __future__ import annotations
 
+import copy
 import doctest
 import io
+import json
 import os
 import re
 import runpy
@@ -24,6 +26,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -33,12 +36,14 @@ import pytest
 import obliv
 from obliv import specs
 from obliv.cli import main
+from obliv.results import digest_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 REGISTRIES = (specs.topologies, specs.routings, specs.patterns)
 
 _FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
 _VARIES = [
     (re.compile(r'("wall_seconds": ?)[\d.e-]+'), r"\1..."),
@@ -159,13 +164,18 @@ def _script(words: list[str]) -> int:
 
 @contextmanager
 def _registries() -> Iterator[None]:
-    """Afterwards the registries are as they were."""
-    kept = [(list(registry), registry._entries.copy(), registry._names.copy()) for registry in REGISTRIES]
+    """Registries with what is built in, as in a new program; afterwards they are as they were."""
+    kept = []
+    for registry in REGISTRIES:
+        built_in = {entry.name: entry for entry in registry if entry.make.__module__.startswith("obliv.")}
+        names = {word: name for word, name in registry._names.items() if name in built_in}
+        kept.append((registry, registry._entries, registry._names))
+        registry._entries, registry._names = built_in, names
     try:
         yield
     finally:
-        for registry, (_, entries, names) in zip(REGISTRIES, kept, strict=True):
-            registry._entries, registry._names = entries, names
+        for registry, entries, words in kept:
+            registry._entries, registry._names = entries, words
 
 
 @contextmanager
@@ -200,8 +210,53 @@ def test_what_takes_longer(page: str, tmp_path: Path) -> None:
     _check(page, tmp_path, slow=True)
 
 
+def _shown(page: str, title: str) -> str:
+    found = re.search(rf'^```python title="{re.escape(title)}"\n(.*?)^```$', (ROOT / page).read_text(), re.M | re.S)
+    assert found
+    return found[1]
+
+
+def _forgeries(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The claim with one thing wrong each, and a digest that fits."""
+    nodes, proof = len(made["permutation"]), made["certificate"]
+    less = str(Fraction(made["channel_load"]["exact"]) - Fraction(1, 2))
+    worse = [*made["permutation"][1:], made["permutation"][0]]
+    for path, value in (
+        (["channel_load", "exact"], less),
+        (["channel", "id"], next(c for c, entry in enumerate(proof["channels"]) if entry == "simple")),
+        (["certificate", "permutation"], worse),
+        (["certificate", "permutation"], [0] * nodes),
+        (["certificate", "duals"], [[0] * nodes]),
+        (["certificate", "duals"], [[3] * nodes]),
+        (["certificate", "duals"], [[-1] * nodes]),
+        (["certificate", "channels"], proof["channels"][:-1]),
+        (["certificate", "denominator"], 2),
+    ):
+        forged = copy.deepcopy(made)
+        at: Any = forged
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = value
+        forged["certificate"]["digest"] = digest_of(forged)
+        yield forged
+
+
+def test_the_short_checker_proves_claims_and_refuses_forgeries(tmp_path: Path) -> None:
+    (tmp_path / "check.py").write_text(_shown("docs/formats/saved-claims.md", "check.py"))
+    assert "obliv" not in _shown("docs/formats/saved-claims.md", "check.py")
+    claim = str(tmp_path / "claim.json")
+    for spec in ("mesh:2x2", "mesh:3x3", "mesh:5x3", "mesh:3x5", "mesh:9x8", "mesh:17x2"):
+        obliv.worst_case(obliv.DOR(obliv.topology(spec)), certificate=True).save(claim)
+        assert _script([str(tmp_path / "check.py"), claim]) == 0
+    made = obliv.worst_case(obliv.DOR(obliv.topology("mesh:5x5")), certificate=True).to_dict()
+    for forged in _forgeries(made):
+        Path(claim).write_text(json.dumps(forged))
+        with pytest.raises(AssertionError):
+            _script([str(tmp_path / "check.py"), claim])
+
+
 def _anchors(page: Path) -> set[str]:
-    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -209,7 +264,7 @@ def _anchors(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
 def test_links_lead_somewhere(page: str) -> None:
     here = ROOT / page
-    text = _FENCE.sub("", here.read_text(encoding="utf-8"))
+    text = _CODE.sub("`", here.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"[a-z]+:", target):
             continue

@@ -28,6 +28,7 @@ _HOMES = {
     "obliv.loads.pair_loads": "PairLoads",
     "obliv.routing.routing": "HopRouting Mix Routing",
     "obliv.routing.cartesian": "DOR O1TURN ROMM valiant",
+    "obliv.routing.two_turn": "I2TURN IVAL U2TURN U2TURNA XYX YXY",
     "obliv.routing.graph": "ECMP Shortest",
     "obliv.routing.table": "table",
     "obliv.matching.solve": "maximum_weight",

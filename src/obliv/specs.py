@@ -195,7 +195,7 @@ topologies: Registry[Any] = Registry(
 routings: Registry[Any] = Registry(
     "routing",
     "obliv.routings",
-    ("obliv.routing.cartesian", "obliv.routing.graph", "obliv.routing.table"),
+    ("obliv.routing.cartesian", "obliv.routing.two_turn", "obliv.routing.graph", "obliv.routing.table"),
 )
 patterns: Registry[Any] = Registry(
     "traffic",

@@ -58,7 +58,7 @@ def test_symmetry_search_changes_nothing(case: Case) -> None:
 
 @pytest.mark.nightly
 @given(strategies.cases(largest=6))
-@strategies.examples(200)
+@strategies.examples(60)
 def test_symmetry_search_changes_nothing_at_night(case: Case) -> None:
     check(case, obliv.worst_case(case.routing, symmetry="search"))
 

@@ -278,6 +278,25 @@ def test_transportation(block: int, bits: int) -> None:
         assert answer.value == round(-best.fun) << bits
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize("top", [2**40, 2**55, 2**60, 2**62, 2**63 - 1])
+def test_transportation_of_huge_amounts(top: int) -> None:
+    """Supplies near the end of 64 bits, whose sums leave it."""
+    rng = random.Random(top)
+    for _ in range(60):
+        n, m = rng.randint(1, 6), rng.randint(1, 6)
+        matrix = [[rng.choice([0, 1, 1, 2, 5, rng.randint(0, 100)]) for _ in range(m)] for _ in range(n)]
+        matrix[0][0] = 3
+        row, col, weight = entries(matrix, rng)
+        weights = from_entries(np.array(row), np.array(col), np.array(weight))
+        supply, demand = (
+            [rng.choice([top, top - 1, top - rng.randint(0, 3), rng.randint(1, top)]) for _ in range(count)]
+            for count in (weights.rows, weights.columns)
+        )
+        answer = obliv.maximum_weight(weights, np.array(supply), np.array(demand))
+        shipped(matrix, weights, answer, supply, demand)
+
+
 def test_nothing_to_match() -> None:
     empty = np.array([], dtype=np.int64)
     answer = obliv.maximum_weight(from_entries(empty, empty, empty))

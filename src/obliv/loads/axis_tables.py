@@ -22,11 +22,14 @@ Array = npt.NDArray[Any]
 def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, int]:
     """Probability that a segment from position `origin` to `target` runs along a link.
 
+    A position may carry a condition: ``S=`` where source and destination agree in this dimension, ``S!`` where they
+    differ.
+
     Parameters
     ----------
     axis : Axis
     origin, target : str
-        Positions: S to Q, D or A; Q to D; A to D.
+        Positions: S to Q, D or A; Q to D; A to D; S to W, the destination by both ways round in proportion.
     link : int
         Link of the axis.
 
@@ -37,10 +40,19 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
     int
         Denominator.
     """
+    if len(origin) > 1:
+        table, whole = crossing(axis, origin[0], target, link)
+        return np.where(_holds(axis, origin[1]), table, 0), whole
     k = axis.radix
+    if (origin, target) == ("S", "W") and axis.kind == "ring":
+        step = 1 if link % 2 == 0 else -1
+        start, end = np.arange(k)[:, None], np.arange(k)[None, :]
+        far = (end - start) * step % k
+        past = (axis.links[link][0] - start) * step % k
+        return np.where(past < far, k - far, 0), k
     chance, far, past = _directed(axis, link)
     runs = (past >= 0) & (past < far)
-    if (origin, target) == ("S", "D"):
+    if (origin, target) in (("S", "D"), ("S", "W")):
         return np.where(runs, chance, 0), 2
     if (origin, target) == ("S", "Q"):
         whole, share = _per_stop(axis, far)
@@ -58,6 +70,9 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
 
 def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
     """Probability that a position is at a coordinate, as :func:`crossing`."""
+    if len(position) > 1:
+        table, whole = presence(axis, position[0], coordinate)
+        return np.where(_holds(axis, position[1]), table, 0), whole
     k = axis.radix
     start, end = np.arange(k)[:, None], np.arange(k)[None, :]
     if position == "S":
@@ -74,6 +89,12 @@ def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
         on = (past >= 0) & (past <= far)
         total = total + np.where(on, chance * share, 0)
     return total, 2 * whole
+
+
+def _holds(axis: Axis, condition: str) -> Array:
+    """Where source and destination agree (=) or differ (!)."""
+    same: Array = np.eye(axis.radix, dtype=bool)
+    return same if condition == "=" else ~same
 
 
 def _directed(axis: Axis, link: int) -> tuple[Array, Array, Array]:

@@ -57,8 +57,28 @@ class Phase:
 
 @dataclass(frozen=True)
 class Program:
-    """A sequence of phases that is followed with some probability."""
+    """A sequence of phases that is followed with some probability.
+
+    Parameters
+    ----------
+    probability : Fraction
+        Of those pairs that it serves, the share that it serves.
+    phases : tuple of Phase
+    draw : str
+        How intermediate coordinates are drawn.
+    when : tuple of (dimension, bool)
+        The pairs that it serves: in these dimensions source and destination differ (True) or agree (False).
+    spread : tuple of int
+        Dimensions that go from source to destination by way of a uniformly random coordinate and leave out what they
+        would go twice: round a ring of k upwards over D links with probability (k - D)/k, downwards with D/k.
+    """
 
     probability: Fraction
     phases: tuple[Phase, ...]
     draw: str = QUADRANT
+    when: tuple[tuple[int, bool], ...] = ()
+    spread: tuple[int, ...] = ()
+
+    def serves(self, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
+        """Whether it serves a pair, given by coordinates."""
+        return all((start[dim] != end[dim]) == differ for dim, differ in self.when)

@@ -172,15 +172,21 @@ def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[K
     groups: dict[Key, dict[tuple[str, str], Fraction]] = {}
     for program in programs:
         position = ["S"] * dimensions
+        condition = {x: "!" if differ else "=" for x, differ in program.when}
         for phase in program.phases:
             drawn = "Q" if program.draw == QUADRANT else "A"
             target = "D" if phase.target == TO_DESTINATION else drawn
             for chance, x, before in phase.each_turn(dimensions):
                 if x != dim or position[x] == target:
                     continue
-                key = tuple(target if j in before else position[j] for j in range(dimensions) if j != dim)
+                key = tuple(
+                    (target if j in before else position[j]) + condition.get(j, "")
+                    for j in range(dimensions)
+                    if j != dim
+                )
                 segments = groups.setdefault(key, {})
-                segment = (position[x], target)
+                direct = position[x] == "S" and target == "D" and x in program.spread
+                segment = (position[x] + condition.get(x, ""), "W" if direct else target)
                 segments[segment] = segments.get(segment, Fraction(0)) + program.probability * chance
             for _, x, _ in phase.each_turn(dimensions):
                 position[x] = target
@@ -193,7 +199,7 @@ def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[K
 @cache
 def _presence_denominator(axis: Axis, position: str) -> int:
     """The least denominator of a position's presence tables."""
-    if position in "SD":
+    if position[0] in "SD":
         return 1
     places = range(axis.radix) if axis.kind == "line" else (0,)
     return lcm(*(_reduced(*presence(axis, position, v))[1] for v in places))

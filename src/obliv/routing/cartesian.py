@@ -21,6 +21,8 @@ from obliv.topology.topology import Topology
 
 __all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "valiant"]
 
+SPREAD = "spread"  # no intermediate, but both ways round
+
 Segment = tuple[int, ...]  # links of one axis
 Stops = tuple[int | None, Segment, Segment]  # intermediate coordinate, links to it, links from it (or all the way)
 
@@ -43,6 +45,8 @@ class ProgramRouting(Routing):
         """Every path; those of ROMM and Valiant are many (orders² × intermediates)."""
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
         for program in self.programs:
+            if not program.serves(start, end):
+                continue
             drawn = self._drawn(program, start, end)
             orders = [list(phase.each_order(len(start))) for phase in program.phases]
             for stops in product(*drawn):
@@ -57,8 +61,8 @@ class ProgramRouting(Routing):
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        at = rng.choice(len(self.programs), p=np.array([float(p.probability) for p in self.programs]))
-        program = self.programs[int(at)]
+        serving = [program for program in self.programs if program.serves(start, end)]
+        program = serving[int(rng.choice(len(serving), p=np.array([float(p.probability) for p in serving])))]
         stops = []
         for choices in self._drawn(program, start, end):
             k = rng.choice(len(choices), p=np.array([float(share) for share, _ in choices]))
@@ -82,7 +86,8 @@ class ProgramRouting(Routing):
         stopping = {
             x for phase in program.phases if phase.target == TO_INTERMEDIATE for _, x, _ in phase.each_turn(len(start))
         }
-        return [self._stops(dim, start[dim], end[dim], program.draw if dim in stopping else "") for dim in dims]
+        draws = [program.draw if dim in stopping else SPREAD if dim in program.spread else "" for dim in dims]
+        return [self._stops(dim, start[dim], end[dim], draws[dim]) for dim in dims]
 
     def _stops(self, dim: int, start: int, end: int, draw: str) -> list[tuple[Fraction, Stops]]:
         along = self.topology.axes[dim]
@@ -94,7 +99,7 @@ class ProgramRouting(Routing):
                         chance = there.probability * on.probability / along.radix
                         found.append((chance, (middle, there.links, on.links)))
             return found
-        for way in along.ways(start, end):
+        for way in along.spread_ways(start, end) if draw == SPREAD else along.ways(start, end):
             if draw == QUADRANT:
                 share = way.probability / len(way.coordinates)
                 for t, middle in enumerate(way.coordinates):

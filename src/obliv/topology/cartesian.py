@@ -43,6 +43,15 @@ class Axis:
         """The minimal ways from one coordinate to another; a tie is drawn with probability 1/2 each."""
         return _ways(self, start, end)
 
+    def spread_ways(self, start: int, end: int) -> tuple[Way, ...]:
+        """Both ways round a ring, up over D links with probability (k - D)/k, else down; elsewhere the minimal way."""
+        if self.kind != "ring" or start == end:
+            return self.ways(start, end)
+        k, ahead = self.radix, (end - start) % self.radix
+        return tuple(
+            Way(Fraction(k - far, k), *_round(k, start, step, far)) for step, far in ((1, ahead), (-1, k - ahead))
+        )
+
 
 @cache
 def axis(kind: str, radix: int) -> Axis:
@@ -77,10 +86,14 @@ def _ways(along: Axis, start: int, end: int) -> tuple[Way, ...]:
     ways = []
     for step in steps:
         far = ahead if step > 0 else k - ahead
-        coordinates = tuple((start + step * t) % k for t in range(far + 1))
-        links = tuple(2 * x + (step < 0) for x in coordinates[:-1])
-        ways.append(Way(Fraction(1, len(steps)), coordinates, links))
+        ways.append(Way(Fraction(1, len(steps)), *_round(k, start, step, far)))
     return tuple(ways)
+
+
+def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The coordinates and links of `far` steps round a ring."""
+    coordinates = tuple((start + step * t) % k for t in range(far + 1))
+    return coordinates, tuple(2 * x + (step < 0) for x in coordinates[:-1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -75,6 +75,8 @@ def quadrant_flow(
     stride: Array,
     ring: Array,
     port: Array,
+    when: Array,
+    spread: Array,
     phase_target: Array,
     phase_orders: Array,
     order_list: Array,
@@ -101,6 +103,14 @@ def quadrant_flow(
     nodes = len(out_end)
     size = 0
     for d in range(first, nodes):
+        serves = True
+        for x in range(dims):
+            differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
+            if when[x] >= 0 and differ != (when[x] == 1):
+                serves = False
+        if not serves:
+            out_end[d] = size
+            continue
         ties = 0
         for x in range(dims):
             far = (d // stride[x] - source // stride[x]) % radix[x]
@@ -208,6 +218,8 @@ def walk_flow(
     stride: Array,
     ring: Array,
     port: Array,
+    when: Array,
+    spread: Array,
     phase_target: Array,
     phase_orders: Array,
     order_list: Array,
@@ -229,10 +241,18 @@ def walk_flow(
     for p in range(len(phase_target)):
         for x in range(dims):
             whole *= 2
-            if phase_target[p] == 0:
+            if phase_target[p] == 0 or spread[x] == 1:
                 whole *= radix[x]
     size = 0
     for d in range(first, nodes):
+        serves = True
+        for x in range(dims):
+            differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
+            if when[x] >= 0 and differ != (when[x] == 1):
+                serves = False
+        if not serves:
+            out_end[d] = size
+            continue
         used = 0
         for k in range(nodes):
             begin_mass[k] = 0
@@ -264,7 +284,10 @@ def walk_flow(
                             for side in range(2):
                                 if ring[x] == 1:
                                     far = (b - a) % k_x if side == 0 else (a - b) % k_x
-                                    going = share if 2 * far < k_x else share // 2 if 2 * far == k_x else 0
+                                    if spread[x] == 1:
+                                        going = share // k_x * (k_x - far) if far > 0 else 0
+                                    else:
+                                        going = share if 2 * far < k_x else share // 2 if 2 * far == k_x else 0
                                 else:
                                     far = b - a if side == 0 else a - b
                                     going = share if far > 0 else 0

@@ -221,9 +221,13 @@ def _program_flows(topology: Cartesian, program: Any) -> Flows:
             order_list[at, : len(order)] = order
             order_weight[at] = scale // len(listed)
             at += 1
-    shared = (np.array(targets, np.int64), np.array(starts, np.int64), order_list, order_weight, scale)
+    when = np.full(dims, -1, np.int64)
+    for x, differ in program.when:
+        when[x] = int(differ)
+    spread = np.array([int(x in program.spread) for x in range(dims)], np.int64)
+    shared = (when, spread, np.array(targets, np.int64), np.array(starts, np.int64), order_list, order_weight, scale)
     nodes = topology.nodes
-    quadrant = program.draw == "quadrant"
+    quadrant = program.draw == "quadrant" and not program.spread
     sized = [max(4096, 8 * topology.channels)]
 
     def flow(i: int) -> Flow:
