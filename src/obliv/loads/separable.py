@@ -34,6 +34,9 @@ Segments = tuple[tuple[str, str, Fraction], ...]  # (origin, target) and the cha
 class SeparableLoads(PairLoads):
     """Loads of programs on a Cartesian network, a channel at a time, no path enumerated.
 
+    ``groups[dim]`` lists, for the channels along a dimension, where every other coordinate may stand while they are
+    crossed, and by which segments.
+
     Rows (and columns) of a channel that are alike are merged: coordinates whose tables agree in every dimension make
     one class, and a class counts as many terminals as it has members.
     """
@@ -45,9 +48,9 @@ class SeparableLoads(PairLoads):
             raise TooLargeError(
                 f"a random order of {dims} dimensions has too many cases; up to {_DIMENSIONS} are taken, dor takes any"
             )
-        self._groups = [_grouped(programs, dim, len(topology.axes)) for dim in range(len(topology.axes))]
+        self.groups = [_grouped(programs, dim, len(topology.axes)) for dim in range(len(topology.axes))]
         self._own: list[dict[Key, int]] = []
-        for dim, groups in enumerate(self._groups):
+        for dim, groups in enumerate(self.groups):
             self._own.append({key: self._own_denominator(dim, key, segments) for key, segments in groups.items()})
         self.denominator = lcm(*(own for each in self._own for own in each.values()))
         self._dtype: Any = np.int64 if 4 * self.denominator * topology.nodes < 2**62 else object
@@ -81,7 +84,7 @@ class SeparableLoads(PairLoads):
             (source // stride % k, destination // stride % k)
             for stride, k in zip(topology.strides, topology.radices, strict=True)
         ]
-        for dim, groups in enumerate(self._groups):
+        for dim, groups in enumerate(self.groups):
             others = [j for j in range(len(topology.axes)) if j != dim]
             of_dim = np.flatnonzero(topology.dim_of == dim)
             rest = np.zeros(len(of_dim), np.int64)
@@ -91,7 +94,7 @@ class SeparableLoads(PairLoads):
                 size *= topology.radices[j]
             for key, segments in groups.items():
                 along = np.stack(
-                    [self._crossing(dim, key, segments, e)[spots[dim]] for e in range(len(topology.axes[dim].links))]
+                    [self.crossing(dim, key, segments, e)[spots[dim]] for e in range(len(topology.axes[dim].links))]
                 ).astype(dtype)
                 across: Array = np.ones((len(source), 1), dtype)
                 for j, position in zip(others, key, strict=True):
@@ -108,8 +111,8 @@ class SeparableLoads(PairLoads):
             return super()._keeps(node_map, moved, place)
         to_dim, to_coordinate = split
         axes = self.topology.axes
-        for dim, groups in enumerate(self._groups):
-            image = self._groups[to_dim[dim]]
+        for dim, groups in enumerate(self.groups):
+            image = self.groups[to_dim[dim]]
             others = [j for j in range(len(axes)) if j != dim]
             image_others = [j for j in range(len(axes)) if j != to_dim[dim]]
             if len(image) != len(groups):
@@ -122,12 +125,12 @@ class SeparableLoads(PairLoads):
                     return False
                 grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
                 for link, image_link in enumerate(links):
-                    theirs = self._crossing(to_dim[dim], image_key, image[image_key], image_link)
-                    if not np.array_equal(theirs[grid], self._crossing(dim, key, segments, link)):
+                    theirs = self.crossing(to_dim[dim], image_key, image[image_key], image_link)
+                    if not np.array_equal(theirs[grid], self.crossing(dim, key, segments, link)):
                         return False
         for j, along in enumerate(axes):
             grid = np.ix_(to_coordinate[j], to_coordinate[j])
-            used = {key[at - (at > dim)] for dim, g in enumerate(self._groups) for key in g for at in (j,) if at != dim}
+            used = {key[at - (at > dim)] for dim, g in enumerate(self.groups) for key in g for at in (j,) if at != dim}
             for position in sorted(used):
                 for v in range(along.radix):
                     theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
@@ -138,13 +141,13 @@ class SeparableLoads(PairLoads):
     def _tables(self, dim: int, link: int, at: tuple[int, ...]) -> list[list[Array]]:
         """For every dimension the table of each group."""
         tables: list[list[Array]] = [[] for _ in at]
-        for key, segments in self._groups[dim].items():
-            tables[dim].append(self._crossing(dim, key, segments, link))
+        for key, segments in self.groups[dim].items():
+            tables[dim].append(self.crossing(dim, key, segments, link))
             for j, position in zip([j for j in range(len(at)) if j != dim], key, strict=True):
                 tables[j].append(self._presence(j, position, at[j]))
         return tables
 
-    def _crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
+    def crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
         """Numerators of a group's crossing table; times those of the presences they are over the denominator."""
         beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
         return _scaled(self.topology.axes[dim], segments, link, self.denominator // beside, self._dtype)

@@ -1,0 +1,243 @@
+"""The average case: ideal throughput over random traffic."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from math import factorial, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.analysis._average_kernels import WIDTH, all_permutations, random_permutations
+from obliv.analysis.pair_vectors import PairVectors, pair_vectors
+from obliv.errors import InputError
+from obliv.loads.pair_loads import PairLoads
+from obliv.results import Estimate, provenance
+from obliv.results.average import Average
+from obliv.routing.routing import Routing
+
+__all__ = ["average_case"]
+
+Array = npt.NDArray[Any]
+
+_BLOCK = 1 << 13  # permutations drawn from one stream of random numbers
+
+
+def average_case(
+    x: Any,
+    samples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+    *,
+    exact: bool = False,
+    ensemble: str = "permutations",
+    jobs: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Average:
+    """Average throughput over random permutations, fixed points allowed.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+    samples : int
+        How many to draw.
+    rng : numpy.random.Generator or int, optional
+        Source of the seed, or the seed itself; default 0. The digits do not depend on the number of cores.
+    exact : bool
+        Take all permutations instead (up to 9 terminals).
+    ensemble : str
+        ``permutations``; ``birkhoff:K``, mixtures of K random permutations with weights uniform on the simplex; or
+        ``sinkhorn``, random matrices scaled until rows and columns add up to one.
+    jobs : int, optional
+        Threads; default the number of cores.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Average
+        Throughput as the reciprocal of the mean largest load (which reproduces the U2TURN paper's tables), with its
+        standard error, and beside it the mean of throughputs; exact Fractions with `exact`.
+
+    Raises
+    ------
+    InputError
+        If samples is too small, the ensemble unknown, or `exact` asked of more than 9 terminals.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True).fraction_of_capacity
+    Fraction(241920, 590783)
+    """
+    began = time.perf_counter()
+    step = progress or (lambda what, share: None)
+    loads = x if isinstance(x, PairLoads) else x.pair_loads()
+    if loads.samples is not None:
+        raise InputError("the average needs exact pair loads: leave out the samples of paths")
+    if not loads.topology.unit_rates:
+        raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
+    n, base = loads.terminals, loads.topology.capacity_load
+    seed = None
+    if exact:
+        if n > 9 or ensemble != "permutations":
+            raise InputError(
+                f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
+            )
+        made = _figures_exact(_all(pair_vectors(loads)), factorial(n))
+        samples = factorial(n)
+    else:
+        if samples < 2:
+            raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
+        seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**62))
+        if seed < 0:
+            raise InputError(f"seed {seed}: it must not be negative")
+        if ensemble == "permutations":
+            made = _figures(_random(pair_vectors(loads), samples, seed, jobs or os.cpu_count() or 1, step), samples)
+        else:
+            made = _figures(_matrices(loads, samples, seed, ensemble, step), samples)
+    load, mean = made
+    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    through = _inverse(load)
+    return Average(
+        topology=loads.topology.spec,
+        routing=routing,
+        provenance=provenance(
+            {"topology": loads.topology.spec, "routing": routing, "ensemble": ensemble},
+            time.perf_counter() - began,
+            "exact" if exact else "estimated",
+            seed,
+            loads.topology.sources + (x.sources if isinstance(x, Routing) else ()),
+        ),
+        subject=x,
+        ensemble=ensemble,
+        samples=samples,
+        channel_load=load,
+        throughput=through,
+        fraction_of_capacity=None if base is None or through is None else _scaled(through, base),
+        mean_throughput=mean,
+        mean_throughput_reason=""
+        if mean is not None
+        else "some of this traffic loads no channel: its throughput is infinite",
+        capacity=None if base is None else 1 / base,
+    )
+
+
+Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
+
+
+def _random(parts: PairVectors, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
+    """Blocks in order, whoever computes them."""
+    run = random_permutations.compiled()
+    blocks = [(k, min(_BLOCK, samples - k * _BLOCK)) for k in range(-(-samples // _BLOCK))]
+
+    def one(task: tuple[int, int]) -> Array:
+        block, size = task
+        out = np.empty(size, np.int64)
+        run(seed, block, parts.terminals, *parts.arguments, *_scratch(parts), out)
+        return out
+
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = []
+        for at, task in enumerate(blocks):
+            waiting.append(pool.submit(one, task))
+            if len(waiting) > 2 * jobs:
+                yield waiting.pop(0).result(), parts.denominator
+                step("permutations", at / len(blocks))
+        for each in waiting:
+            yield each.result(), parts.denominator
+
+
+def _all(parts: PairVectors) -> tuple[Array, int]:
+    out = np.empty(factorial(parts.terminals), np.int64)
+    all_permutations.compiled()(parts.terminals, *parts.arguments, *_scratch(parts), out)
+    return out, parts.denominator
+
+
+def _scratch(parts: PairVectors) -> tuple[Array, Array, Array]:
+    kind = parts.vectors.dtype
+    return np.empty(parts.terminals, np.int64), np.empty((parts.rows, WIDTH), kind), np.empty((2, WIDTH), kind)
+
+
+def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Callable[[str, float], None]) -> Maxima:
+    """Largest loads under random doubly stochastic matrices, in floating point."""
+    from scipy.sparse import csr_array
+
+    name, _, parts = ensemble.partition(":")
+    if name == "birkhoff" and not (parts.isdigit() and 1 <= int(parts) <= 10**6):
+        raise InputError(f"ensemble {ensemble!r}: write birkhoff:K, K permutations a matrix, for example birkhoff:3")
+    if name not in ("birkhoff", "sinkhorn") or (name == "sinkhorn" and parts):
+        raise InputError(f"ensemble {ensemble!r}: choose permutations, birkhoff:K or sinkhorn")
+    n, channels = loads.terminals, loads.topology.channels
+    pieces = []
+    for channel in range(channels):
+        source, destination, weight = loads.weights(channel).spread()
+        speed = float(loads.topology.bandwidth_of(channel))
+        share = weight.astype(float) / loads.denominator / speed
+        pieces.append((np.full(len(weight), channel), source.astype(np.int64) * n + destination, share))
+    row, col, share = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    table = csr_array((share, (row, col)), shape=(channels, n * n))
+    rng = np.random.default_rng(seed)
+    batch = max(1, min(256, 10**7 // (n * n)))
+    for first in range(0, samples, batch):
+        count = min(batch, samples - first)
+        if name == "birkhoff":
+            matrices = np.zeros((count, n * n))
+            weights = rng.dirichlet(np.ones(int(parts)), count)
+            for k in range(int(parts)):
+                orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1) + np.arange(n) * n
+                np.add.at(matrices, (np.arange(count)[:, None], orders), weights[:, k, None])
+        else:
+            cells = rng.exponential(size=(count, n, n))
+            for _ in range(1000):
+                cells /= cells.sum(axis=2, keepdims=True)
+                cells /= cells.sum(axis=1, keepdims=True)
+                if abs(cells.sum(axis=2) - 1).max() < 1e-12:
+                    break
+            matrices = cells.reshape(count, n * n)
+        yield (table @ matrices.T).max(axis=0), 1
+        step("matrices", (first + count) / samples)
+
+
+def _figures(maxima: Maxima, samples: int) -> tuple[Estimate, Estimate | None]:
+    """Mean of the largest loads and of their reciprocals, with standard errors."""
+    sums = np.zeros(4)
+    idle = False
+    for values, denominator in maxima:
+        load = values / denominator
+        sums[:2] += load.sum(), (load * load).sum()
+        idle = idle or bool((load == 0).any())
+        if not idle:
+            sums[2:] += (1 / load).sum(), (1 / load**2).sum()
+    mean, through = sums[0] / samples, sums[2] / samples
+    errors = [
+        sqrt(max(0.0, squares / samples - value**2) / (samples - 1))
+        for value, squares in ((mean, sums[1]), (through, sums[3]))
+    ]
+    load_ = Estimate(float(mean), float(errors[0]), samples)
+    return load_, None if idle else Estimate(float(through), float(errors[1]), samples)
+
+
+def _figures_exact(maxima: tuple[Array, int], count: int) -> tuple[Fraction, Fraction | None]:
+    values, times = np.unique(maxima[0], return_counts=True)
+    pairs = list(zip(values.tolist(), times.tolist(), strict=True))
+    mean = Fraction(sum(value * often for value, often in pairs), count * maxima[1])
+    if pairs[0][0] == 0:
+        return mean, None
+    return mean, sum((Fraction(often * maxima[1], value * count) for value, often in pairs), Fraction(0))
+
+
+def _inverse(load: Fraction | Estimate) -> Fraction | Estimate | None:
+    if isinstance(load, Estimate):
+        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples) if load.value else None
+    return 1 / load if load else None
+
+
+def _scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
+    if isinstance(value, Estimate):
+        return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
+    return value * factor
