@@ -34,7 +34,8 @@ _HOMES = {
     "obliv.matching.solve": "maximum_weight",
     "obliv.analysis.worst_case": "worst_case",
     "obliv.analysis.throughput": "throughput",
-    "obliv.results": "Estimate Result Throughput Verification WorstCase load",
+    "obliv.analysis.average": "average_case",
+    "obliv.results": "Average Estimate Result Throughput Verification WorstCase load",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _ROOMS = ("topology", "routing", "traffic", "verify")  # rooms that can be called

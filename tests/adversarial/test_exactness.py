@@ -120,7 +120,7 @@ def test_rates_with_big_denominators(scale: Fraction) -> None:
         chances = [[Fraction(rng.randint(0, base), base) for _ in range(n)] for _ in range(n)]
         chances[0][0] = Fraction(1)
         # Whole rates split a terminal into so many unit terminals: a matching of the copies.
-        out, into = [rng.randint(1, 3) for _ in range(n)], [rng.randint(1, 3) for _ in range(n)]
+        out, into = [2] + [rng.randint(1, 3) for _ in range(n - 1)], [rng.randint(1, 3) for _ in range(n)]
         rows = [i for i, a in enumerate(out) for _ in range(a)]
         columns = [j for j, b in enumerate(into) for _ in range(b)]
         copies = [[chances[i][j] for j in columns] for i in rows]

@@ -1,7 +1,9 @@
 """Kernels: random permutations and the largest channel load of each, in one go.
 
-A pair of terminals puts short vectors of loads onto rows: entries ``ptr[p] .. ptr[p + 1]`` of `vector` and `row` for
-pair p = source · n + destination.  Rows are as wide as a vector; a group of channels is a sum of rows.
+A word of 64 bits holds the loads of several channels side by side, in lanes wide enough that no permutation makes one
+overflow, with a bit to spare; adding words adds all lanes at once.  A pair of terminals adds ``value[number[q]]`` to
+word ``word[q]`` for its entries q, ``ptr[p] .. ptr[p + 1]`` with p = source · n + destination, on top of what `base`
+holds for every permutation.  The channels of a group are the lanes of a sum of words.
 """
 
 from __future__ import annotations
@@ -12,50 +14,47 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["WIDTH", "all_permutations", "random_permutations"]
+__all__ = ["all_permutations", "random_permutations"]
 
 Array = Any
-
-WIDTH = 16  # entries a vector is padded to; a constant, so that the loops over it become single instructions
 
 
 @kernel
 def _largest(
     n: int,
     image: Array,
+    base: Array,
     ptr: Array,
-    vector: Array,
-    row: Array,
-    vectors: Array,
-    rows: Array,
+    word: Array,
+    number: Array,
+    value: Array,
     group_ptr: Array,
-    group_row: Array,
-    total: Array,
+    group_word: Array,
+    bits: int,
+    lanes: int,
+    words: Array,
 ) -> int:
-    for r in range(rows.shape[0]):
-        for t in range(WIDTH):
-            rows[r, t] = 0
+    for k in range(len(base)):
+        words[k] = base[k]
     for i in range(n):
         pair = i * n + image[i]
         for q in range(ptr[pair], ptr[pair + 1]):
-            v = vector[q]
-            r = row[q]
-            for t in range(WIDTH):
-                rows[r, t] += vectors[v, t]
-    for t in range(WIDTH):
-        total[1, t] = 0
-    for g in range(len(group_ptr) - 1):
-        for t in range(WIDTH):
-            total[0, t] = 0
-        for k in range(group_ptr[g], group_ptr[g + 1]):
-            r = group_row[k]
-            for t in range(WIDTH):
-                total[0, t] += rows[r, t]
-        for t in range(WIDTH):
-            total[1, t] = max(total[1, t], total[0, t])
+            words[word[q]] += value[number[q]]
+    ones = 0
+    for _ in range(lanes):
+        ones = (ones << (bits + 1)) | 1
+    spare = ones << bits
     best = 0
-    for t in range(WIDTH):
-        best = max(best, total[1, t])
+    short = ((1 << bits) - 1) * ones  # what takes a lane to its spare bit once it exceeds the best
+    for g in range(len(group_ptr) - 1):
+        total = 0
+        for k in range(group_ptr[g], group_ptr[g + 1]):
+            total += words[group_word[k]]
+        if (total + short) & spare != 0:
+            for _ in range(lanes):
+                best = max(best, total & ((1 << (bits + 1)) - 1))
+                total >>= bits + 1
+            short = ((1 << bits) - 1 - best) * ones
     return best
 
 
@@ -64,15 +63,17 @@ def random_permutations(
     seed: int,
     block: int,
     n: int,
+    base: Array,
     ptr: Array,
-    vector: Array,
-    row: Array,
-    vectors: Array,
+    word: Array,
+    number: Array,
+    value: Array,
     group_ptr: Array,
-    group_row: Array,
+    group_word: Array,
+    bits: int,
+    lanes: int,
     image: Array,
-    rows: Array,
-    total: Array,
+    words: Array,
     out: Array,
 ) -> None:
     """Largest loads of ``len(out)`` random permutations; seed and block alone decide which (xorshift64*, unbiased)."""
@@ -102,28 +103,30 @@ def random_permutations(
             other = image[j]
             image[j] = image[i]
             image[i] = other
-        out[k] = _largest(n, image, ptr, vector, row, vectors, rows, group_ptr, group_row, total)
+        out[k] = _largest(n, image, base, ptr, word, number, value, group_ptr, group_word, bits, lanes, words)
 
 
 @kernel
 def all_permutations(
     n: int,
+    base: Array,
     ptr: Array,
-    vector: Array,
-    row: Array,
-    vectors: Array,
+    word: Array,
+    number: Array,
+    value: Array,
     group_ptr: Array,
-    group_row: Array,
+    group_word: Array,
+    bits: int,
+    lanes: int,
     image: Array,
-    rows: Array,
-    total: Array,
+    words: Array,
     out: Array,
 ) -> None:
     """Largest loads of all n! permutations, by Heap's exchanges."""
     count = np.zeros(n + 1, np.int64)
     for i in range(n):
         image[i] = i
-    out[0] = _largest(n, image, ptr, vector, row, vectors, rows, group_ptr, group_row, total)
+    out[0] = _largest(n, image, base, ptr, word, number, value, group_ptr, group_word, bits, lanes, words)
     k = 1
     i = 1
     while i < n:
@@ -132,7 +135,7 @@ def all_permutations(
             other = image[j]
             image[j] = image[i]
             image[i] = other
-            out[k] = _largest(n, image, ptr, vector, row, vectors, rows, group_ptr, group_row, total)
+            out[k] = _largest(n, image, base, ptr, word, number, value, group_ptr, group_word, bits, lanes, words)
             k += 1
             count[i] += 1
             i = 1

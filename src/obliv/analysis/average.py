@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.analysis._average_kernels import WIDTH, all_permutations, random_permutations
-from obliv.analysis.pair_vectors import PairVectors, pair_vectors
+from obliv.analysis._average_kernels import all_permutations, random_permutations
+from obliv.analysis.pair_words import PairWords, pair_words
 from obliv.errors import InputError
 from obliv.loads.pair_loads import PairLoads
 from obliv.results import Estimate, provenance
@@ -83,12 +83,14 @@ def average_case(
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
     n, base = loads.terminals, loads.topology.capacity_load
     seed = None
+    load: Fraction | Estimate
+    mean: Fraction | Estimate | None
     if exact:
         if n > 9 or ensemble != "permutations":
             raise InputError(
                 f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
             )
-        made = _figures_exact(_all(pair_vectors(loads)), factorial(n))
+        load, mean = _figures_exact(_all(pair_words(loads)), factorial(n))
         samples = factorial(n)
     else:
         if samples < 2:
@@ -97,10 +99,9 @@ def average_case(
         if seed < 0:
             raise InputError(f"seed {seed}: it must not be negative")
         if ensemble == "permutations":
-            made = _figures(_random(pair_vectors(loads), samples, seed, jobs or os.cpu_count() or 1, step), samples)
+            load, mean = _figures(_random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step), samples)
         else:
-            made = _figures(_matrices(loads, samples, seed, ensemble, step), samples)
-    load, mean = made
+            load, mean = _figures(_matrices(loads, samples, seed, ensemble, step), samples)
     routing = x.spec if isinstance(x, Routing) else "pair loads"
     through = _inverse(load)
     return Average(
@@ -130,7 +131,7 @@ def average_case(
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
 
 
-def _random(parts: PairVectors, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
+def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
     """Blocks in order, whoever computes them."""
     run = random_permutations.compiled()
     blocks = [(k, min(_BLOCK, samples - k * _BLOCK)) for k in range(-(-samples // _BLOCK))]
@@ -152,15 +153,14 @@ def _random(parts: PairVectors, samples: int, seed: int, jobs: int, step: Callab
             yield each.result(), parts.denominator
 
 
-def _all(parts: PairVectors) -> tuple[Array, int]:
+def _all(parts: PairWords) -> tuple[Array, int]:
     out = np.empty(factorial(parts.terminals), np.int64)
     all_permutations.compiled()(parts.terminals, *parts.arguments, *_scratch(parts), out)
     return out, parts.denominator
 
 
-def _scratch(parts: PairVectors) -> tuple[Array, Array, Array]:
-    kind = parts.vectors.dtype
-    return np.empty(parts.terminals, np.int64), np.empty((parts.rows, WIDTH), kind), np.empty((2, WIDTH), kind)
+def _scratch(parts: PairWords) -> tuple[Array, Array]:
+    return np.empty(parts.terminals, np.int64), np.empty(len(parts.base), np.int64)
 
 
 def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Callable[[str, float], None]) -> Maxima:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli import list_ as list_verb
-from obliv.cli import plot, reproduce, throughput, verify, worst
+from obliv.cli import average, plot, reproduce, throughput, verify, worst
 
 __all__ = ["app"]
 
@@ -56,6 +56,7 @@ def whole(
 app.command("worst")(worst.worst)
 app.command("verify")(verify.verify)
 app.command("throughput")(throughput.throughput)
+app.command("average")(average.average)
 app.command("list")(list_verb.list_)
 app.add_typer(plot.app, name="plot")
 app.command("reproduce")(reproduce.reproduce)

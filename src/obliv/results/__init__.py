@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from obliv.errors import FileError
+from obliv.results.average import Average
 from obliv.results.numbers import Estimate
 from obliv.results.result import Result, provenance
 from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
@@ -15,6 +16,7 @@ from obliv.results.verification import Verification
 from obliv.results.worst_case import WorstCase
 
 __all__ = [
+    "Average",
     "Estimate",
     "Result",
     "Throughput",
@@ -48,7 +50,7 @@ def load(path: str | Path) -> Result:
     FileError
         If the file holds no result.
     """
-    kinds: dict[str, Any] = {"worst": WorstCase, "throughput": Throughput}
+    kinds: dict[str, Any] = {"worst": WorstCase, "throughput": Throughput, "average": Average}
     made = read_json(path)
     if made.get("kind") not in kinds:
         raise FileError(f"holds no result that obliv can load (kind {made.get('kind')!r})", path)
