@@ -54,7 +54,8 @@ def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
         parts.append((fraction(term[1]), piece[term.end() :].strip()))
     if sum(weight for weight, _ in parts) != 1:
         total = sum((weight for weight, _ in parts), Fraction(0))
-        raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1")
+        hint = "; every part needs its weight: WEIGHT*SPEC" if any("+" in part for _, part in parts) else ""
+        raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1{hint}")
     return parts
 
 
@@ -110,6 +111,8 @@ class Registry(Generic[T]):
         """Register a factory under `name` (decorator)."""
 
         def register(make: F) -> F:
+            if not make.__module__.startswith("obliv."):
+                self._load()  # so that a name of ours is not taken without a word
             for word in (name, *aliases):
                 if not _NAME.match(word):
                     raise SpecError(f"{word!r} cannot name a {self.kind}: use letters, digits, - and _")
@@ -190,7 +193,16 @@ class Registry(Generic[T]):
 topologies: Registry[Any] = Registry(
     "topology",
     "obliv.topologies",
-    ("obliv.topology.cartesian", "obliv.topology.irregular", "obliv.io.files"),
+    (
+        "obliv.topology.cartesian",
+        "obliv.topology.circulant",
+        "obliv.topology.concentrated",
+        "obliv.topology.dragonfly",
+        "obliv.topology.irregular",
+        "obliv.topology.slimfly",
+        "obliv.topology.words",
+        "obliv.io.files",
+    ),
 )
 routings: Registry[Any] = Registry(
     "routing",

@@ -177,7 +177,7 @@ def test_own_code_by_import(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     )
     for words in (first, last):  # in a process of its own, so that the name stays there
         done = subprocess.run([sys.executable, "-m", "obliv", *words], capture_output=True, text=True, check=True)
-        assert "channel load   4" in done.stdout  # every packet may have to go all but one step round
+        assert "throughput      1/4 = 0.25" in done.stdout  # every packet may have to go all but one step round
     own.write_text("import obliv\n1/0\n")
     status, _, err = run(capsys, "--import", str(own), "list", "routings")
     assert status == 2

@@ -87,6 +87,10 @@ def worst_case(
         raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
+    if not isinstance(x, PairLoads | Routing):
+        raise InputError(
+            f"the worst case of a Routing or of PairLoads, not of {type(x).__name__}: obliv.routing(SPEC, topology)"
+        )
     loads = x if isinstance(x, PairLoads) else x.pair_loads(samples, rng, lambda share: step("pair loads", share))
     if certificate and loads.samples is not None:
         raise InputError("an estimate has no certificate: the pair loads are sampled")
@@ -125,7 +129,7 @@ def worst_case(
         solved[worst] = price
         kept = certificate_of(loads, found, solved, claim, worst, whole or (), sources)
     load: Fraction | Estimate = claim
-    if loads.samples is not None:
+    if loads.samples is not None and isinstance(x, Routing):
         load = _again(x, loads, worst, flows, rates.scale, rng)
     return WorstCase(
         topology=topology.spec,
@@ -193,4 +197,4 @@ def _again(
         mean += share * crossings.mean()
         error += share**2 * crossings.var(ddof=1) / samples
     speed = float(loads.topology.bandwidth_of(channel))
-    return Estimate(mean / speed, error**0.5 / speed, samples)
+    return Estimate(float(mean / speed), float(error**0.5 / speed), samples)

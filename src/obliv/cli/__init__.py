@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
             print("obliv: interrupted", file=sys.stderr)
             return 130
         if not hasattr(error, "format_message"):  # not a complaint about the command line
-            raise
+            return _failed(error)
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             return 0
@@ -53,6 +53,22 @@ def main(arguments: list[str] | None = None) -> int:
 def run() -> None:
     """The console script."""
     sys.exit(main())
+
+
+def _failed(error: Exception) -> int:
+    """What no one foresaw: its place where that is a user's own file, else all there is and a status of its own."""
+    import traceback
+
+    steps = traceback.extract_tb(error.__traceback__)
+    for step in reversed(steps):
+        if step.filename in _own_files:
+            return _refused(f"{step.filename}:{step.lineno}: {type(error).__name__}: {error}")
+    traceback.print_exception(error)
+    print("obliv: this is a fault of obliv; please report it with the command and its input", file=sys.stderr)
+    return 70
+
+
+_own_files: set[str] = set()
 
 
 def _refused(message: str) -> int:
@@ -77,6 +93,7 @@ def _imported(words: list[str]) -> list[str]:
             raise InputError("--import needs a file: obliv --import my_routing.py worst ...")
         if not Path(name).is_file():
             raise FileError("there is no such file to import", name)
+        _own_files.add(name)
         try:
             runpy.run_path(name, run_name=Path(name).stem)
         except Exception as error:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli import list_ as list_verb
 from obliv.cli import average, plot, reproduce, throughput, verify, worst
+from obliv.cli import list_ as list_verb
 
 __all__ = ["app"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -98,10 +96,7 @@ def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:
 
 
 def csv_text(rows: list[dict[str, Any]]) -> str:
-    """Rows as comma-separated values, columns in the order in which they first appear."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    """Rows as comma-separated values: fractions and standard errors in columns of their own."""
+    from obliv.view.tables import to_csv
+
+    return to_csv(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,14 +32,14 @@ def list_(
     from obliv import specs
 
     registry = {What.topologies: specs.topologies, What.routings: specs.routings, What.traffic: specs.patterns}[what]
-    rows = [
-        {"name": e.name, "example": e.example, "aliases": " ".join(e.aliases), "summary": e.summary} for e in registry
+    rows: list[dict[str, Any]] = [
+        {"name": e.name, "example": e.example, "aliases": list(e.aliases), "summary": e.summary} for e in registry
     ]
     if format is Format.json:
         print(json.dumps({"kind": "list", "what": what.value, "rows": rows}, indent=2, ensure_ascii=False))
     elif format is Format.csv:
-        print(csv_text(rows), end="")
+        print(csv_text([row | {"aliases": " ".join(row["aliases"])} for row in rows]), end="")
     else:
-        width = max(len(row["example"]) for row in rows)
+        wide, wider = (max(len(row[column]) for row in rows) for column in ("name", "example"))
         for row in rows:
-            print(f"{row['example']:<{width}}  {row['summary']}")
+            print(f"{row['name']:<{wide}}  {row['example']:<{wider}}  {row['summary']}")

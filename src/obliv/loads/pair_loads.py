@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import TrafficError, require_memory
+from obliv.errors import TopologyError, TrafficError, require_memory
 from obliv.matching.weights import Weights
 from obliv.topology.topology import Topology
 from obliv.traffic.traffic import Traffic
@@ -65,6 +65,9 @@ class PairLoads(ABC):
         """
         from scipy.sparse import csr_array
 
+        if not 0 <= channel < self.topology.channels:
+            last = self.topology.channels - 1
+            raise TopologyError(f"{self.topology.spec} has no channel {channel}; channels are 0 to {last}")
         row, col, weight = self.weights(channel).spread()
         if weight.dtype == object:
             raise OverflowError(

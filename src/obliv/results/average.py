@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.numbers import Estimate, exact, from_number, number, plain, shown
+from obliv.results.numbers import Estimate, exact, from_number, number, shown
 from obliv.results.result import Result
 
 __all__ = ["Average"]
@@ -44,10 +44,10 @@ class Average(Result):
         yield {
             "topology": self.topology,
             "routing": self.routing,
-            "channel_load": plain(self.channel_load),
-            "throughput": plain(self.throughput),
-            "fraction_of_capacity": plain(self.fraction_of_capacity),
-            "mean_throughput": plain(self.mean_throughput),
+            "channel_load": self.channel_load,
+            "throughput": self.throughput,
+            "fraction_of_capacity": self.fraction_of_capacity,
+            "mean_throughput": self.mean_throughput,
             "samples": self.samples,
         }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "plain", "shown"]
+__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "shown", "spread"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
     return 1 / load_ if load_ else None
 
 
-def plain(value: Number) -> float | None:
-    """A number as a float, for tables."""
-    return None if value is None else float(value)
+def spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A table's row with plain numbers: fractions also as text under ``name_exact``, errors under ``name_stderr``."""
+    columns: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Estimate):
+            columns |= {name: value.value, f"{name}_stderr": value.stderr}
+        elif isinstance(value, Fraction):
+            columns |= {name: as_float(value), f"{name}_exact": str(value)}
+        else:
+            columns[name] = value
+    return columns

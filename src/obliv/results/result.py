@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from obliv._version import __version__
 from obliv.errors import extra
+from obliv.results.numbers import spread
 from obliv.results.saved import write_json
 
 if TYPE_CHECKING:
@@ -63,12 +64,12 @@ class Result:
         yield {"topology": self.topology, "routing": self.routing}
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The result's rows as a data frame (needs pandas)."""
+        """The result's rows as a data frame (needs pandas); exact numbers and errors have columns of their own."""
         try:
             import pandas
         except ImportError:
             raise extra("pandas", "table") from None
-        return pandas.DataFrame(list(self.rows()))
+        return pandas.DataFrame([spread(row) for row in self.rows()])
 
     def save(self, path: str | Path) -> None:
         """Write the result as JSON; compressed where the name ends in ``.gz``."""

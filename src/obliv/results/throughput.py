@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.numbers import exact, from_number, number, plain, shown
+from obliv.results.numbers import exact, from_number, number, shown
 from obliv.results.result import Result
 
 __all__ = ["Throughput"]
@@ -38,9 +38,9 @@ class Throughput(Result):
                 "topology": self.topology,
                 "routing": self.routing,
                 "traffic": each["traffic"],
-                "channel_load": plain(each["channel_load"]),
-                "throughput": plain(each["throughput"]),
-                "fraction_of_capacity": plain(each["fraction_of_capacity"]),
+                "channel_load": each["channel_load"],
+                "throughput": each["throughput"],
+                "fraction_of_capacity": each["fraction_of_capacity"],
                 "admissible": each["admissible"],
             }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.numbers import Estimate, exact, from_number, inverse, number, plain, shown
+from obliv.results.numbers import Estimate, exact, from_number, inverse, number, shown
 from obliv.results.result import Result
 from obliv.results.saved import digest_of, unpack
 
@@ -52,7 +52,7 @@ class WorstCase(Result):
             ("throughput", shown(self.throughput)),
             ("of capacity", shown(self.fraction_of_capacity) if self.capacity else "no closed form here"),
             ("worst channel", at),
-            ("solved", f"{self.focus_channels} channels"),
+            ("focus channels", str(self.focus_channels)),
         ]
         if self.traffic is not None:
             lines.append(("traffic", f"{len(self.traffic)} flows"))
@@ -62,9 +62,9 @@ class WorstCase(Result):
         yield {
             "topology": self.topology,
             "routing": self.routing,
-            "channel_load": plain(self.channel_load),
-            "throughput": plain(self.throughput),
-            "fraction_of_capacity": plain(self.fraction_of_capacity),
+            "channel_load": self.channel_load,
+            "throughput": self.throughput,
+            "fraction_of_capacity": self.fraction_of_capacity,
             "channel": self.channel.get("id"),
             "tail": self.channel.get("tail"),
             "head": self.channel.get("head"),
@@ -114,6 +114,11 @@ class WorstCase(Result):
             permutation=None if made.get("permutation") is None else tuple(unpack(made["permutation"])),
             traffic=None if rows is None else tuple((s, d, Fraction(amount)) for s, d, amount in rows),
             focus_channels=made["focus_channels"],
-            certificate=made.get("certificate"),
+            certificate=_without_digest(made.get("certificate")),
             names=(str(made["channel"]["tail"]), str(made["channel"]["head"])) if made["channel"] else ("", ""),
         )
+
+
+def _without_digest(certificate: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The certificate as it was before it was saved."""
+    return None if certificate is None else {key: value for key, value in certificate.items() if key != "digest"}

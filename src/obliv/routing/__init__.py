@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliv import topology as topologies
+from obliv.errors import InputError
 from obliv.specs import door, routings, split_mix
 
 __all__ = ["from_spec"]
@@ -34,10 +36,13 @@ def from_spec(spec: Any, topology: Any) -> Any:
     >>> obliv.routing("1/2*dor+1/2*dor:yx", obliv.mesh(4, 4))
     <Routing 1/2*dor+1/2*dor:yx on mesh:4x4>
     """
-    from obliv.routing.routing import Mix, adapted
+    from obliv.routing.routing import Mix, Routing, adapted
 
-    if not isinstance(spec, str):
+    if isinstance(spec, Routing):
         return spec
+    if not isinstance(spec, str):
+        raise InputError(f"a routing is a spec or a Routing, not {type(spec).__name__}")
+    topology = topologies.from_spec(topology)
     mix = split_mix(spec)
     if mix is not None:
         return Mix([(weight, from_spec(part, topology)) for weight, part in mix])

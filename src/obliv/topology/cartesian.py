@@ -249,6 +249,8 @@ def _checked(name: str, radices: Sequence[int], kind: str) -> str:
     if not radices:
         raise TopologyError(f"{name} needs its radices, for example {name}:8x8")
     for radix in radices:
+        if not isinstance(radix, int):
+            raise TopologyError(f"{name}: radix {radix!r} is no whole number")
         if radix < 2:
             raise TopologyError(f"{spec}: radix {radix} is too small, every radix is at least 2")
     nodes = prod(radices)

@@ -13,7 +13,7 @@ __all__ = ["random_regular"]
 
 @topologies("random-regular", aliases=("jellyfish",), example="random-regular:n=200,d=6,seed=1")
 def random_regular(n: int, d: int, seed: int = 0) -> Topology:
-    """Connected random graph in which every node has `d` neighbours (Jellyfish).
+    """Connected random graph in which every node has d neighbours (Jellyfish).
 
     Parameters
     ----------

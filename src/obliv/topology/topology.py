@@ -150,6 +150,7 @@ class Topology:
         """The same network whose terminals send and take at other rates (packets per cycle)."""
         return dataclasses.replace(
             self,
+            spec=f"{self.spec} with rates",
             injection=tuple(Fraction(rate) for rate in injection),
             ejection=tuple(Fraction(rate) for rate in ejection),
         )
@@ -157,7 +158,13 @@ class Topology:
     def with_terminals(self, nodes: Sequence[int]) -> Self:
         """The same network in which only `nodes` inject and take packets, one per cycle each."""
         return dataclasses.replace(
-            self, terminals=np.asarray(nodes, np.int32), injection=(), ejection=(), capacity_load=None, translations=()
+            self,
+            spec=f"{self.spec} with {len(nodes)} terminals",
+            terminals=np.asarray(nodes, np.int32),
+            injection=(),
+            ejection=(),
+            capacity_load=None,
+            translations=(),
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +21,7 @@ __all__ = ["matrix_file", "permutation_file"]
 
 @patterns("permutation", example="permutation:worst.txt")
 def permutation_file(topology: Topology, path: Path) -> Traffic:
-    """The permutation in a file: whole numbers, destination of terminal 0, 1, 2 …; ``#`` comments.
+    """The permutation in a file: whole numbers, destination of terminal 0, 1, 2 …; # comments.
 
     A result that `worst --output` or `--format json` wrote is taken as well.
     """
@@ -46,7 +48,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 
 @patterns("matrix", example="matrix:demand.txt")
 def matrix_file(topology: Topology, path: Path) -> Traffic:
-    """The traffic matrix in a file: one row a line, numbers like 0.25 or 1/3; ``#`` comments."""
+    """The traffic matrix in a file: one row a line, numbers like 0.25 or 1/3; # comments."""
     spec = f"matrix:{path}"
     n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
@@ -70,9 +72,12 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
 def read_text(path: Path) -> str:
     """The whole of a text file; FileError where it is none."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+        data = Path(path).read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
     except UnicodeDecodeError:
         raise FileError("is not a text file", path) from None
 

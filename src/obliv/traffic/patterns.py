@@ -54,7 +54,7 @@ def anti_transpose(topology: Topology) -> Traffic:
 
 @patterns("complement")
 def complement(topology: Topology) -> Traffic:
-    """Every coordinate x sends to k-1-x (Towles' "bit-complement")."""
+    """Every coordinate is mirrored, x to k-1-x (Towles' "bit-complement")."""
     return _on_coordinates(
         "complement", topology, lambda at, radices: tuple(k - 1 - x for x, k in zip(at, radices, strict=True))
     )
@@ -62,7 +62,7 @@ def complement(topology: Topology) -> Traffic:
 
 @patterns("tornado")
 def tornado(topology: Topology) -> Traffic:
-    """X sends ⌈k/2⌉ - 1 further in the first dimension, round the end."""
+    """Every node sends ⌈k/2⌉ - 1 further in the first dimension, round the end."""
     return _on_coordinates("tornado", topology, lambda at, k: ((at[0] + (k[0] + 1) // 2 - 1) % k[0], *at[1:]))
 
 
@@ -95,12 +95,12 @@ def shuffle(topology: Topology) -> Traffic:
 
 @patterns("shift", example="shift:3")
 def shift(topology: Topology, by: int) -> Traffic:
-    """Terminal i sends to i + `by`, round the end."""
+    """Terminal i sends to terminal i + BY, round the end."""
     n = len(topology.terminals)
     return permutation((np.arange(n) + by) % n, f"shift:{by}")
 
 
-@patterns("nearest-neighbor", aliases=("neighbor", "nearest-neighbour"))
+@patterns("nearest-neighbor", aliases=("nearest-neighbour",))
 def nearest_neighbor(topology: Topology) -> Traffic:
     """Every terminal splits one packet per cycle evenly over the terminals one channel away."""
     index = np.full(topology.nodes, -1)
@@ -141,7 +141,7 @@ def _on_bits(
     if n < 2 or n & (n - 1):
         raise TrafficError(
             f"{name} needs a power of two terminals, {topology.spec} has {n}; "
-            "complement, transpose, tornado, shift and random-permutation fit other sizes"
+            "complement, tornado, shift and random-permutation fit other sizes"
         )
     return permutation(move(np.arange(n), n.bit_length() - 1), name)
 
@@ -159,5 +159,6 @@ def _square(topology: Topology, name: str) -> None:
     grid = _cartesian(topology, name)
     if len(grid.radices) != 2 or grid.radices[0] != grid.radices[1]:
         raise TrafficError(
-            f"{name} needs two equal dimensions, {topology.spec} has none; complement and tornado fit it"
+            f"{name} needs a square network of two dimensions, which {topology.spec} is not; "
+            "complement and tornado fit it"
         )

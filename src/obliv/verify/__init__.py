@@ -59,7 +59,7 @@ def check(
     """
     from obliv import routing as routings
     from obliv import topology as topologies
-    from obliv.errors import FileError
+    from obliv.errors import FileError, InputError, SpecError
     from obliv.results import Result, read_json
     from obliv.verify.claim import MalformedError, read_claim
     from obliv.verify.worst_case import check_worst_case
@@ -75,7 +75,12 @@ def check(
     if isinstance(claim, Result) and claim.subject is not None and routing is None:
         routing = claim.subject if hasattr(claim.subject, "paths") else None
         topology = getattr(routing, "topology", topology)
-    network = topologies.from_spec(parts.topology if topology is None else topology)
+    if parts.routing == "pair loads" and routing is None:
+        raise InputError("the claim was made from pair loads, which cannot be made again from its text: give routing=")
+    try:
+        network = topologies.from_spec(parts.topology if topology is None else topology)
+    except SpecError as error:
+        raise FileError(f"its topology cannot be made again ({error}): give topology=, the object", name) from None
     way = routings.from_spec(parts.routing if routing is None else routing, network)
     return check_worst_case(parts, network, way, quick, budget, progress or (lambda what, share: None))
 

@@ -54,7 +54,9 @@ def read_claim(made: dict[str, Any]) -> Claim:
     """
     certificate = made.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it holds no certificate; save one with  obliv worst ... --output FILE")
+        raise MalformedError(
+            "it holds no certificate; make it with certificate=True, or keep it with  obliv worst ... --output FILE"
+        )
     channel = made.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
         raise MalformedError("channel must hold id, tail and head")

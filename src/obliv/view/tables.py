@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.results.numbers import Estimate, as_float
+from obliv.results.numbers import Estimate, spread
 from obliv.view.text import short
 
 if TYPE_CHECKING:
@@ -101,13 +101,9 @@ def to_csv(rows: Iterable[Row]) -> str:
 
 
 def _cells(name: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, Fraction):
-        return {name: as_float(value), f"{name}_exact": str(value)}
-    if isinstance(value, Estimate):
-        return {name: value.value, f"{name}_stderr": value.stderr}
     if isinstance(value, np.generic):
         value = value.item()
-    return {name: "" if value is None else value}
+    return spread({name: "" if value is None else value})
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, None]:

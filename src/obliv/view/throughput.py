@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
 from obliv.results import Throughput
-from obliv.results.numbers import plain
 from obliv.view.axes import fit, room
 from obliv.view.style import ACCENT, INK, LOADS, QUIET
 from obliv.view.text import short
@@ -47,7 +46,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     if not result.patterns:
         raise InputError("this throughput result holds no pattern: there is nothing to draw")
     field = "throughput" if result.capacity is None else "fraction_of_capacity"
-    amounts = [plain(each[field]) or 0.0 for each in result.patterns]
+    amounts = [float(each[field] or 0) for each in result.patterns]
     places = range(len(amounts))
     own = ax is None
     ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
