@@ -76,26 +76,34 @@ def random_permutations(
     words: Array,
     out: Array,
 ) -> None:
-    """Largest loads of ``len(out)`` random permutations; seed and block alone decide which (xorshift64*, unbiased)."""
-    state = np.uint64(seed) ^ (np.uint64(block + 1) * np.uint64(0x9E3779B97F4A7C15))
-    for _ in range(2):  # splitmix64, so that neighbouring blocks have nothing in common
-        state += np.uint64(0x9E3779B97F4A7C15)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        state = state ^ (state >> np.uint64(31))
-    if state == np.uint64(0):
-        state = np.uint64(1)
+    """Largest loads of ``len(out)`` random permutations; seed and block alone decide which.
+
+    Numbers come from splitmix64, two of 32 bits a step, and are brought into range without bias (Lemire).
+    """
+    gamma = np.uint64(0x9E3779B97F4A7C15)
     low_bits = np.uint64(0xFFFFFFFF)
+    state = np.uint64(seed)
+    for salt in (np.uint64(block), np.uint64(0)):  # so that neighbouring seeds and blocks have nothing in common
+        state = (state ^ (state >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        state = (state ^ (state >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        state = (state ^ (state >> np.uint64(32))) + salt * gamma
+    left = 0
+    pool = np.uint64(0)
     for i in range(n):
         image[i] = i
     for k in range(len(out)):
         for i in range(n - 1, 0, -1):
             size = np.uint64(i + 1)
             while True:
-                state ^= state >> np.uint64(12)
-                state ^= state << np.uint64(25)
-                state ^= state >> np.uint64(27)
-                product = ((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)) * size
+                if left == 0:
+                    state += gamma
+                    pool = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                    pool = (pool ^ (pool >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                    pool = pool ^ (pool >> np.uint64(31))
+                    left = 2
+                product = (pool & low_bits) * size
+                pool = pool >> np.uint64(32)
+                left -= 1
                 low = product & low_bits
                 if low >= size or low >= (np.uint64(1 << 32) - size) % size:
                     break

@@ -1,0 +1,200 @@
+"""Dependencies of routings by next hops, many destinations at a time, no path enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.analysis._deadlock_graph import Dependencies, short_cycle
+from obliv.analysis._deadlock_schemes import Lanes, Move, Scheme, find, lanes
+from obliv.errors import RoutingError
+from obliv.routing.routing import HopRouting, TwoPhase
+
+__all__ = ["follow_hops", "follow_two_phases"]
+
+Array = npt.NDArray[Any]
+Progress = Callable[[float], None]
+
+_STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
+
+
+class Ends(NamedTuple):
+    """Which channels a path may begin with, and which it may end with."""
+
+    begins: Array
+    arrives: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Next hops towards some destinations; those of place k·nodes + v, node v towards the k-th, begin at ``ptr[place]``."""
+
+    nodes: int
+    targets: Array
+    ptr: Array
+    channel: Array
+
+    def onward(self, places: Array) -> tuple[Array, Array]:
+        """The next hops of places: the number of the place among those given, and the channel."""
+        counts = self.ptr[places + 1] - self.ptr[places]
+        which = np.repeat(np.arange(len(places)), counts)
+        nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, self.channel[self.ptr[places][which] + nth]
+
+    def arrived(self, places: Array) -> Array:
+        """Whether places are at their destination."""
+        here: Array = self.targets[places // self.nodes] == places % self.nodes
+        return here
+
+
+def follow_hops(routing: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> Ends:
+    """Add the dependencies of next hops, for a scheme that only counts turns."""
+    topology, where = routing.topology, lanes(routing.topology)
+    terminals = topology.terminals.astype(np.int64)
+    ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
+    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
+    classes = 1
+    for first in range(0, len(terminals), size):
+        block = _block(routing, terminals[first : first + size])
+        sources = _places(block, terminals)
+        _require_ways(routing, block, sources)
+        while not _spread(routing, scheme, block, sources, where, classes, found, ends):
+            classes *= 2
+        progress(min(1.0, (first + size) / len(terminals)))
+    return ends
+
+
+def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
+    """Add the dependencies of Valiant's scheme over next hops, for a scheme that looks at the phase only."""
+    topology, base = routing.topology, routing.base
+    assert isinstance(base, HopRouting)
+    alone = Dependencies(topology.channels)
+    ends = follow_hops(base, find("none"), alone, progress)
+    graph = alone.graph()
+    tail, head = graph.channel[np.repeat(np.arange(len(graph.channel)), np.diff(graph.ptr))], graph.channel[graph.head]
+    first, second = (
+        found.label((label, 0)) * topology.channels for label in scheme.labels([Move(0, 0, 0), Move(0, 0, 1)])
+    )
+    for start in (first, second):
+        found.use(graph.channel + start)
+        found.follow(tail + start, head + start)
+    begins = np.flatnonzero(ends.begins)
+    ptr = np.searchsorted(topology.tail[begins], np.arange(topology.nodes + 1))
+    for c in np.flatnonzero(ends.arrives).tolist():
+        node = int(topology.head[c])
+        found.follow(np.int64(c + first), begins[ptr[node] : ptr[node + 1]] + second)
+
+
+def _block(routing: HopRouting, targets: Array) -> _Block:
+    each = [routing.hops_to(target) for target in targets.tolist()]
+    sizes = np.cumsum([0, *(len(hops.channel) for hops in each)])
+    ptr = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
+    channel = np.concatenate([hops.channel for hops in each]).astype(np.int64)
+    return _Block(routing.topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
+
+
+def _places(block: _Block, nodes: Array) -> Array:
+    """All given nodes towards every destination but themselves."""
+    places = (np.arange(len(block.targets))[:, None] * block.nodes + nodes).ravel()
+    there: Array = places[~block.arrived(places)]
+    return there
+
+
+def _spread(
+    routing: HopRouting,
+    scheme: Scheme,
+    block: _Block,
+    sources: Array,
+    where: Lanes,
+    classes: int,
+    found: Dependencies,
+    ends: Ends,
+) -> bool:
+    """Follow all packets hop by hop with the virtual channels that they hold; False where these classes are too few."""
+    head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
+    held = 2 * classes  # by class and dateline bit
+    offset = np.array([found.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
+    seen = np.zeros(len(block.targets) * channels * held, bool)
+    which, channel = block.onward(sources)
+    ends.begins[channel] = True
+    states = _new((sources[which] // block.nodes * channels + channel) * held, seen)
+    while len(states):
+        pair, vc = states // held, states % held
+        channel, places = pair % channels, pair // channels * block.nodes + head[pair % channels]
+        found.use(channel + offset[vc])
+        there = block.arrived(places)
+        ends.arrives[channel[there]] = True
+        pair, vc, channel, places = pair[~there], vc[~there], channel[~there], places[~there]
+        which, after = block.onward(places)
+        pair, vc, channel = pair[which], vc[which], channel[which]
+        here, then = (where.dim[channel], where.step[channel]), (where.dim[after], where.step[after])
+        assert scheme.turned is not None
+        turned = np.asarray(scheme.turned(*here, *then), bool)
+        count = vc // 2 + turned
+        if len(count) and count.max() >= classes:
+            return False
+        bit = np.zeros(len(vc), np.int64)
+        if scheme.dateline:
+            straight = ~turned & (here[0] == then[0]) & (here[1] == then[1])
+            bit = (straight & ((vc % 2 > 0) | where.wraps[channel])).astype(np.int64)
+        found.follow(channel + offset[vc], after + offset[2 * count + bit])
+        states = _new((pair // channels * channels + after) * held + 2 * count + bit, seen)
+    return True
+
+
+def _new(states: Array, seen: Array) -> Array:
+    """Those that were not seen before, each once; they count as seen from now on."""
+    fresh: Array = np.unique(states[~seen[states]])
+    seen[fresh] = True
+    return fresh
+
+
+def _require_ways(routing: HopRouting, block: _Block, sources: Array) -> None:
+    """Refuse next hops that end before the destination, or go in circles."""
+    topology = routing.topology
+    head = topology.head.astype(np.int64)
+    reached = np.zeros(len(block.targets) * block.nodes, bool)
+    incoming = np.zeros(len(reached), np.int64)
+    front = _new(sources, reached)
+    while len(front):
+        front = front[~block.arrived(front)]
+        stuck = front[block.ptr[front] == block.ptr[front + 1]]
+        if len(stuck):
+            here, end = _names(routing, block, int(stuck[0]))
+            raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
+        which, channel = block.onward(front)
+        after = front[which] // block.nodes * block.nodes + head[channel]
+        np.add.at(incoming, after, 1)
+        front = _new(after, reached)
+    front = np.flatnonzero(reached & (incoming == 0))
+    left = reached
+    while len(front):
+        left[front] = False
+        front = front[~block.arrived(front)]
+        which, channel = block.onward(front)
+        after = front[which] // block.nodes * block.nodes + head[channel]
+        np.subtract.at(incoming, after, 1)
+        front = np.unique(after[incoming[after] == 0])
+    if left.any():
+        _refuse_loop(routing, block, left)
+
+
+def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
+    places = np.flatnonzero(left & ~block.arrived(np.arange(len(left))))
+    which, channel = block.onward(places)
+    after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(places[which], minlength=len(left)))])
+    circle = short_cycle(ptr, after)
+    assert circle is not None
+    here, end = _names(routing, block, circle[0])
+    raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
+
+
+def _names(routing: HopRouting, block: _Block, place: int) -> tuple[str, str]:
+    """A place in words: its node and its destination."""
+    name = routing.topology.name_of
+    return name(place % block.nodes), name(int(block.targets[place // block.nodes]))

@@ -1,0 +1,149 @@
+"""The average case against exact values, against evaluating permutation by permutation, and against itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.analysis._average_kernels import random_permutations
+from obliv.analysis.pair_words import pair_words
+
+NETWORKS = [
+    ("mesh:3x2", "u2turn"),
+    ("mesh:2x3", "valiant"),
+    ("torus:3x2", "romm"),
+    ("torus:2x3", "dor"),
+    ("ring:5", "ival"),
+    ("line:6", "dor"),
+    ("hypercube:2", "o1turn"),
+    ("hyperx:3x2", "u2turn-a:p=1/3"),
+    ("complete:5", "valiant"),
+    ("mesh:2x2x2", "u2turn"),
+    ("random-regular:n=6,d=3,seed=1", "ecmp"),
+    ("random-regular:n=6,d=3,seed=1", "valiant"),
+    ("torus:3x2", "1/3*dor+2/3*ecmp"),
+]
+
+
+@pytest.mark.parametrize(("network", "routing"), NETWORKS)
+def test_exact_equals_permutation_by_permutation(network: str, routing: str) -> None:
+    loads = obliv.routing(routing, obliv.topology(network)).pair_loads()
+    n = loads.terminals
+    if n > 7:
+        orders = [np.random.default_rng(k).permutation(n).tolist() for k in range(60)]
+        parts = pair_words(loads)
+        for order in orders:
+            assert Fraction(_largest(parts, order), parts.denominator) == max(loads.under(obliv.permutation(order)))
+        return
+    every = [max(loads.under(obliv.permutation(order))) for order in permutations(range(n))]
+    result = obliv.average_case(loads, exact=True)
+    assert result.channel_load == sum(every, Fraction(0)) / len(every)
+    if min(every) == 0:
+        assert result.mean_throughput is None
+        assert result.mean_throughput_reason
+    else:
+        assert result.mean_throughput == sum((1 / load for load in every), Fraction(0)) / len(every)
+
+
+def _largest(parts: object, order: list[int]) -> int:
+    from obliv.analysis._average_kernels import _largest
+
+    words = np.empty(len(parts.base), np.int64)  # type: ignore[attr-defined]
+    return int(_largest(len(order), np.array(order), *parts.arguments, words))  # type: ignore[attr-defined]
+
+
+def test_values_over_all_permutations_of_the_3x3_mesh() -> None:
+    """Source: the exact averages over 9! permutations that settle the table of the U2TURN paper."""
+    mesh = obliv.mesh(3, 3)
+    for routing, wanted in (("dor", Fraction(241920, 590783)), ("u2turn", Fraction(725760, 1190837))):
+        exact = obliv.average_case(obliv.routing(routing, mesh), exact=True)
+        assert exact.fraction_of_capacity == wanted
+        drawn = obliv.average_case(obliv.routing(routing, mesh), 50_000, 7).fraction_of_capacity
+        assert isinstance(drawn, obliv.Estimate)
+        assert abs(drawn.value - float(wanted)) < 3 * drawn.stderr
+
+
+def test_valiant_is_one_half_whatever_the_permutation() -> None:
+    result = obliv.average_case(obliv.routing("valiant", obliv.mesh(4, 4)), 1000, 1)
+    assert result.fraction_of_capacity == obliv.Estimate(0.5, 0.0, 1000)
+
+
+def test_the_digits_depend_on_the_seed_and_not_on_the_threads() -> None:
+    way = obliv.routing("o1turn", obliv.mesh(5, 5))
+    results = [obliv.average_case(way, 30_000, 5, jobs=jobs).channel_load for jobs in (1, 2, 5)]
+    assert results[0] == results[1] == results[2]
+    assert obliv.average_case(way, 30_000, 6).channel_load != results[0]
+    rng = np.random.default_rng(3)
+    assert obliv.average_case(way, 1000, rng).provenance["seed"] == int(np.random.default_rng(3).integers(2**62))
+
+
+def test_bandwidths_count() -> None:
+    topology = obliv.build("square", 4, [(0, 1), (1, 2), (2, 3), (3, 0)], bandwidth=[1, 2, "1/3", 5])
+    loads = obliv.routing("shortest", topology).pair_loads()
+    every = [max(loads.under(obliv.permutation(order))) for order in permutations(range(4))]
+    assert obliv.average_case(loads, exact=True).channel_load == sum(every, Fraction(0)) / 24
+
+
+def test_permutations_are_uniform() -> None:
+    """Every permutation of four as often as any other, by the loads of a network that tells them all apart."""
+    links = [(i, j) for i in range(4) for j in range(4) if i != j]
+    topology = obliv.build("all", 4, links, bandwidth=[Fraction(1, 2**k) for k in range(12)])
+    parts = pair_words(obliv.routing("shortest", topology).pair_loads())
+    out = np.empty(48_000, np.int64)
+    random_permutations.compiled()(
+        11, 3, 4, *parts.arguments, np.empty(4, np.int64), np.empty(len(parts.base), np.int64), out
+    )
+    # the largest load names the dearest channel used; how many permutations use none dearer is counted
+    wanted: dict[int, int] = {}
+    for order in permutations(range(4)):
+        used = [2 ** links.index((i, j)) for i, j in enumerate(order) if i != j]
+        wanted[max(used, default=0)] = wanted.get(max(used, default=0), 0) + 1
+    values, counts = np.unique(out, return_counts=True)
+    assert set((values // (values[1] // min(filter(None, wanted)))).tolist()) == set(wanted)
+    for count, share in zip(counts, [wanted[key] for key in sorted(wanted)], strict=True):
+        mean = 48_000 * share / 24
+        assert abs(count - mean) < 5 * mean**0.5
+
+
+def test_doubly_stochastic_matrices() -> None:
+    way = obliv.routing("dor", obliv.mesh(3, 3))
+    single = obliv.average_case(way, 4000, 1, ensemble="birkhoff:1").channel_load
+    drawn = obliv.average_case(way, 4000, 1).channel_load
+    assert abs(single.value - drawn.value) < 5 * (single.stderr**2 + drawn.stderr**2) ** 0.5
+    worst = float(obliv.worst_case(way).channel_load)
+    uniform = float(max(way.pair_loads().under(obliv.traffic("uniform", obliv.mesh(3, 3)))))
+    for ensemble in ("birkhoff:4", "sinkhorn"):
+        mean = obliv.average_case(way, 500, 1, ensemble=ensemble).channel_load.value
+        assert uniform < mean < min(worst, drawn.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"samples": 1}, "at least 2"),
+        ({"samples": -5}, "at least 2"),
+        ({"samples": 10, "ensemble": "birkhoff"}, "birkhoff:K"),
+        ({"samples": 10, "ensemble": "birkhoff:0"}, "birkhoff:K"),
+        ({"samples": 10, "ensemble": "gauss"}, "choose"),
+        ({"exact": True}, "up to 9"),
+        ({"samples": 10, "rng": -1}, "seed"),
+    ],
+)
+def test_mistakes(options: dict[str, object], message: str) -> None:
+    with pytest.raises(obliv.InputError, match=message):
+        obliv.average_case(obliv.routing("dor", obliv.mesh(4, 4)), **options)  # type: ignore[arg-type]
+
+
+def test_result_round_trip(tmp_path: object) -> None:
+    import json
+
+    result = obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True)
+    made = json.loads(json.dumps(result.to_dict()))
+    assert made["kind"] == "average"
+    assert made["mean_throughput"] is None
+    assert made["mean_throughput_reason"]
+    assert obliv.Average.from_dict(made) == result
