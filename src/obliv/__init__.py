@@ -40,7 +40,12 @@ _HOMES = {
     "obliv.analysis.worst_case": "worst_case",
     "obliv.analysis.throughput": "throughput",
     "obliv.analysis.average": "average_case",
-    "obliv.results": "Average Estimate Result Throughput Verification WorstCase load",
+    "obliv.analysis.compare": "compare",
+    "obliv.analysis.locality": "locality",
+    "obliv.analysis.deadlock": "deadlock fewest_virtual_channels",
+    "obliv.results": (
+        "Average Comparison Deadlock Estimate Locality Result Throughput Verification VirtualChannels WorstCase load"
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _ROOMS = ("topology", "routing", "traffic", "verify")  # rooms that can be called

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -15,7 +14,7 @@ from obliv.specs import topologies
 from obliv.topology.cartesian import mesh
 from obliv.topology.topology import IntArray, Topology, build, require_network
 
-__all__ = ["cmesh", "fan", "with_hosts"]
+__all__ = ["circles", "cmesh", "fan", "with_hosts"]
 
 Array = npt.NDArray[Any]
 
@@ -60,16 +59,14 @@ def cmesh(*radices: int, c: int) -> Topology:
     require_network(routers * (c + 1), 2 * routers * (len(radices) + c), spec)
     base = mesh(*radices)
     assert base.positions is not None
-    assert base.capacity_load is not None
     return with_hosts(
         spec,
         np.column_stack([base.tail, base.head]),
         c,
         names=[f"({x})" if len(radices) == 1 else base.name_of(x) for x in range(routers)],
-        places=2.4 * base.positions,
+        places=2.4 * _aslant(base.positions, radices),
         spots=_between_the_links(c),
         maps=base.generators,
-        capacity_load=max(c * base.capacity_load, 1 - Fraction(1, routers * c)),
     )
 
 
@@ -119,7 +116,7 @@ def with_hosts(
     everything = [links + len(host), np.column_stack([router, host]), np.column_stack([host, router])]
     moved = [np.concatenate([(g[:, None] * hosts + np.arange(hosts)).ravel(), g + len(host)]) for g in maps]
     if hosts > 1:
-        turned = host // hosts * hosts + (host + 1) % hosts  # host 0 need not be the one before: hosts are alike
+        turned = host // hosts * hosts + (host + 1) % hosts  # one host further on every router at once
         moved.append(np.concatenate([turned, np.arange(len(host), len(host) + routers)]))
     return build(
         spec,
@@ -133,11 +130,31 @@ def with_hosts(
     )
 
 
+def circles(groups: int, size: int) -> tuple[Array, Array]:
+    """Places of routers, each group on a circle of its own on a large one, and the angle at which each looks out."""
+    small = 0.8 / np.sin(np.pi / size) if size > 1 else 0.0
+    large = (small + 1.4) / np.sin(np.pi / groups)
+    group, router = np.divmod(np.arange(groups * size), size)
+    towards = np.pi / 2 - 2 * np.pi * group / groups
+    angle = towards - 2 * np.pi * (router - (size - 1) / 2) / size
+    places = large * np.column_stack([np.cos(towards), np.sin(towards)])
+    return places + small * np.column_stack([np.cos(angle), np.sin(angle)]), angle
+
+
 def fan(angle: Array, hosts: int, reach: float) -> Array:
     """Places of the hosts of each router, in a fan that opens at `angle`; shape (routers, hosts, 2)."""
     aside = (np.arange(hosts) - (hosts - 1) / 2) * min(0.75, 2.6 / max(hosts, 1))
     at = angle[:, None] + aside
     return reach * np.stack([np.cos(at), np.sin(at)], axis=-1)
+
+
+def _aslant(places: Array, radices: Sequence[int]) -> Array:
+    """The places of a mesh with its tiles a little askew, so that links from tile to tile miss the routers between."""
+    numbers = np.arange(len(places))
+    moved = places.copy()
+    for dim in range(2, len(radices)):
+        moved[:, 1 - dim % 2] += 0.4 * (numbers // prod(radices[:dim]) % radices[dim])
+    return moved
 
 
 def _between_the_links(c: int) -> Array:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from obliv.errors import TopologyError, did_you_mean
 from obliv.specs import topologies
-from obliv.topology.concentrated import fan, with_hosts
+from obliv.topology.concentrated import circles, fan, with_hosts
 from obliv.topology.topology import IntArray, Topology, require_network
 
 __all__ = ["dragonfly"]
@@ -64,7 +64,7 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     Examples
     --------
     >>> dragonfly(2, 4, 2)
-    <Topology dragonfly:p=2,a=4,h=2: 108 nodes, 396 channels, 72 terminals>
+    <Topology dragonfly:p=2,a=4,h=2: 108 nodes, 324 channels, 72 terminals>
     """
     full = a * h + 1
     groups = full if g is None else g
@@ -80,17 +80,71 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     routers = groups * a
     channels = routers * (a - 1 + 2 * p) + groups * (groups - 1) * rounds
     require_network(routers * (p + 1), channels, spec)
-    ports = rounds * (groups - 1)
-    middle, round_it, places, angle = _drawn(groups, a, p)
+    towards = _towards(groups, arrangement)
+    places, angle = circles(groups, a)
     return with_hosts(
         spec,
-        np.concatenate([_local(groups, a), _global(_towards(groups, arrangement), rounds, a, h)]),
+        np.concatenate([_local(groups, a), _global(towards, rounds, a, h)]),
         p,
         names=[f"({i},{j})" for i in range(groups) for j in range(a)],
         places=places,
         spots=fan(angle, p, 0.9),
-        maps=_maps(groups, a, h, arrangement, unused),
-        notes=(f"{unused} of the {a * h} global ports of every group are unused: {ports} serve all groups alike",)
-        if unused
-        else (),
+        maps=_maps(groups, a, arrangement, _mirrors(arrangement, groups, h, unused)),
+        notes=(_left_over(a * h, unused, groups),) if unused else (),
     )
+
+
+def _left_over(ports: int, unused: int, groups: int) -> str:
+    others = f"serve each of the other {groups - 1} alike"
+    return f"{unused} of the {ports} global ports of every group stay unused, {ports - unused} {others}"
+
+
+def _local(groups: int, a: int) -> Array:
+    """Channels inside groups: every router to all others, in their order."""
+    one = np.repeat(np.arange(a), a - 1)
+    other = np.tile(np.arange(a - 1), a)
+    pairs = np.column_stack([one, other + (other >= one)])
+    links: Array = (np.arange(groups)[:, None, None] * a + pairs).reshape(-1, 2)
+    return links
+
+
+def _towards(groups: int, arrangement: str) -> Array:
+    """The group that each port of each group leads to in the first round, shape (groups, groups - 1)."""
+    i, k = np.arange(groups)[:, None], np.arange(groups - 1)
+    if arrangement == "absolute":
+        return k + (k >= i)
+    step = {"relative": k + 1, "palm-tree": -k - 1, "circulant": (k // 2 + 1) * (-1) ** (k % 2)}[arrangement]
+    towards: Array = (i + step) % groups
+    return towards
+
+
+def _global(towards: Array, rounds: int, a: int, h: int) -> Array:
+    """Channels between groups, group by group and port by port."""
+    groups = len(towards)
+    i = np.arange(groups)[:, None]
+    back = np.zeros((groups, groups), np.int64)  # the port of the first round by which one group leads to another
+    back[i, towards] = np.arange(groups - 1)
+    first = np.arange(rounds)[:, None] * (groups - 1)
+    port = first + np.arange(groups - 1)
+    tail = i[:, None] * a + port // h
+    head = towards[:, None] * a + (first + back[towards, i][:, None]) // h
+    return np.column_stack([tail.ravel(), head.ravel()])
+
+
+def _mirrors(arrangement: str, groups: int, h: int, unused: int) -> bool:
+    """Whether the order of groups can be reversed."""
+    if arrangement == "circulant":  # ports change places in twos, which have to be of one router
+        return h % 2 == 0 and groups % 2 == 1
+    return not unused  # the order of ports is reversed along with it
+
+
+def _maps(groups: int, a: int, arrangement: str, mirrors: bool) -> list[IntArray]:
+    group, router = np.divmod(np.arange(groups * a), a)
+    found = []
+    if arrangement != "absolute":
+        found.append((group + 1) % groups * a + router)
+    if mirrors:
+        other = router if arrangement == "circulant" else a - 1 - router
+        turned = groups - 1 - group if arrangement == "absolute" else -group % groups
+        found.append(turned * a + other)
+    return [each.astype(np.int32) for each in found]
