@@ -16,7 +16,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.programs import ANYWHERE, QUADRANT
 from obliv.topology.cartesian import Axis
 
-__all__ = ["BOTH", "END", "FIRST", "MIDDLE", "SECOND", "SOURCE", "Case", "Run", "cases"]
+__all__ = ["BOTH", "END", "FIRST", "MIDDLE", "SECOND", "SOURCE", "Case", "Run", "Segment", "cases", "segments"]
 
 Array = npt.NDArray[Any]
 
@@ -58,7 +58,9 @@ class Case:
     back: Array
 
 
-class _Segment(NamedTuple):
+class Segment(NamedTuple):
+    """A straight part of a path along an axis."""
+
     start: int
     end: int
     links: tuple[int, ...]
@@ -69,8 +71,8 @@ class _Draft:
     """A case in the making; a second segment comes with the bit that it has when both make one run."""
 
     at: tuple[set[int], ...] = field(default_factory=lambda: (set(), set(), set()))
-    first: set[_Segment] = field(default_factory=set)
-    second: set[tuple[_Segment, int]] = field(default_factory=set)
+    first: set[Segment] = field(default_factory=set)
+    second: set[tuple[Segment, int]] = field(default_factory=set)
     joints: set[tuple[int, int, int, int]] = field(default_factory=set)
 
 
@@ -98,7 +100,7 @@ def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline:
     for start, end in product(range(along.radix), repeat=2):
         if differ is not None and differ != (start != end):
             continue
-        for first, second in _drawn(along, draw, start, end):
+        for first, second in segments(along, draw, start, end):
             key = _step(first, steps, directed), _step(second, steps, directed)
             draft = drafts.setdefault(key, _Draft())
             for spot, coordinates in zip((start, first.end, end), draft.at, strict=True):
@@ -112,20 +114,23 @@ def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline:
     return tuple(_case(key, draft, wraps) for key, draft in sorted(drafts.items()))
 
 
-def _drawn(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[_Segment, _Segment]]:
-    """The segments to the intermediate coordinate and onwards; a dimension without one begins with an empty segment."""
+def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Segment, Segment]]:
+    """All choices of a segment to the intermediate coordinate and one onwards.
+
+    A dimension that is gone directly has an empty first segment.
+    """
     if draw == ANYWHERE:
         for middle in range(along.radix):
             for there in along.ways(start, middle):
                 for on in along.ways(middle, end):
-                    yield _Segment(start, middle, there.links), _Segment(middle, end, on.links)
+                    yield Segment(start, middle, there.links), Segment(middle, end, on.links)
         return
     for way in along.spread_ways(start, end) if draw == "spread" else along.ways(start, end):
         for t, middle in enumerate(way.coordinates if draw == QUADRANT else (start,)):
-            yield _Segment(start, middle, way.links[:t]), _Segment(middle, end, way.links[t:])
+            yield Segment(start, middle, way.links[:t]), Segment(middle, end, way.links[t:])
 
 
-def _step(segment: _Segment, steps: tuple[int, ...], directed: bool) -> int:
+def _step(segment: Segment, steps: tuple[int, ...], directed: bool) -> int:
     if not segment.links:
         return 0
     return steps[segment.links[0]] if directed else 1

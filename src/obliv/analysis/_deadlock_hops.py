@@ -31,7 +31,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Next hops towards some destinations; those of place k·nodes + v, node v towards the k-th, begin at ``ptr[place]``."""
+    """Next hops towards some destinations; those of place k·nodes + v (node v, k-th destination) begin at ``ptr[place]``."""
 
     nodes: int
     targets: Array
@@ -86,7 +86,7 @@ def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, pr
     ptr = np.searchsorted(topology.tail[begins], np.arange(topology.nodes + 1))
     for c in np.flatnonzero(ends.arrives).tolist():
         node = int(topology.head[c])
-        found.follow(np.int64(c + first), begins[ptr[node] : ptr[node + 1]] + second)
+        found.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
 def _block(routing: HopRouting, targets: Array) -> _Block:

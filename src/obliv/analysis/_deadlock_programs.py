@@ -22,7 +22,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.programs import TO_INTERMEDIATE, Phase, Program
 from obliv.topology.cartesian import Cartesian
 
-__all__ = ["follow_programs"]
+__all__ = ["Slot", "draw_of", "follow_programs", "sequences"]
 
 Array = npt.NDArray[Any]
 Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
@@ -31,7 +31,7 @@ _CHOICES = 2_000_000  # choices of orders and cases that are gone through
 _PIECE = 1 << 20  # dependencies that are made at a time
 
 
-class _Slot(NamedTuple):
+class Slot(NamedTuple):
     """A segment of a program, in one of its orders."""
 
     dim: int
@@ -74,7 +74,7 @@ def follow_programs(
     seen: set[Any] = set()
     done = 0
     for program, each in plan:
-        for slots in _sequences(program, dimensions):
+        for slots in sequences(program, dimensions):
             for chosen in product(*each):
                 runs = _runs(slots, chosen, scheme)
                 for run in runs:
@@ -89,12 +89,15 @@ def follow_programs(
             progress(done / total)
 
 
+def draw_of(program: Program, dim: int, dimensions: int) -> str:
+    """How a program draws in a dimension: an intermediate, ``spread``, or nothing."""
+    stops = {x for phase in program.phases if phase.target == TO_INTERMEDIATE for x in _taken(phase, dimensions)}
+    return program.draw if dim in stops else "spread" if dim in program.spread else ""
+
+
 def _cases(topology: Cartesian, program: Program, dim: int, scheme: Scheme) -> tuple[Case, ...]:
-    stops = {
-        x for phase in program.phases if phase.target == TO_INTERMEDIATE for x in _taken(phase, len(topology.axes))
-    }
-    draw = program.draw if dim in stops else "spread" if dim in program.spread else ""
-    return cases(topology.axes[dim], draw, dict(program.when).get(dim), scheme.directed, scheme.dateline)
+    draw, differ = draw_of(program, dim, len(topology.axes)), dict(program.when).get(dim)
+    return cases(topology.axes[dim], draw, differ, scheme.directed, scheme.dateline)
 
 
 def _taken(phase: Phase, dimensions: int) -> Iterable[int]:
@@ -107,19 +110,19 @@ def _orders(program: Program, dimensions: int) -> int:
     )
 
 
-def _sequences(program: Program, dimensions: int) -> Iterator[list[_Slot]]:
+def sequences(program: Program, dimensions: int) -> Iterator[list[Slot]]:
     """The segments of a program, in every order in which it may take them."""
     each = [[order for _, order in phase.each_order(dimensions)] for phase in program.phases]
     for orders in product(*each):
         first = next((dim for order in orders for dim in order), 0)
         yield [
-            _Slot(dim, FIRST if phase.target == TO_INTERMEDIATE else SECOND, number, order, first)
+            Slot(dim, FIRST if phase.target == TO_INTERMEDIATE else SECOND, number, order, first)
             for number, (phase, order) in enumerate(zip(program.phases, orders, strict=True))
             for dim in order
         ]
 
 
-def _runs(slots: list[_Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Run]:
+def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Run]:
     """The runs of the paths in a choice of cases, in the order in which they are taken."""
     spots = [case.at[SOURCE] for case in chosen]
     moves: list[Move] = []
@@ -137,7 +140,7 @@ def _runs(slots: list[_Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_R
         if scheme.dateline and last and (last.dim, last.label) == (move.dim, label) and case.steps[FIRST] == move.step:
             runs[-1] = last._replace(kind=BOTH)
         else:
-            runs.append(_Run(move.dim, part, case, label, where[: move.dim] + ((),) + where[move.dim + 1 :]))
+            runs.append(_Run(move.dim, part, case, label, (*where[: move.dim], (), *where[move.dim + 1 :])))
     return runs
 
 

@@ -107,7 +107,8 @@ def compare(
         for label, each in zip(labels, rows, strict=True):
             row = each[at]
             if isinstance(row, InputError):
-                row = Entry(network.spec, label, patterns=dict.fromkeys(names), reasons={"routing": str(row)})
+                lost = {"routing": str(row)}
+                row = Entry(network.spec, label, _capacity(network), patterns=dict.fromkeys(names), reasons=lost)
             entries.append(row)
     used = [x for x in (*networks, *chain(*ways), *chain(*flows)) if not isinstance(x, InputError)]
     where = ",".join(network.spec for network in networks)
@@ -141,7 +142,6 @@ def _entry(
     if isinstance(way, InputError):
         raise way
     loads = way.pair_loads(progress=lambda share: step("pair loads", 0.2 * share))
-    base = network.capacity_load
     worst = worst_case(loads, progress=lambda what, share: step(what, 0.2 + 0.5 * share)).channel_load
     average = None
     reasons = {name: str(flow) for name, flow in under.items() if isinstance(flow, InputError)}
@@ -154,14 +154,19 @@ def _entry(
     return Entry(
         topology=network.spec,
         routing=label,
-        capacity=None if base is None else 1 / base,
+        capacity=_capacity(network),
         worst=worst if isinstance(worst, Fraction) else None,
         average=average if isinstance(average, Estimate) else None,
         patterns={name: carried.get(name) for name in under},
         hops=loads.hops(),
         minimal_hops=least,
+        beyond=tuple(name for name, flow in fitting.items() if not flow.admissible),
         reasons=reasons,
     )
+
+
+def _capacity(network: Topology) -> Fraction | None:
+    return None if network.capacity_load is None else 1 / network.capacity_load
 
 
 def _several(given: Any) -> list[Any]:

@@ -66,7 +66,7 @@ def locality(x: Any, *, progress: Step | None = None) -> Locality:
     >>> result.hops, result.hops_over_minimal
     (Fraction(64, 27), Fraction(4, 3))
     >>> [str(share) for share in result.lengths]
-    ['1/9', '8/27', '31/108', '13/81', '23/324', '11/162', '1/324']
+    ['1/9', '16/81', '56/243', '56/243', '4/27', '16/243', '4/243']
     """
     began = time.perf_counter()
     if isinstance(x, PairLoads) and x.samples is not None:

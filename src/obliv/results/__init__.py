@@ -8,6 +8,9 @@ from typing import Any
 
 from obliv.errors import FileError
 from obliv.results.average import Average
+from obliv.results.compare import Comparison
+from obliv.results.deadlock import Deadlock, VirtualChannels
+from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
 from obliv.results.result import Result, provenance
 from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
@@ -17,10 +20,14 @@ from obliv.results.worst_case import WorstCase
 
 __all__ = [
     "Average",
+    "Comparison",
+    "Deadlock",
     "Estimate",
+    "Locality",
     "Result",
     "Throughput",
     "Verification",
+    "VirtualChannels",
     "WorstCase",
     "digest_of",
     "load",
@@ -50,7 +57,8 @@ def load(path: str | Path) -> Result:
     FileError
         If the file holds no result.
     """
-    kinds: dict[str, Any] = {"worst": WorstCase, "throughput": Throughput, "average": Average}
+    known = (WorstCase, Throughput, Average, Comparison, Locality, Deadlock, VirtualChannels)
+    kinds: dict[str, Any] = {each.kind: each for each in known}
     made = read_json(path)
     if made.get("kind") not in kinds:
         raise FileError(f"holds no result that obliv can load (kind {made.get('kind')!r})", path)

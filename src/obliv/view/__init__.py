@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from obliv.view.compare import draw_paths, plot_comparison
 from obliv.view.dispatch import plot
 from obliv.view.files import require_format, save
 from obliv.view.network import draw_loads, draw_topology
@@ -12,8 +13,10 @@ from obliv.view.worst_case import plot_worst
 
 __all__ = [
     "draw_loads",
+    "draw_paths",
     "draw_topology",
     "plot",
+    "plot_comparison",
     "plot_loads",
     "plot_throughput",
     "plot_topology",

@@ -1,0 +1,82 @@
+"""``obliv compare``: routings side by side."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, progress, say
+
+__all__ = ["compare"]
+
+
+class Picture(StrEnum):
+    """What is drawn."""
+
+    auto = "auto"
+    bars = "bars"
+    plane = "plane"
+    lines = "lines"
+
+
+def compare(
+    topology: TopologySpec,
+    routings: Annotated[list[str], typer.Argument(metavar="ROUTING...", help="For example dor o1turn valiant.")],
+    also: Annotated[
+        list[str] | None, typer.Option("--also", metavar="TOPOLOGY", help="Another topology; may be repeated.")
+    ] = None,
+    traffic: Annotated[
+        list[str] | None, typer.Option("--traffic", metavar="A,B", help="Patterns, for example transpose,tornado.")
+    ] = None,
+    samples: Annotated[
+        int, typer.Option("--samples", min=0, help="Random permutations for the average (0: leave it out).")
+    ] = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the comparison (.png, .svg, .pdf).")] = None,
+    picture: Annotated[
+        Picture,
+        typer.Option("--picture", help="bars; plane: throughput over hops; lines: over topologies; auto chooses."),
+    ] = Picture.auto,
+    seed: Seed = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """Routings side by side: worst case, average, patterns and hops, one row a routing.
+
+    Example: obliv compare mesh:8x8 dor o1turn valiant u2turn --traffic transpose --samples 10000
+
+    Example: obliv compare mesh:3x3 dor u2turn --also mesh:5x5 --also mesh:7x7 --plot radix.png
+    """
+    from obliv.analysis.compare import compare as compared
+    from obliv.topology import from_spec
+
+    if plot is not None:
+        from obliv import view
+
+        view.require_format(plot)
+    networks = [from_spec(spec) for spec in (topology, *(also or ()))]
+    for note in dict.fromkeys(note for network in networks for note in network.notes):
+        say(note)
+    patterns = [spec for text in traffic or () for spec in _patterns(text)]
+    with progress() as step:
+        result = compared(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
+    if plot is not None:
+        view.save(result, plot, kind=picture.value)
+        say(f"drawn in {plot}")
+    answer(result, format)
+
+
+def _patterns(text: str) -> list[str]:
+    """The specs of ``A,B``; a piece that names no pattern belongs to the spec before it, as in ``hotspot:4,16``."""
+    from obliv.specs import patterns
+
+    found: list[str] = []
+    for piece in text.split(","):
+        name = piece.strip().partition(":")[0]
+        if found and name not in patterns and re.match(r"[\d.]|[\w-]+=", name) and not re.match(r"[\d./]+\*", name):
+            found[-1] += f",{piece}"
+        else:
+            found.append(piece.strip())
+    return found

@@ -1,0 +1,52 @@
+"""``obliv deadlock``: the channel dependency graph under a virtual-channel scheme."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, RoutingSpec, TopologySpec, answer, made, progress
+
+__all__ = ["deadlock"]
+
+
+def deadlock(
+    topology: TopologySpec,
+    routing: RoutingSpec,
+    vc: Annotated[
+        str,
+        typer.Option(
+            "--vc",
+            metavar="SCHEME",
+            help="Virtual channels: none, phase, turn, turn+uturn, family, phase-order, double-y; "
+            "on rings also dateline, and any of them with +dateline.",
+        ),
+    ] = "none",
+    fewest: Annotated[
+        bool, typer.Option("--fewest", help="Try all schemes that fit: which one suffices with the fewest?")
+    ] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Whether packets can block each other for ever: a cycle of channel dependencies; exit status 1 where there is one.
+
+    Example: obliv deadlock mesh:8x8 u2turn --vc turn
+
+    Example: obliv deadlock torus:5x5 romm --fewest
+    """
+    from obliv.analysis import deadlock as analysis
+    from obliv.errors import InputError
+
+    if fewest and vc != "none":
+        raise InputError("--fewest tries every scheme: leave out --vc")
+    _, way = made(topology, routing)
+    with progress() as step:
+        if fewest:
+            best = analysis.fewest_virtual_channels(way, progress=step)
+            sound = best.fewest is not None
+        else:
+            result = analysis.deadlock(way, vc, progress=step)
+            sound = result.acyclic
+    answer(best if fewest else result, format)
+    if not sound:
+        raise typer.Exit(1)
