@@ -1,20 +1,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from obliv import papers
+from obliv.papers.u2turn import meshes
 
 
 class Reproduction:
-    """All of Towles' tables, computed once."""
+    """All tables of a paper, computed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, paper: str) -> None:
         self.steps: list[tuple[str, float]] = []
         began = time.process_time()
-        self.rows: list[dict[str, Any]] = papers.reproduce("towles", progress=lambda *step: self.steps.append(step))
+        self.rows: list[dict[str, Any]] = papers.reproduce(paper, progress=lambda *step: self.steps.append(step))
         self.cpu_seconds = time.process_time() - began
 
     def __getitem__(self, entry: str) -> dict[str, Any]:
@@ -23,4 +25,12 @@ class Reproduction:
 
 @pytest.fixture(scope="session")
 def towles() -> Reproduction:
-    return Reproduction()
+    return Reproduction("towles")
+
+
+@pytest.fixture(scope="session")
+def u2turn() -> Iterator[Reproduction]:
+    """With averages over fewer permutations than the command takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meshes, "SAMPLES", 20_000)
+        yield Reproduction("u2turn")

@@ -49,7 +49,15 @@ def test_exact_numbers(printed: str | Fraction, computed: Fraction, expected: st
 
 @pytest.mark.parametrize(
     ("printed", "stderr", "expected"),
-    [("0.255", 0.01, "rounding"), ("0.255", 0.006, "differs"), ("0.285", 0.01, "rounding"), ("27%", 0.0001, "differs")],
+    [
+        ("0.255", 0.01, "rounding"),
+        ("0.255", 0.006, "differs"),
+        ("0.285", 0.01, "rounding"),
+        ("27%", 0.0001, "rounding"),  # as printed
+        ("28%", 0.0001, "differs"),  # estimates are not cut off either
+        ("28%", 0.0004, "rounding"),
+        ("0.275", 0.0001, "differs"),
+    ],
 )
 def test_an_estimate_is_held_to_three_standard_errors_and_never_matches(
     printed: str, stderr: float, expected: str
@@ -58,7 +66,9 @@ def test_an_estimate_is_held_to_three_standard_errors_and_never_matches(
 
 
 def test_an_estimate_without_error_does_not_pass_for_near() -> None:
-    assert verdict("0.274", Estimate(0.2741, 0.0, 1)) == "differs"
+    assert verdict("0.274", Estimate(0.2741, 0.0, 1)) == "rounding"
+    assert verdict("0.2740", Estimate(0.2741, 0.0, 1)) == "differs"
+    assert verdict(Fraction(274, 1000), Estimate(0.2741, 0.0, 1)) == "differs"
     assert verdict(Fraction(1, 2), Estimate(0.5, 0.0, 1)) == "rounding"
 
 

@@ -24,7 +24,7 @@ from obliv.papers.verdict import verdict
 
 __all__ = ["as_text", "figures", "known", "reproduce", "verdict"]
 
-_PAPERS = ("towles",)
+_PAPERS = ("towles", "u2turn")
 
 
 def known() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby, zip_longest
+from math import floor, log10
 from textwrap import wrap
 from typing import Any
 
@@ -26,8 +27,15 @@ def computed_text(value: Mapping[str, Any]) -> str:
     if "exact" in value:
         return value["exact"] if "/" not in value["exact"] else f"{value['exact']} = {value['value']:.6g}"
     if "stderr" in value:
-        return f"{value['value']:.3g} ± {value['stderr']:.2g} (estimated)"
+        return f"{value['value']:.{_digits(value)}g} ± {value['stderr']:.2g} (estimated)"
     return f"between {value['lower']:.6g} and {value['upper']:.6g}"
+
+
+def _digits(value: Mapping[str, Any]) -> int:
+    """Three significant digits, more where the error is smaller than that."""
+    if not value["value"] or not value["stderr"]:
+        return 3
+    return max(3, floor(log10(abs(value["value"]))) - floor(log10(value["stderr"])) + 1)
 
 
 def _lines(rows: list[dict[str, Any]]) -> list[str]:

@@ -49,8 +49,9 @@ def verdict(published: Said, computed: Computed) -> str:
     {"match", "rounding", "differs"}
         For an exact number: ``match`` if it is equal to one that is meant exactly, or rounds (half up) to exactly the
         printed digits; ``rounding`` if only cutting it off gives them. For an estimate: ``rounding`` if it is within
-        three standard errors of the print. For bounds: ``rounding`` if the print lies between them. An upper bound
-        is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No tolerance is ever chosen.
+        three standard errors of a number that rounds to the print. For bounds: ``rounding`` if the print lies between
+        them. An upper bound is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No
+        tolerance is ever chosen.
 
     Examples
     --------
@@ -60,7 +61,8 @@ def verdict(published: Said, computed: Computed) -> str:
     if isinstance(published, AtMost):
         return _within(published.bound, computed)
     if isinstance(computed, Estimate):
-        near = abs(computed.value - float(_number(published))) <= 3 * computed.stderr
+        half = _unit(published) / 2 if isinstance(published, str) else Fraction(0)
+        near = abs(computed.value - float(_number(published))) <= float(half) + 3 * computed.stderr
         return "rounding" if near else "differs"
     if isinstance(computed, Bounds):
         return "rounding" if computed.lower <= _number(published) <= computed.upper else "differs"

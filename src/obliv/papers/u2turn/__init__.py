@@ -1,0 +1,32 @@
+"""U2TURN: a uniform two-turn routing on meshes, with its tables, claims, equations and figures."""
+
+from __future__ import annotations
+
+from obliv.papers.paper import Paper, Table
+from obliv.papers.u2turn import claims, equations, figure2, figure6, figure7, patterns, printed, statements, table1
+from obliv.papers.u2turn import tables34 as both
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    name="u2turn",
+    about="U2TURN, uniform two-turn routing on meshes: VAL, DOR, O1TURN, U2TURN, U2TURN-A; worst and average case",
+    tables={
+        "table1": Table(
+            "largest loads in X and Y of XYX and YXY, all meshes up to 8x8: how many agree",
+            printed.TABLE1,
+            table1.compute,
+        ),
+        "table3": Table("throughput on odd square meshes, fraction of capacity", printed.TABLE3, both.compute_odd),
+        "table4": Table("throughput on even square meshes, fraction of capacity", printed.TABLE4, both.compute_even),
+        "claims": Table("claims 1 to 3: how many radices agree", printed.CLAIMS, claims.compute),
+        "equations": Table("equations 1 to 13", printed.EQUATIONS, equations.compute),
+        "figure2": Table("worst case on odd square meshes, fraction of capacity", printed.FIGURE2, figure2.compute),
+        "figure3": Table("patterns that load DOR with the bound of equation 6", printed.FIGURE3, patterns.figure3),
+        "figure4": Table("patterns that load DOR with kmax-1", printed.FIGURE4, patterns.figure4),
+        "figure5": Table("patterns that load O1TURN with kmax/2", printed.FIGURE5, patterns.figure5),
+        "figure6": Table("worst case on asymmetric meshes, fraction of capacity", printed.FIGURE6, figure6.compute),
+        "figure7": Table("average case on asymmetric meshes: improvements", printed.FIGURE7, figure7.compute),
+        "statements": Table("what the text states", printed.STATEMENTS, statements.compute),
+    },
+)

@@ -1,0 +1,129 @@
+"""What the tables share: worst cases, loads by dimension, averages, and the count of cases that agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from math import factorial
+from typing import Any
+
+import obliv
+from obliv.papers.focus import focus_of
+from obliv.papers.paper import Found
+from obliv.papers.verdict import Computed
+
+__all__ = [
+    "ASYMMETRIC",
+    "ROUTINGS",
+    "SAMPLES",
+    "agreeing",
+    "average",
+    "capacity_load",
+    "largest_loads",
+    "mean_gain",
+    "worst",
+    "worst_load",
+]
+
+SAMPLES = 2_000_000  # the paper takes one million
+
+#: The paper's names of the routings, with ours.
+ROUTINGS = {"VAL": "valiant", "DOR": "dor", "O1TURN": "o1turn", "U2TURN": "u2turn", "U2TURN-A": "u2turn-a"}
+
+#: All meshes up to 8 nodes wide with kx > ky > 1.
+ASYMMETRIC = tuple((kx, ky) for kx in range(3, 9) for ky in range(2, kx))
+
+
+def capacity_load(k: int) -> Fraction:
+    """Equations 1 and 4: the load of uniform traffic on a mesh whose longest side is k."""
+    return Fraction(k * k - k % 2, 4 * k)
+
+
+@cache
+def worst_load(mesh: str, routing: str) -> Fraction:
+    """The exact worst-case channel load."""
+    load: Fraction = obliv.worst_case(obliv.routing(routing, obliv.topology(mesh))).channel_load
+    return load
+
+
+def worst(mesh: str, routing: str) -> Fraction:
+    """The exact worst case as a fraction of capacity (equation 2)."""
+    return Fraction(obliv.topology(mesh).capacity_load) / worst_load(mesh, routing)
+
+
+@cache
+def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
+    """The exact worst-case load among the channels of each dimension, x first."""
+    topology = obliv.topology(mesh)
+    loads: Any = obliv.routing(routing, topology).pair_loads()
+    focus = focus_of(topology, [g for g in topology.generators if loads.keeps(g)])
+    value = {c: obliv.maximum_weight(loads.weights(c)).value for c in set(focus)}
+    best = [0] * len(topology.radices)
+    for dim, c in zip(topology.dim_of.tolist(), focus, strict=True):  # a symmetry may carry X onto Y
+        best[dim] = max(best[dim], value[c])
+    return tuple(Fraction(value, loads.denominator) for value in best)
+
+
+def average(mesh: str, routing: str) -> Computed:
+    """The reciprocal of the mean largest load of random permutations, as a fraction of capacity.
+
+    Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load.
+    """
+    return _average(mesh, routing, SAMPLES)
+
+
+@cache
+def _average(mesh: str, routing: str, samples: int) -> Computed:
+    topology = obliv.topology(mesh)
+    loads: Any = obliv.routing(routing, topology).pair_loads()
+    base = Fraction(topology.capacity_load)
+    if factorial(topology.nodes) <= factorial(9):
+        found = obliv.average_case(loads, exact=True)
+    elif routing == "valiant" and _is_constant(loads):
+        return base / Fraction(max(loads.under(obliv.permutation(range(topology.nodes)))))
+    else:  # a seed of its own for every mesh, the same for all routings on it
+        found = obliv.average_case(loads, samples, topology.nodes)
+    value: Computed = found.fraction_of_capacity
+    return value
+
+
+def _is_constant(loads: Any) -> bool:
+    """Whether every weight is a term of its source plus a term of its destination, on every channel."""
+    for c in range(loads.topology.channels):
+        w = loads.on_channel(c).toarray()
+        if (w - w[:1] - w[:, :1] + w[0, 0]).any():
+            return False
+    return True
+
+
+def mean_gain(meshes: Iterable[str], routing: str, over: str) -> Any:
+    """The mean over meshes of the ratio of two averages, less one."""
+    ratios, variance = [], 0.0
+    for mesh in meshes:
+        ours, theirs = average(mesh, ROUTINGS[routing]), average(mesh, ROUTINGS[over])
+        ratio = _float(ours) / _float(theirs)
+        ratios.append(ratio)
+        # both meet the same permutations: taking their errors for independent can only overstate the ratio's
+        variance += sum((ratio * _error(value) / _float(value)) ** 2 for value in (ours, theirs))
+    return obliv.Estimate(sum(ratios) / len(ratios) - 1, variance**0.5 / len(ratios), SAMPLES)
+
+
+def _float(value: Computed) -> float:
+    assert isinstance(value, Fraction | obliv.Estimate)
+    return float(value)
+
+
+def _error(value: Computed) -> float:
+    return 0.0 if isinstance(value, Fraction) else float(getattr(value, "stderr"))  # noqa: B009
+
+
+def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Found:
+    """How many cases are as printed, held against how many there are; exceptions are named."""
+    listed = list(cases)
+    failed = [name for name, fits in listed if not fits]
+    count = len(listed) - len(failed)
+    told = (
+        f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
+    )
+    return Found(Fraction(count), f"{told} {note}".strip(), against=Fraction(len(listed)))

@@ -1,0 +1,65 @@
+"""What the text states beside its tables: the headline percentages, and which dimension decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import fmean
+
+import obliv
+from obliv.papers.paper import Found
+from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, largest_loads, mean_gain
+from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
+from obliv.papers.verdict import Bounds
+
+__all__ = ["compute"]
+
+_SQUARES = ODD | EVEN
+_DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """The headline, from the printed averages and from computed ones; Lx against Ly on every mesh kx > ky."""
+    found = {}
+    meshes = [f"mesh:{size}" for size in _SQUARES]
+    for at, over in enumerate(COLUMNS[:3]):
+        found[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
+        found[f"U2TURN over {over}, from computed averages"] = Found(mean_gain(meshes, "U2TURN", over))
+        step(0.7 * (at + 1) / 3)
+    for routing in ("XYX", "YXY"):
+        cases = []
+        for kx, ky in ASYMMETRIC:
+            x, y = largest_loads(f"mesh:{kx}x{ky}", routing.lower())
+            assert x >= y
+            cases.append((f"{kx}x{ky}", x > y))
+        found[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
+    step(0.9)
+    for routing in ("U2TURN", "U2TURN-A"):
+        found[f"{routing}: free of deadlock"] = _deadlock(routing)
+    return found
+
+
+def _deadlock(name: str) -> Found:
+    """The channel dependency graph if a packet takes the next virtual channel at each turn from Y to X."""
+    cases, without = [], 0
+    for size in _DEADLOCK_MESHES:
+        routing = obliv.routing(name.lower(), obliv.topology(f"mesh:{size}"))
+        cases.append((size, obliv.deadlock(routing, "turn").acyclic))
+        without += obliv.deadlock(routing).acyclic
+    return agreeing(cases, "meshes", f"With one virtual channel {without} of them.")
+
+
+def _from_print(over: str) -> Found:
+    """What the mean of ratios can be if every printed average is rounded."""
+    column = COLUMNS.index(over)
+    pairs = [(rows["Average-case"][3], rows["Average-case"][column]) for rows in _SQUARES.values()]
+    low = sum(_edge(a, -1) / _edge(b, 1) for a, b in pairs) / len(pairs) - 1
+    high = sum(_edge(a, 1) / _edge(b, -1) for a, b in pairs) / len(pairs) - 1
+    plain = fmean(float(a) / float(b) for a, b in pairs) - 1
+    return Found(Bounds(Fraction(low), Fraction(high)), f"The mean of the printed averages' ratios: {plain:.4f}.")
+
+
+def _edge(text: str, side: int) -> Fraction:
+    if text == "0.5":
+        return Fraction(1, 2)  # VAL, exact
+    return Fraction(text) + side * Fraction(1, 2 * 10 ** len(text.partition(".")[2]))

@@ -1,0 +1,54 @@
+"""Tables III and IV: worst case, average case and patterns on square meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import obliv
+from obliv.papers.paper import Found
+from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
+from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
+
+__all__ = ["compute_even", "compute_odd"]
+
+# in the order of the rows; DOR-WC sends (x, y) to (k-1-y, k-1-x)
+_PATTERNS = {
+    "Transpose": "transpose",
+    "Random": "uniform",
+    "DOR-WC": "anti-transpose",
+    "Complement": "complement",
+    "Nearest-Neighbor": "nearest-neighbor",
+}
+
+
+def compute_odd(step: Callable[[float], None]) -> dict[str, Found]:
+    """Table III."""
+    return _tables(list(ODD), step)
+
+
+def compute_even(step: Callable[[float], None]) -> dict[str, Found]:
+    """Table IV."""
+    return _tables(list(EVEN), step)
+
+
+def _tables(sizes: list[str], step: Callable[[float], None]) -> dict[str, Found]:
+    found: dict[str, Found] = {}
+    for at, size in enumerate(sizes):
+        columns = {}
+        for column, name in enumerate(COLUMNS):
+            columns[name] = _column(size, name)
+            step((at + (column + 1) / len(COLUMNS)) / len(sizes))
+        for row in columns["VAL"]:
+            found |= {f"{size}, {row}, {name}": columns[name][row] for name in COLUMNS}
+    return found
+
+
+def _column(size: str, name: str) -> dict[str, Found]:
+    mesh = f"mesh:{size}"
+    routing: Any = obliv.routing(ROUTINGS[name], obliv.topology(mesh))
+    patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
+    return {
+        "Worst-case": Found(worst(mesh, ROUTINGS[name])),
+        "Average-case": Found(average(mesh, ROUTINGS[name])),
+    } | {row: Found(each["fraction_of_capacity"]) for row, each in zip(_PATTERNS, patterns, strict=True)}
