@@ -22,7 +22,19 @@ from typing import Any, Generic, TypeVar
 
 from obliv.errors import FileError, SpecError, did_you_mean
 
-__all__ = ["Entry", "Registry", "door", "fraction", "patterns", "routings", "sha256_of", "split_mix", "topologies"]
+__all__ = [
+    "Entry",
+    "Registry",
+    "door",
+    "fraction",
+    "patterns",
+    "require_regular",
+    "routings",
+    "sha256_of",
+    "share",
+    "split_mix",
+    "topologies",
+]
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,6 +54,23 @@ def fraction(text: str) -> Fraction:
     raise SpecError(f"{word[:40]!r} is no number: write 1/3, 2 or 0.25")
 
 
+def share(value: Any) -> Fraction | None:
+    """A probability as an exact number, None where it is none.
+
+    A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 make one.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        exact = fraction(value) if isinstance(value, str) else Fraction(value)
+    except (SpecError, ValueError, TypeError, OverflowError, ZeroDivisionError):
+        return None
+    if isinstance(value, float):
+        simple = exact.limit_denominator(10**7)
+        exact = simple if float(simple) == value else exact
+    return exact if 0 <= exact <= 1 else None
+
+
 def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
     """The weights and specs of ``1/3*SPEC+2/3*SPEC``, or None where `spec` is no mix."""
     if not _TERM.match(spec):
@@ -59,9 +88,16 @@ def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
     return parts
 
 
+def require_regular(path: str | Path) -> None:
+    """Refuse what is no regular file, such as a device that never ends."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise FileError("is no regular file", path)
+
+
 def sha256_of(path: str | Path) -> str:
     """SHA-256 of a file, as hex digits."""
     digest = hashlib.sha256()
+    require_regular(path)
     try:
         with open(path, "rb") as stream:
             while block := stream.read(1 << 20):

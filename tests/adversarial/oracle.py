@@ -153,6 +153,96 @@ def valiant(net: Network, s: Node, d: Node) -> Law:
     return found
 
 
+def towards(net: Network, node: Node, dim: int, target: int) -> list[tuple[Path, Node, Fraction]]:
+    """A minimal run in one dimension, ties half and half."""
+    ways = net.directions(dim, node[dim], target)
+    return [(*net.run(node, dim, step, hops), Fraction(1, len(ways))) for step, hops in ways]
+
+
+def out_and_back(first: int) -> Callable[[Network, Node, Node], Law]:
+    """XYX (first = 0): by way of a uniform column, each segment minimal; directly where y1 = y2.  YXY: first = 1."""
+
+    def law(net: Network, s: Node, d: Node) -> Law:
+        other = 1 - first
+        if s[other] == d[other]:
+            return [(path, p) for path, _, p in towards(net, s, first, d[first])]
+        found = []
+        for middle in range(net.radices[first]):
+            for one, a, p in towards(net, s, first, middle):
+                for two, b, q in towards(net, a, other, d[other]):
+                    for three, _, r in towards(net, b, first, d[first]):
+                        found.append((one + two + three, p * q * r / net.radices[first]))
+        return found
+
+    return law
+
+
+def mixed(*laws: tuple[Fraction, Callable[[Network, Node, Node], Law]]) -> Callable[[Network, Node, Node], Law]:
+    return lambda net, s, d: [(path, a * p) for a, law in laws for path, p in law(net, s, d)]
+
+
+HALF = Fraction(1, 2)
+xyx, yxy = out_and_back(0), out_and_back(1)
+u2turn_a = mixed((HALF, xyx), (HALF, yxy))
+
+
+def u2turn(net: Network, s: Node, d: Node) -> Law:
+    """Both on square networks; kx > ky: YXY only; kx < ky: XYX only."""
+    kx, ky = net.radices
+    return (u2turn_a if kx == ky else yxy if kx > ky else xyx)(net, s, d)
+
+
+def without_loops(net: Network, s: Node, path: Path) -> Path:
+    """Cut back to the first visit of every repeated node."""
+    visited, kept = [s], []
+    for channel in path:
+        node = net.head(channel)
+        if node in visited:
+            cut = visited.index(node)
+            del visited[cut + 1 :], kept[cut:]
+        else:
+            visited.append(node)
+            kept.append(channel)
+    return tuple(kept)
+
+
+def ival(net: Network, s: Node, d: Node) -> Law:
+    """Valiant with the second phase in reversed order, XY then YX or YX then XY, loops removed."""
+    found = []
+    for order in ((0, 1), (1, 0)):
+        for middle in net.nodes:
+            for one, p in in_order(net, s, middle, order):
+                for two, q in in_order(net, middle, d, order[::-1]):
+                    found.append((without_loops(net, s, one + two), p * q / (2 * len(net.nodes))))
+    return found
+
+
+def i2turn(net: Network, s: Node, d: Node) -> Law:
+    """Out and back on a torus; the middle segment over D links goes + with (k - D)/k, - with D/k.
+
+    Where source and destination share a row (for XYX), one X run by the same rule.
+    """
+
+    def run(node: Node, dim: int, target: int) -> list[tuple[Path, Node, Fraction]]:
+        k = net.radices[dim]
+        up = (target - node[dim]) % k
+        both = [(1, up, Fraction(k - up, k)), (-1, (k - up) % k, Fraction(up, k))]
+        return [(*net.run(node, dim, step, hops), p) for step, hops, p in both if p]
+
+    found = []
+    for first in (0, 1):
+        other = 1 - first
+        if s[other] == d[other]:
+            found += [(path, p / 2) for path, _, p in run(s, first, d[first])]
+            continue
+        for middle in range(net.radices[first]):
+            for one, a, p in towards(net, s, first, middle):
+                for two, b, q in run(a, other, d[other]):
+                    for three, _, r in towards(net, b, first, d[first]):
+                        found.append((one + two + three, p * q * r / (2 * net.radices[first])))
+    return found
+
+
 def loads_of(laws: Iterable[tuple[Iterable[Any], Fraction]]) -> dict[Any, Fraction]:
     """Expected number of crossings of each channel."""
     load: dict[Any, Fraction] = defaultdict(Fraction)

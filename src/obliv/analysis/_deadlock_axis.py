@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise, product
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from obliv.analysis._deadlock_schemes import link_steps, wrap_links
-from obliv.errors import TooLargeError
+from obliv.errors import require_memory
 from obliv.loads.programs import ANYWHERE, QUADRANT
 from obliv.topology.cartesian import Axis
 
 __all__ = ["BOTH", "END", "FIRST", "MIDDLE", "SECOND", "SOURCE", "Case", "Run", "Segment", "cases", "segments"]
 
 Array = npt.NDArray[Any]
+K = TypeVar("K")
 
 FIRST, SECOND, BOTH = 0, 1, 2  # a run takes the segment to the intermediate, the one onwards, or both in one go
 SOURCE, MIDDLE, END = 0, 1, 2  # where a packet stands in a dimension
-
-_RADIX = 300  # coordinates of a dimension with an intermediate anywhere: what may be drawn grows as their cube
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +65,63 @@ class Segment(NamedTuple):
     links: tuple[int, ...]
 
 
+class _Bundle:
+    """Segments with the bit that they begin with; of those that begin alike, the longest and all lengths."""
+
+    def __init__(self) -> None:
+        self.longest: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.lengths: dict[tuple[int, int], set[int]] = {}
+
+    def add(self, links: tuple[int, ...], bit: int) -> None:
+        """Put in a segment; an empty one leaves nothing."""
+        if links:
+            key = links[0], bit
+            if len(links) > len(self.longest.get(key, ())):
+                self.longest[key] = links
+            self.lengths.setdefault(key, set()).add(len(links))
+
+    def run(self, wraps: frozenset[int]) -> Run:
+        """The run along any of these segments."""
+        last: set[tuple[int, ...]] = set()
+        used: set[tuple[int, ...]] = set()
+        pairs: set[tuple[int, ...]] = set()
+        for key, links in self.longest.items():
+            hops, bit = [], key[1]
+            for link in links:
+                hops.append((link, bit))
+                bit = 1 if link in wraps else bit
+            last.update(hops[length - 1] for length in self.lengths[key])
+            used.update(hops)
+            pairs.update((*one, *two) for one, two in pairwise(hops))
+        return Run(_rows(self.longest, 2), _rows(last, 2), _rows(used, 2), _rows(pairs, 4))
+
+
 @dataclass
 class _Draft:
-    """A case in the making; a second segment comes with the bit that it has when both make one run."""
+    """A case in the making: its segments to the intermediate, onwards, and onwards in one run with the former."""
 
     at: tuple[set[int], ...] = field(default_factory=lambda: (set(), set(), set()))
-    first: set[Segment] = field(default_factory=set)
-    second: set[tuple[Segment, int]] = field(default_factory=set)
+    first: _Bundle = field(default_factory=_Bundle)
+    second: _Bundle = field(default_factory=_Bundle)
+    onward: _Bundle = field(default_factory=_Bundle)
     joints: set[tuple[int, int, int, int]] = field(default_factory=set)
+
+    def add(self, into: Iterable[Segment], out: Iterable[Segment], crossed: bool, wraps: frozenset[int]) -> None:
+        """Histories that go in by any of some segments, which all cross a wrap-around link or none, and out by any."""
+        lasts = set()
+        for segment in into:
+            self.at[SOURCE].add(segment.start)
+            self.at[MIDDLE].add(segment.end)
+            self.first.add(segment.links, 0)
+            if segment.links:
+                last = segment.links[-1]
+                lasts.add((last, int(crossed and last not in wraps)))
+        for segment in out:
+            self.at[END].add(segment.end)
+            self.second.add(segment.links, 0)
+            self.onward.add(segment.links, int(crossed))
+        followers = {segment.links[0] for segment in out if segment.links}
+        self.joints.update((*last, follower, int(crossed)) for last in lasts for follower in followers)
 
 
 @lru_cache(maxsize=64)
@@ -92,26 +140,39 @@ def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline:
     dateline : bool
         Whether there are dateline bits; without, all bits are 0.
     """
-    if draw == ANYWHERE and along.radix > _RADIX:
-        raise TooLargeError(f"a {along.kind} of {along.radix} has too many intermediates: up to {_RADIX} coordinates")
     steps = link_steps(along)
     wraps = wrap_links(along) if dateline else frozenset()
+    if along.kind != "clique" or draw == ANYWHERE:
+        per_way = 200.0 if along.kind == "clique" else 6.0
+        require_memory(per_way * along.radix**3, f"the ways along a {along.kind} of {along.radix} coordinates")
     drafts: dict[tuple[int, int], _Draft] = {}
-    for start, end in product(range(along.radix), repeat=2):
-        if differ is not None and differ != (start != end):
-            continue
-        for first, second in segments(along, draw, start, end):
-            key = _step(first, steps, directed), _step(second, steps, directed)
-            draft = drafts.setdefault(key, _Draft())
-            for spot, coordinates in zip((start, first.end, end), draft.at, strict=True):
-                coordinates.add(spot)
-            crossed = int(not wraps.isdisjoint(first.links))
-            draft.first.add(first)
-            draft.second.add((second, crossed))
-            if first.links and second.links:
-                last = first.links[-1]
-                draft.joints.add((last, int(crossed and last not in wraps), second.links[0], crossed))
-    return tuple(_case(key, draft, wraps) for key, draft in sorted(drafts.items()))
+
+    def kind(segment: Segment) -> tuple[int, bool]:
+        step = (steps[segment.links[0]] if directed else 1) if segment.links else 0
+        return step, not wraps.isdisjoint(segment.links)
+
+    for into, out in _histories(along, draw, differ):
+        for (one, crossed), first in _sorted(into, kind):
+            for two, second in _sorted(out, lambda segment: kind(segment)[0]):
+                drafts.setdefault((one, two), _Draft()).add(first, second, crossed, wraps)
+    return tuple(_case(key, draft, wraps) for key, draft in sorted(drafts.items(), key=lambda item: item[0]))
+
+
+def _histories(along: Axis, draw: str, differ: bool | None) -> Iterator[tuple[list[Segment], list[Segment]]]:
+    """Segments to the intermediate coordinate and segments onwards, any of which go together."""
+    each = range(along.radix)
+    if draw == ANYWHERE and differ is None:
+        for middle in each:
+            into = [Segment(start, middle, way.links) for start in each for way in along.ways(start, middle)]
+            yield into, [Segment(middle, end, way.links) for end in each for way in along.ways(middle, end)]
+        return
+    for start in each:
+        ends = [end for end in each if differ is None or differ == (start != end)]
+        found = [pair for end in ends for pair in segments(along, draw, start, end)]
+        if draw in (ANYWHERE, QUADRANT):
+            yield from (([first], [second]) for first, second in found)
+        else:
+            yield [Segment(start, start, ())], [second for _, second in found]
 
 
 def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Segment, Segment]]:
@@ -130,17 +191,16 @@ def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Seg
             yield Segment(start, middle, way.links[:t]), Segment(middle, end, way.links[t:])
 
 
-def _step(segment: Segment, steps: tuple[int, ...], directed: bool) -> int:
-    if not segment.links:
-        return 0
-    return steps[segment.links[0]] if directed else 1
+def _sorted(found: list[Segment], key: Callable[[Segment], K]) -> list[tuple[K, list[Segment]]]:
+    """Segments by a key."""
+    by_key: dict[K, list[Segment]] = {}
+    for segment in found:
+        by_key.setdefault(key(segment), []).append(segment)
+    return list(by_key.items())
 
 
 def _case(steps: tuple[int, int], draft: _Draft, wraps: frozenset[int]) -> Case:
-    fresh = {segment for segment, _ in draft.second}
-    first = _run([(segment.links, 0) for segment in draft.first], wraps)
-    second = _run([(segment.links, 0) for segment in fresh], wraps)
-    onward = _run([(segment.links, bit) for segment, bit in draft.second], wraps)
+    first, second, onward = draft.first.run(wraps), draft.second.run(wraps), draft.onward.run(wraps)
     through = np.concatenate([first.pairs, _rows(draft.joints, 4), onward.pairs])
     both = Run(first.first, onward.last, np.concatenate([first.used, onward.used]), through)
     back = _rows({(last, bit, follower) for last, bit, follower, _ in draft.joints}, 3)
@@ -148,24 +208,5 @@ def _case(steps: tuple[int, int], draft: _Draft, wraps: frozenset[int]) -> Case:
     return Case(steps, at, (first, second, both), back)
 
 
-def _run(segments: Iterable[tuple[tuple[int, ...], int]], wraps: frozenset[int]) -> Run:
-    """The run along any of some segments, each with the bit that it begins with."""
-    first: set[tuple[int, ...]] = set()
-    last: set[tuple[int, ...]] = set()
-    used: set[tuple[int, ...]] = set()
-    pairs: set[tuple[int, ...]] = set()
-    for links, bit in segments:
-        hops = []
-        for link in links:
-            hops.append((link, bit))
-            bit = 1 if link in wraps else bit
-        if hops:
-            first.add(hops[0])
-            last.add(hops[-1])
-            used.update(hops)
-            pairs.update((*one, *two) for one, two in pairwise(hops))
-    return Run(_rows(first, 2), _rows(last, 2), _rows(used, 2), _rows(pairs, 4))
-
-
-def _rows(rows: set[Any], width: int) -> Array:
+def _rows(rows: Iterable[Any], width: int) -> Array:
     return np.array(sorted(rows), np.int64).reshape(-1, width)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from obliv.errors import TooLargeError
 
-__all__ = ["Dependencies", "Graph", "short_cycle"]
+__all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
 
 Array = npt.NDArray[Any]
 
@@ -73,7 +73,7 @@ class Dependencies:
         self._compact()
         edges = self._edges[0]
         tail, head = edges >> _VERTEX, edges & ((1 << _VERTEX) - 1)
-        vertices = np.unique(np.concatenate([self._vertices[0], tail, head]))
+        vertices = distinct(np.concatenate([self._vertices[0], tail, head]))
         channel, label = vertices % self.channels, vertices // self.channels
         order = np.lexsort((label, channel))
         place = np.empty(len(order), np.int64)
@@ -91,8 +91,17 @@ class Dependencies:
 
     def _compact(self) -> None:
         none = np.zeros(0, np.int64)
-        self._edges = [np.unique(np.concatenate([none, *self._edges]))]
-        self._vertices = [np.unique(np.concatenate([none, *self._vertices]))]
+        self._edges = [distinct(np.concatenate([none, *self._edges]))]
+        self._vertices = [distinct(np.concatenate([none, *self._vertices]))]
+
+
+def distinct(numbers: Array) -> Array:
+    """The numbers that occur, in order; sorted, since hashing them, as numpy's own may, takes many times as long."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    found: Array = ordered[new]
+    return found
 
 
 def short_cycle(ptr: Array, head: Array) -> list[int] | None:

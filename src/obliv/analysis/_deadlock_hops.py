@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv.analysis._deadlock_graph import Dependencies, short_cycle
+from obliv.analysis._deadlock_graph import Dependencies, distinct, short_cycle
 from obliv.analysis._deadlock_schemes import Lanes, Move, Scheme, find, lanes
 from obliv.errors import RoutingError
 from obliv.routing.routing import HopRouting, TwoPhase
 
-__all__ = ["follow_hops", "follow_two_phases"]
+__all__ = ["count_paths", "follow_hops", "follow_two_phases"]
 
 Array = npt.NDArray[Any]
 Progress = Callable[[float], None]
@@ -31,7 +31,7 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Next hops towards some destinations; those of place k·nodes + v (node v, k-th destination) begin at ``ptr[place]``."""
+    """Next hops towards some destinations; place k·nodes + v is node v on the way to the k-th."""
 
     nodes: int
     targets: Array
@@ -54,18 +54,20 @@ class _Block:
 def follow_hops(routing: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> Ends:
     """Add the dependencies of next hops, for a scheme that only counts turns."""
     topology, where = routing.topology, lanes(routing.topology)
-    terminals = topology.terminals.astype(np.int64)
     ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
-    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
-    classes = 1
-    for first in range(0, len(terminals), size):
-        block = _block(routing, terminals[first : first + size])
-        sources = _places(block, terminals)
-        _require_ways(routing, block, sources)
+    classes = done = 1
+    for block, sources in _blocks(routing):
+        _count(routing, block, sources)
         while not _spread(routing, scheme, block, sources, where, classes, found, ends):
             classes *= 2
-        progress(min(1.0, (first + size) / len(terminals)))
+        done += len(block.targets)
+        progress(min(1.0, done / len(topology.terminals)))
     return ends
+
+
+def count_paths(routing: HopRouting) -> float:
+    """How many paths there are along the next hops, between all terminals together."""
+    return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
 
 
 def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
@@ -89,19 +91,20 @@ def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, pr
         found.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
-def _block(routing: HopRouting, targets: Array) -> _Block:
-    each = [routing.hops_to(target) for target in targets.tolist()]
-    sizes = np.cumsum([0, *(len(hops.channel) for hops in each)])
-    ptr = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
-    channel = np.concatenate([hops.channel for hops in each]).astype(np.int64)
-    return _Block(routing.topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
-
-
-def _places(block: _Block, nodes: Array) -> Array:
-    """All given nodes towards every destination but themselves."""
-    places = (np.arange(len(block.targets))[:, None] * block.nodes + nodes).ravel()
-    there: Array = places[~block.arrived(places)]
-    return there
+def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
+    """The next hops towards all terminals, some at a time, and the places where packets begin."""
+    topology = routing.topology
+    terminals = topology.terminals.astype(np.int64)
+    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
+    for first in range(0, len(terminals), size):
+        targets = terminals[first : first + size]
+        each = [routing.hops_to(target) for target in targets.tolist()]
+        sizes = np.cumsum([0, *(len(hops.channel) for hops in each)])
+        ptr = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
+        channel = np.concatenate([hops.channel for hops in each]).astype(np.int64)
+        block = _Block(topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
+        places = (np.arange(len(targets))[:, None] * topology.nodes + terminals).ravel()
+        yield block, places[~block.arrived(places)]
 
 
 def _spread(
@@ -148,17 +151,21 @@ def _spread(
 
 def _new(states: Array, seen: Array) -> Array:
     """Those that were not seen before, each once; they count as seen from now on."""
-    fresh: Array = np.unique(states[~seen[states]])
+    fresh: Array = distinct(states[~seen[states]])
     seen[fresh] = True
     return fresh
 
 
-def _require_ways(routing: HopRouting, block: _Block, sources: Array) -> None:
-    """Refuse next hops that end before the destination, or go in circles."""
-    topology = routing.topology
-    head = topology.head.astype(np.int64)
+def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
+    """How many paths there are; refuses next hops that end before the destination, or go in circles."""
+    head = routing.topology.head.astype(np.int64)
     reached = np.zeros(len(block.targets) * block.nodes, bool)
     incoming = np.zeros(len(reached), np.int64)
+
+    def onward(front: Array) -> tuple[Array, Array]:
+        which, channel = block.onward(front)
+        return which, front[which] // block.nodes * block.nodes + head[channel]
+
     front = _new(sources, reached)
     while len(front):
         front = front[~block.arrived(front)]
@@ -166,21 +173,25 @@ def _require_ways(routing: HopRouting, block: _Block, sources: Array) -> None:
         if len(stuck):
             here, end = _names(routing, block, int(stuck[0]))
             raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
-        which, channel = block.onward(front)
-        after = front[which] // block.nodes * block.nodes + head[channel]
+        _, after = onward(front)
         np.add.at(incoming, after, 1)
         front = _new(after, reached)
+    ways = np.zeros(len(reached))
+    ways[sources] = 1.0
+    total = 0.0
     front = np.flatnonzero(reached & (incoming == 0))
-    left = reached
-    while len(front):
-        left[front] = False
-        front = front[~block.arrived(front)]
-        which, channel = block.onward(front)
-        after = front[which] // block.nodes * block.nodes + head[channel]
+    while len(front):  # only after all who lead there: their ways are then complete
+        reached[front] = False
+        there = block.arrived(front)
+        total += float(ways[front[there]].sum())
+        front = front[~there]
+        which, after = onward(front)
+        np.add.at(ways, after, ways[front[which]])
         np.subtract.at(incoming, after, 1)
-        front = np.unique(after[incoming[after] == 0])
-    if left.any():
-        _refuse_loop(routing, block, left)
+        front = distinct(after[incoming[after] == 0])
+    if reached.any():
+        _refuse_loop(routing, block, reached)
+    return total
 
 
 def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:

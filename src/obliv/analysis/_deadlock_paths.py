@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache, partial
 from itertools import pairwise, product
 from numbers import Integral
 from typing import Any
@@ -12,11 +13,14 @@ import numpy as np
 
 from obliv.analysis._deadlock_axis import segments
 from obliv.analysis._deadlock_graph import Dependencies
+from obliv.analysis._deadlock_hops import count_paths
 from obliv.analysis._deadlock_programs import draw_of, sequences
 from obliv.analysis._deadlock_schemes import Move, Scheme, bits_of, lanes
 from obliv.errors import RoutingError, SpecError, TooLargeError
+from obliv.loads.enumerate import Hops
 from obliv.routing.cartesian import ProgramRouting
-from obliv.routing.routing import Routing, TwoPhase, check_path
+from obliv.routing.routing import HopRouting, Routing, TwoPhase, checked_paths
+from obliv.topology.topology import Topology
 
 __all__ = ["OwnScheme", "follow_paths"]
 
@@ -25,6 +29,7 @@ OwnScheme = Callable[[Routing, tuple[int, ...]], Sequence[int]]
 Phase = tuple[int, tuple[int, ...], int]  # number, order, first dimension of the program: the last fields of a move
 Traced = tuple[tuple[int, ...], tuple[Phase, ...]]  # channels, and the phase of each
 
+_PATHS = 500_000  # paths of a routing by next hops, which can be counted beforehand
 _HOPS = 10_000_000  # hops of all paths together
 
 
@@ -35,17 +40,17 @@ def follow_paths(
     topology, where = routing.topology, lanes(routing.topology)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
     nodes = topology.terminals.tolist()
+    if isinstance(routing, HopRouting) and (count := count_paths(routing)) > _PATHS:
+        raise _too_many(routing, f"{count:.3g} paths")
     vertices: set[int] = set()
     follows: set[tuple[int, int]] = set()
     hops = 0
-    for done, (s, d) in enumerate(product(nodes, repeat=2)):
-        for channels, phases in _traced(routing, s, d) if isinstance(scheme, Scheme) else _listed(routing, s, d):
+    traced = _tracer(routing) if isinstance(scheme, Scheme) else partial(_listed, routing)
+    for done, (d, s) in enumerate(product(nodes, repeat=2)):
+        for channels, phases in traced(s, d):
             hops += len(channels)
             if hops > _HOPS:
-                raise TooLargeError(
-                    f"the paths of {routing.spec} on {topology.spec} have more than {_HOPS:,} hops, too many to go "
-                    "through: choose a smaller network, or a scheme that only counts turns"
-                )
+                raise _too_many(routing, f"paths with more than {_HOPS:,} hops")
             if isinstance(scheme, Scheme):
                 moves = [Move(dims[c], steps[c], *phase) for c, phase in zip(channels, phases, strict=True)]
                 labels = scheme.labels(moves)
@@ -60,6 +65,13 @@ def follow_paths(
     found.use(np.array(sorted(vertices), np.int64))
     pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
     found.follow(pairs[:, 0], pairs[:, 1])
+
+
+def _too_many(routing: Routing, what: str) -> TooLargeError:
+    return TooLargeError(
+        f"{routing.spec} on {routing.topology.spec} has {what}, too many to go through: choose a smaller network, or a "
+        "scheme that looks from hop to hop only, such as none or turn"
+    )
 
 
 def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list[int]:
@@ -78,21 +90,23 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
     return [int(number) for number in numbers]
 
 
-def _traced(routing: Routing, source: int, destination: int) -> Iterator[Traced]:
+def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
+    """What gives the paths of a pair of nodes."""
     if isinstance(routing, ProgramRouting):
-        return _of_programs(routing, source, destination)
+        return partial(_of_programs, routing)
     if isinstance(routing, TwoPhase):
-        return _of_two_phases(routing, source, destination)
-    return _listed(routing, source, destination)
+        return partial(_of_two_phases, routing)
+    if isinstance(routing, HopRouting):
+        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.hops_to))
+    return partial(_listed, routing)
 
 
 def _listed(routing: Routing, source: int, destination: int) -> Iterator[Traced]:
     """The paths that a routing lists, checked; all of one phase."""
     total = Fraction(0)
-    for channels, chance in routing.paths(source, destination):
+    for channels, chance in checked_paths(routing, source, destination):
         total += chance
         if chance:
-            check_path(routing, channels, source, destination)
             yield channels, ((0, (), 0),) * len(channels)
     if total != 1 and not (source == destination and total == 0):
         here, there = routing.topology.name_of(source), routing.topology.name_of(destination)
@@ -105,6 +119,19 @@ def _of_two_phases(routing: TwoPhase, source: int, destination: int) -> Iterator
         for first, phases in _listed(routing.base, source, middle):
             for second, _ in onward:
                 yield (*first, *second), phases + ((1, (), 0),) * len(second)
+
+
+def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, destination: int) -> Iterator[Traced]:
+    """The paths along next hops that are known to lead there."""
+    hops = hops_to(destination)
+    trail: list[tuple[int, tuple[int, ...]]] = [(source, ())]
+    while trail:
+        node, channels = trail.pop()
+        if node == destination:
+            yield channels, ((0, (), 0),) * len(channels)
+            continue
+        for c in hops.channel[hops.ptr[node] : hops.ptr[node + 1]].tolist():
+            trail.append((int(topology.head[c]), (*channels, c)))
 
 
 def _of_programs(routing: ProgramRouting, source: int, destination: int) -> Iterator[Traced]:

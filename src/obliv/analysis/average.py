@@ -96,8 +96,8 @@ def average_case(
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
         seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**62))
-        if seed < 0:
-            raise InputError(f"seed {seed}: it must not be negative")
+        if not 0 <= seed < 2**63:
+            raise InputError(f"seed {seed}: it must lie between 0 and 2^63")
         if ensemble == "permutations":
             load, mean = _figures(_random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step), samples)
         else:

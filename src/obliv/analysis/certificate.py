@@ -74,7 +74,7 @@ def _coarse(loads: StoredLoads, channels: Array, prices: Array, claim: Fraction,
     speeds = loads.topology.bandwidth
     limit = np.array(
         [
-            0 if c == worst else floor(claim * loads.denominator * (speeds[c] if speeds else 1))
+            0 if c == worst else min(2**62, floor(claim * loads.denominator * (speeds[c] if speeds else 1)))
             for c in channels.tolist()
         ],
         np.int64,

@@ -72,7 +72,8 @@ def _in_bulk(
         reach = (int(ends[done - 1]) if done else 0) + (_CHUNK if done else 0)
         upto = max(done + 32, int(np.searchsorted(ends, reach, side="right")))
         group = order[done:upto]
-        limit = np.array([floor(best * speeds[c]) for c in group.tolist()] if speeds else [best] * len(group), np.int64)
+        reach_of = [min(floor(best * speeds[c]), 2**62) for c in group.tolist()] if speeds else [best] * len(group)
+        limit = np.array(reach_of, np.int64)
         value = np.empty(len(group), np.int64)
         price = np.empty((len(group) if prices else 0, n), np.int64)
         work = 30.0 * len(loads.numerator)
@@ -128,7 +129,12 @@ def grouped_rates(weights: Weights, rates: Rates) -> tuple[Array, Array]:
     """What each row may ship and each column take, members together."""
     found = []
     for (ptr, ids), each in ((weights.row_members, rates.supply), (weights.column_members, rates.demand)):
-        found.append(np.add.reduceat(each[ids], ptr[:-1]) if len(ids) else each[:0])
+        if rates.unit:
+            found.append(np.diff(ptr))
+        elif len(ids):  # sums of Python integers, which do not wrap
+            found.append(whole(np.add.reduceat(each[ids].astype(object), ptr[:-1]).tolist()))
+        else:
+            found.append(each[:0])
     return found[0], found[1]
 
 

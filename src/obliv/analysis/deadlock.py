@@ -40,8 +40,9 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
     ----------
     routing : Routing
     scheme : str or callable
-        How hops take virtual channels: a name of :ref:`the list <obliv deadlock>`, or a function of the routing and
-        the channels of a path that returns one whole number from 0 a hop.
+        How hops take virtual channels: ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
+        ``double-y``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing and the
+        channels of a path that returns a whole number from 0 for each hop.
     progress : callable, optional
         Called with what is being done and the share that is done.
 

@@ -26,7 +26,7 @@ from obliv.results.locality import Locality
 from obliv.routing._kernels import distances_to
 from obliv.routing.cartesian import SPREAD
 from obliv.routing.graph import MinimalRouting
-from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase, check_path
+from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase, checked_paths
 from obliv.topology.cartesian import Axis, Cartesian
 from obliv.topology.topology import Topology
 
@@ -222,8 +222,7 @@ def _pairs(routing: Routing, step: Step) -> Iterator[tuple[int, int, Lengths]]:
 
 def _of_paths(routing: Routing, source: int, destination: int) -> Lengths:
     lengths: Lengths = {}
-    for channels, chance in routing.paths(source, destination):
-        check_path(routing, channels, source, destination)
+    for channels, chance in checked_paths(routing, source, destination):
         lengths[len(channels)] = lengths.get(len(channels), Fraction(0)) + chance
     total = sum(lengths.values(), Fraction(0))
     if source == destination and total == 0:  # nothing is sent out

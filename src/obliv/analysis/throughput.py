@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from obliv.errors import InputError
 from obliv.loads.pair_loads import PairLoads
 from obliv.results import Throughput, provenance
 from obliv.routing.routing import Routing
@@ -42,14 +43,19 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     ['5/18', '1']
     """
     began = time.perf_counter()
+    if not isinstance(x, PairLoads | Routing):
+        raise InputError(f"the throughput of a Routing or of PairLoads, not of {type(x).__name__}")
     loads = x if isinstance(x, PairLoads) else x.pair_loads()
+    if loads.samples is not None:
+        raise InputError("these pair loads are estimates; the throughput of a pattern needs exact ones")
+    injection, ejection = loads.topology.rates()
     topology = loads.topology
     base = topology.capacity_load
     patterns = []
     sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
     for each in traffic:
         flow: Traffic = from_spec(each, topology)
-        require_rows(flow)
+        require_rows(flow, injection)
         sources += flow.sources
         load = max(loads.under(flow), default=None)
         patterns.append(
@@ -58,7 +64,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
                 "channel_load": load,
                 "throughput": 1 / load if load else None,
                 "fraction_of_capacity": base / load if load and base is not None else None,
-                "admissible": flow.admissible,
+                "admissible": flow.fits(ejection),
             }
         )
     routing = x.spec if isinstance(x, Routing) else "pair loads"

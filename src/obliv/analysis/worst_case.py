@@ -92,8 +92,10 @@ def worst_case(
             f"the worst case of a Routing or of PairLoads, not of {type(x).__name__}: obliv.routing(SPEC, topology)"
         )
     loads = x if isinstance(x, PairLoads) else x.pair_loads(samples, rng, lambda share: step("pair loads", share))
-    if certificate and loads.samples is not None:
-        raise InputError("an estimate has no certificate: the pair loads are sampled")
+    if samples is None and loads.samples is not None:
+        raise InputError(
+            "these pair loads are estimates: give the routing and samples=, so that fresh paths can be drawn"
+        )
     topology = loads.topology
     found = orbits(loads, _maps(loads, symmetry, step))
     channels = np.unique(found.focus)
@@ -130,7 +132,8 @@ def worst_case(
         kept = certificate_of(loads, found, solved, claim, worst, whole or (), sources)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(x, Routing):
-        load = _again(x, loads, worst, flows, rates.scale, rng)
+        pairs = flows if whole is None else [(i, j, 1) for i, j in enumerate(whole)]
+        load = _again(x, loads, worst, pairs, rates.scale, rng)
     return WorstCase(
         topology=topology.spec,
         routing=routing,

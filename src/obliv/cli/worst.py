@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.common import Format, FormatOption, RoutingSpec, Seed, TopologySpec, answer, made, progress, say
+from obliv.errors import FileError
 
 __all__ = ["worst"]
 
@@ -46,6 +47,8 @@ def worst(
         from obliv import view
 
         view.require_format(plot)
+    if output is not None and not output.absolute().parent.is_dir():
+        raise FileError("its folder does not exist", output)
     _, way = made(topology, routing)
     rng = None
     if samples:

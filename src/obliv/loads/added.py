@@ -117,8 +117,9 @@ class TwoPhaseLoads(PairLoads):
 
 
 def _summed(index: Array, weight: Array, n: int) -> Array:
-    total: Array = np.zeros(n, weight.dtype)
-    np.add.at(total, index, weight)
+    wide = weight.dtype == object or int(weight.max(initial=0)) * len(weight) >= 2**62
+    total: Array = np.zeros(n, object if wide else np.int64)
+    np.add.at(total, index, weight.astype(total.dtype))
     return total
 
 

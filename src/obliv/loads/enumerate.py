@@ -129,11 +129,14 @@ def _prepare(
         stack, cursor = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
         shape = (block.targets, starts, nodes, topology.head, block.ptr, block.channel)
         rest = (stack, cursor, fault)
-        own = run(hop_levels, work, *shape, block.total, limit, block.level, np.empty(nodes, np.int64), *rest)
-        _refuse(topology, name, fault)
+        own = -1
+        if block.total.dtype != object:
+            own = run(hop_levels, work, *shape, block.total, limit, block.level, np.empty(nodes, np.int64), *rest)
+            _refuse(topology, name, fault)
         if own < 0:  # beyond 64 bits: once more in whole numbers of any size
             whole_total, multiple = block.total.astype(object), np.empty(nodes, object)
             own = run(hop_levels, work, *shape, whole_total, 0, block.level, multiple, *rest)
+            _refuse(topology, name, fault)
         common = lcm(common, int(own))
         blocks.append(block)
     return blocks, common
@@ -151,8 +154,8 @@ def _joined(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[_Blo
             targets,
             np.concatenate([*pointers, sizes[-1:]]).astype(np.int64),
             np.concatenate([hops.channel for hops in each]).astype(np.int32),
-            np.concatenate([hops.share for hops in each]).astype(np.int64),
-            np.concatenate([hops.total for hops in each]).astype(np.int64),
+            np.concatenate([hops.share for hops in each]),
+            np.concatenate([hops.total for hops in each]),
             np.empty(len(targets) * topology.nodes, np.int32),
         )
 
@@ -216,6 +219,8 @@ def _sorted(
         common = int(run(scatter, 10.0 * total, *arguments))
     if common > 1:
         numerator //= common
+    if number is object and total and max(numerator) < 2**62:
+        numerator = numerator.astype(np.int64)
     return StoredLoads(topology, denominator // common, start, destination, source, numerator)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import TopologyError, TrafficError, require_memory
+from obliv.errors import TooLargeError, TopologyError, TrafficError, require_memory
 from obliv.matching.weights import Weights
 from obliv.topology.topology import Topology
 from obliv.traffic.traffic import Traffic
@@ -65,12 +65,12 @@ class PairLoads(ABC):
         """
         from scipy.sparse import csr_array
 
-        if not 0 <= channel < self.topology.channels:
+        if not isinstance(channel, int | np.integer) or not 0 <= channel < self.topology.channels:
             last = self.topology.channels - 1
-            raise TopologyError(f"{self.topology.spec} has no channel {channel}; channels are 0 to {last}")
+            raise TopologyError(f"{self.topology.spec} has no channel {channel!r}; channels are 0 to {last}")
         row, col, weight = self.weights(channel).spread()
         if weight.dtype == object:
-            raise OverflowError(
+            raise TooLargeError(
                 f"the numerators over {self.denominator} exceed 64 bits; weights(channel) holds them whole"
             )
         return csr_array((weight, (row, col)), shape=(self.terminals, self.terminals))
@@ -112,7 +112,7 @@ class PairLoads(ABC):
         sums = []
         for channel in range(self.topology.channels):
             _, _, weight = self.weights(channel).spread()
-            sums.append(int(weight.sum()) if len(weight) else 0)
+            sums.append(product_sum(np.ones(len(weight), np.int64), weight))
         return whole(sums)
 
     def _carried(self, traffic: Traffic) -> Array:
@@ -144,8 +144,10 @@ class PairLoads(ABC):
         """
         g = np.asarray(node_map)
         moved = channel_map(self.topology, g)
+        if moved is None:
+            return False
         place = terminal_map(self.topology, g)
-        return moved is not None and place is not None and self._keeps(g, moved, place)
+        return place is not None and self._keeps(g, moved, place)
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         for channel in range(self.topology.channels):
@@ -174,7 +176,11 @@ def channel_map(topology: Topology, node_map: Array) -> Array | None:
     Of parallel channels the k-th becomes the k-th; bandwidths must agree.
     """
     n = topology.nodes
-    if node_map.shape != (n,) or not np.array_equal(np.sort(node_map), np.arange(n)):
+    if (
+        node_map.shape != (n,)
+        or not np.issubdtype(node_map.dtype, np.integer)
+        or not np.array_equal(np.sort(node_map), np.arange(n))
+    ):
         return None
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     here = np.lexsort((np.arange(len(tail)), head, tail))

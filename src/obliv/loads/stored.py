@@ -62,7 +62,10 @@ class StoredLoads(PairLoads):
     def _sums(self, amounts: Array, which: Array) -> Array:
         """Σ amounts[which] × numerator over the entries of each channel."""
         starts = self.start[:-1]
-        bound = int(max(amounts)) * self.denominator * int(np.diff(self.start).max(initial=0))
+        largest = (
+            int(max(self.numerator, default=0)) if self.numerator.dtype == object else self.numerator.max(initial=0)
+        )
+        bound = int(max(amounts)) * int(largest) * int(np.diff(self.start).max(initial=0))
         if self.numerator.dtype != object and amounts.dtype != object and bound < 2**62:
             added = np.concatenate([[0], np.cumsum(amounts[which] * self.numerator)])
             # differences of sums that may wrap are right all the same

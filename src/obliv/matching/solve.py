@@ -115,8 +115,10 @@ def _transport(
 ) -> tuple[Array, Array, Array]:
     n, m = weights.rows, weights.columns
     back_ptr, back_row, back_entry = _transposed(weights)
-    flow = np.zeros(len(weight), np.int64)
-    u, v, dist, row_dist = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.empty(n, np.int64)
+    most = max(sum(map(int, supply)), sum(map(int, demand)))
+    units: Any = np.int64 if most < 2**62 else object  # the kernel then runs on Python integers
+    flow = np.zeros(len(weight), units)
+    u, v, dist, row_dist = (np.empty(size, weight.dtype) for size in (n, m, m, n))
     prev_row, prev_entry = np.empty(m, np.int32), np.empty(m, np.int64)
     via_col, via_entry = np.full(n, -1, np.int32), np.empty(n, np.int64)
     place, heap, opened = np.full(m, -1, np.int32), np.empty(m, np.int32), np.empty(n, np.int32)
@@ -124,7 +126,7 @@ def _transport(
         transport,
         5.0 * len(weight) * (n + m),
         *(n, m, weights.ptr, weights.col, np.ascontiguousarray(weight), back_ptr, back_entry, back_row),
-        *(supply.astype(np.int64), demand.astype(np.int64), row_floor, col_floor),
+        *(supply.astype(units), demand.astype(units), row_floor, col_floor),
         *(flow, u, v, dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened),
     )
     return u, v, flow
@@ -151,6 +153,9 @@ def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, A
     step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
     row, col = weights.row_of_entry, weights.col
     exact = weights.weight.astype(object)
+    if step < 8:  # too many units for digits: the kernel on Python integers, slow and as exact
+        nothing = np.zeros(weights.rows, object), np.zeros(weights.columns, object)
+        return _transport(weights, exact, supply, demand, *nothing)
     shift = int(max(exact)).bit_length() - _BITS
     u: Array = np.zeros(weights.rows, object)
     v: Array = np.zeros(weights.columns, object)

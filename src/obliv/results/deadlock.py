@@ -39,7 +39,7 @@ class Deadlock(Result):
             text = f"{place:<{width}}  vc {hop['virtual_channel']}  channel {hop['channel']}"
             lines.append(("" if at else "cycle", text))
         if places:
-            lines.append(("", "and from the first"))
+            lines.append(("", "and again the first"))
         return lines
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -135,4 +135,4 @@ class VirtualChannels(Result):
 
 
 def _round(length: int) -> str:
-    return f"{length} channels wait for each other in a circle" if length > 1 else "a channel waits for itself"
+    return f"{length} channels can wait for each other in a circle" if length > 1 else "a channel can wait for itself"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "shown", "spread"]
+__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "rational", "shown", "spread"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,19 @@ def as_float(value: Fraction) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
+def rational(text: Any) -> Fraction:
+    """A rational as saved, digits or digits/digits; ValueError for anything else, however it would read."""
+    if not isinstance(text, str) or len(text) > 10_000 or not re.fullmatch(r"\d+(/0*[1-9]\d*)?", text):
+        raise ValueError("no saved rational number")
+    return Fraction(text)
+
+
 def from_number(value: Any) -> Number:
     """The inverse of :func:`number`."""
     if value is None:
         return None
     if "exact" in value:
-        return Fraction(value["exact"])
+        return rational(value["exact"])
     return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
 
 

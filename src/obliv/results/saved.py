@@ -9,12 +9,16 @@ import os
 import tempfile
 import zlib
 from base64 import b64decode, b64encode
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from obliv.errors import FileError
 
 __all__ = ["digest_of", "pack", "read_json", "unpack", "write_json"]
+
+
+_DIGITS = 4000  # longer numbers are no claim of ours, and slow to read
 
 
 def pack(values: Any) -> Any:
@@ -50,8 +54,10 @@ def unpack(value: Any) -> Any:
         import numpy as np
 
         shape = value["shape"]
-        if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 <= n < 2**40 for n in shape):
+        if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 < n < 2**28 for n in shape):
             raise ValueError("an array that is not int64")
+        if prod(shape) > 2**28:
+            raise ValueError(f"an array of {prod(shape)} numbers")
         size = 8
         for n in shape:
             size *= n
@@ -64,7 +70,7 @@ def unpack(value: Any) -> Any:
         return [unpack(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{value!r} where a whole number belongs")
-    if isinstance(value, str) and not value.removeprefix("-").isdigit():
+    if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
         raise ValueError(f"{value[:40]!r} where a whole number belongs")
     return int(value)
 
@@ -102,7 +108,13 @@ def write_json(made: dict[str, Any], path: str | Path) -> None:
         raise
 
 
-def read_json(path: str | Path, most: int = 2**31) -> dict[str, Any]:
+def _limited(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError("a number of too many digits")
+    return int(digits)
+
+
+def read_json(path: str | Path, most: int = 2**29) -> dict[str, Any]:
     """The object in a JSON file that obliv wrote, plain or compressed.
 
     Raises
@@ -123,10 +135,10 @@ def read_json(path: str | Path, most: int = 2**31) -> dict[str, Any]:
     if not data.strip():
         raise FileError("is empty", path)
     try:
-        made = json.loads(data)
+        made = json.loads(data, parse_int=_limited)
     except json.JSONDecodeError as error:
         raise FileError(f"is no whole JSON: {error.msg}", path, error.lineno) from None
-    except (UnicodeDecodeError, RecursionError):
+    except (UnicodeDecodeError, RecursionError, ValueError):
         raise FileError("is no JSON", path) from None
     if not isinstance(made, dict):
         raise FileError("holds no JSON object", path)

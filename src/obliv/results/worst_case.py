@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.numbers import Estimate, exact, from_number, inverse, number, shown
+from obliv.results.numbers import Estimate, exact, from_number, inverse, number, rational, shown
 from obliv.results.result import Result
 from obliv.results.saved import digest_of, unpack
 
@@ -112,7 +112,7 @@ class WorstCase(Result):
             capacity=exact(made.get("capacity")),
             channel=made["channel"] or {},
             permutation=None if made.get("permutation") is None else tuple(unpack(made["permutation"])),
-            traffic=None if rows is None else tuple((s, d, Fraction(amount)) for s, d, amount in rows),
+            traffic=None if rows is None else tuple((s, d, rational(amount)) for s, d, amount in rows),
             focus_channels=made["focus_channels"],
             certificate=_without_digest(made.get("certificate")),
             names=(str(made["channel"]["tail"]), str(made["channel"]["head"])) if made["channel"] else ("", ""),

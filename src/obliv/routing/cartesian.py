@@ -39,12 +39,14 @@ class ProgramRouting(Routing):
                 "shortest, ecmp and valiant fit any network"
             )
         super().__init__(topology, spec)
-        self.programs = programs
+        self._programs = programs
+        own = type(self).paths is ProgramRouting.paths  # a subclass with paths of its own is not what the programs say
+        self.programs = programs if own else ()
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Every path; those of ROMM and Valiant are many (orders² × intermediates)."""
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        for program in self.programs:
+        for program in self._programs:
             if not program.serves(start, end):
                 continue
             drawn = self._drawn(program, start, end)
@@ -60,8 +62,10 @@ class ProgramRouting(Routing):
                     yield self._channels(source, program, [s for _, s in stops], [order for _, order in choice]), likely
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        if not self.programs:
+            return super().sample(source, destination, rng)
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        serving = [program for program in self.programs if program.serves(start, end)]
+        serving = [program for program in self._programs if program.serves(start, end)]
         program = serving[int(rng.choice(len(serving), p=np.array([float(p.probability) for p in serving])))]
         stops = []
         for choices in self._drawn(program, start, end):
@@ -76,7 +80,7 @@ class ProgramRouting(Routing):
         return self._channels(source, program, stops, orders)
 
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
-        return SeparableLoads(self.topology, self.programs)
+        return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
 
     def _drawn(
         self, program: Program, start: tuple[int, ...], end: tuple[int, ...]
@@ -134,7 +138,7 @@ class DOR(ProgramRouting):
         Another order: letters as in ``yx``, or numbers as in ``2-0-1``.
     """
 
-    def __init__(self, topology: Topology, order: str = "") -> None:
+    def __init__(self, topology: Topology, order: str | None = None) -> None:
         dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
         taken = _order(order, dims, topology.spec) if dims else ()
         plain = taken == tuple(range(dims))
@@ -167,11 +171,11 @@ class ROMM(ProgramRouting):
     coordinate uniformly on that way, ends included (Nesson and Johnsson; Towles section 5).
     """
 
-    def __init__(self, topology: Topology, order: str = "") -> None:
+    def __init__(self, topology: Topology, order: str | None = None) -> None:
         dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
-        orders = (_order(order, dims, topology.spec),) if order and dims else None
+        orders = None if order is None or not dims else (_order(order, dims, topology.spec),)
         phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
-        super().__init__(topology, (Program(Fraction(1), phases),), f"romm:{order}" if order else "romm")
+        super().__init__(topology, (Program(Fraction(1), phases),), "romm" if order is None else f"romm:{order}")
 
 
 @routings("valiant", aliases=("val",))
@@ -186,8 +190,8 @@ def valiant(topology: Topology) -> Routing:
     return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")
 
 
-def _order(text: str, dims: int, spec: str) -> tuple[int, ...]:
-    if not text:
+def _order(text: str | None, dims: int, spec: str) -> tuple[int, ...]:
+    if text is None:
         return tuple(range(dims))
     letters = "xyzwvu"
     parts: list[Any] = text.split("-") if "-" in text or text.isdigit() else [letters.find(letter) for letter in text]

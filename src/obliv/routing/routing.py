@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,10 +13,11 @@ import numpy as np
 from obliv.errors import RoutingError
 from obliv.loads.added import MixedLoads, TwoPhaseLoads
 from obliv.loads.enumerate import Hops, from_hops, from_uses
-from obliv.loads.pair_loads import PairLoads, channel_map
+from obliv.loads.pair_loads import PairLoads, channel_map, whole
 from obliv.loads.programs import Program
 from obliv.loads.relative import RelativeLoads, translation_group
 from obliv.loads.separable import SeparableLoads
+from obliv.specs import share
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
 
@@ -99,9 +99,8 @@ class Routing:
             for j, d in enumerate(nodes):
                 used: dict[int, Fraction] = {}
                 total = Fraction(0)
-                for channels, chance in self.paths(s, d):
+                for channels, chance in checked_paths(self, s, d):
                     total += chance
-                    check_path(self, channels, s, d)
                     for c in channels:
                         used[c] = used.get(c, Fraction(0)) + chance
                 if total != 1 and not (s == d and total == 0):
@@ -148,36 +147,38 @@ class HopRouting(Routing):
 
     def chances(self, node: int, destination: int) -> list[tuple[int, Fraction]]:
         """The next hops of a node as (channel, exact probability), checked."""
-        hops = list(self.next_hops(node, destination))
-        found: list[tuple[int, Fraction]] = []
+        here = self.topology.name_of(node)
+        hops = _listed(self, self.next_hops(node, destination), f"the next hops of {here}")
+        found: dict[int, Fraction] = {}
         for hop in hops:
-            channel, chance = hop if isinstance(hop, tuple) else (hop, Fraction(1, len(hops)))
-            chance = Fraction(chance)
-            if not 0 <= channel < self.topology.channels or self.topology.tail[channel] != node:
+            channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
+            if not _is_channel(self.topology, channel) or self.topology.tail[channel] != node:
+                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here} is no channel that leaves it")
+            exact = share(chance)
+            if exact is None:
                 raise RoutingError(
-                    f"{self.spec}: next hop {channel} of {self.topology.name_of(node)} is no channel that leaves it"
+                    f"{self.spec}: a next hop of {here} has probability {chance!r}, not a number from 0 to 1"
                 )
-            if chance < 0:
-                raise RoutingError(f"{self.spec}: a next hop of {self.topology.name_of(node)} has probability {chance}")
-            if chance:
-                found.append((int(channel), chance))
-        if found and sum(chance for _, chance in found) != 1:
-            total = sum((chance for _, chance in found), Fraction(0))
-            here, there = self.topology.name_of(node), self.topology.name_of(destination)
+            if exact:  # a channel may be named twice
+                found[int(channel)] = found.get(int(channel), Fraction(0)) + exact
+        total = sum(found.values(), Fraction(0))
+        if found and total != 1:
+            there = self.topology.name_of(destination)
             raise RoutingError(f"{self.spec}: the next hops of {here} towards {there} add up to {total}, not 1")
-        return found
+        return list(found.items())
 
     def hops_to(self, destination: int) -> Hops:
         """All next hops towards a destination, as arrays."""
-        ptr, channel, share, total = [0], [], [], []
+        ptr, channel, total = [0], [], []
+        numerators: list[int] = []
         for node in range(self.topology.nodes):
             hops = self.chances(node, destination) if node != destination else []
-            whole = lcm(*(chance.denominator for _, chance in hops))
-            total.append(whole)
+            common = lcm(*(chance.denominator for _, chance in hops))
+            total.append(common)
             channel += [c for c, _ in hops]
-            share += [int(chance * whole) for _, chance in hops]
+            numerators += [int(chance * common) for _, chance in hops]
             ptr.append(len(channel))
-        return Hops(np.array(ptr), np.array(channel, np.int64), np.array(share, np.int64), np.array(total, np.int64))
+        return Hops(np.array(ptr), np.array(channel, np.int64), whole(numerators), whole(total))
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Every path along the next hops; there can be exponentially many."""
@@ -193,11 +194,11 @@ class HopRouting(Routing):
             here, there = self.topology.name_of(node), self.topology.name_of(destination)
             if not hops:
                 raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
-            for channel, share in hops:
+            for channel, likely in hops:
                 head = int(self.topology.head[channel])
                 if head in seen:
                     raise RoutingError(f"{self.spec}: the next hops towards {there} form a loop through {here}")
-                trail.append((head, (*channels, channel), chance * share, seen | {head}))
+                trail.append((head, (*channels, channel), chance * likely, seen | {head}))
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         node = source
@@ -263,7 +264,7 @@ class Mix(Routing):
             inner = part.parts if isinstance(part, Mix) else [(Fraction(1), part)]
             self.parts += [(weight * share, each) for share, each in inner]
         topology = self.parts[0][1].topology
-        if any(part.topology is not topology and part.topology.spec != topology.spec for _, part in self.parts):
+        if any(not topology.same_network(part.topology) for _, part in self.parts):
             raise RoutingError("a mix needs routings on one topology")
         super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in self.parts))
         self.sources = tuple(source for _, part in self.parts for source in part.sources)
@@ -317,11 +318,8 @@ class Adapted(Routing):
         self.own = own
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        for path in self.own.paths(source, destination):
-            channels, chance = path if len(path) == 2 and isinstance(path[0], tuple | list) else (path, None)
-            if chance is None:
-                raise RoutingError(f"{self.spec}: paths() must give (channels, probability), not {path!r}")
-            yield tuple(int(c) for c in channels), Fraction(chance)
+        paths: Iterator[Path] = self.own.paths(source, destination)
+        return paths
 
 
 class AdaptedHops(HopRouting):
@@ -347,36 +345,53 @@ def adapted(made: Any, topology: Topology, spec: str) -> Routing:
     raise RoutingError(f"{spec}: a routing needs paths(source, destination) or next_hops(node, destination)")
 
 
-def check_path(routing: Routing, channels: tuple[int, ...], source: int, destination: int) -> None:
-    """Refuse channels that do not lead from source to destination."""
-    topology, at = routing.topology, source
-    for c in channels:
-        if not 0 <= c < topology.channels or topology.tail[c] != at:
-            here, there = topology.name_of(source), topology.name_of(destination)
-            raise RoutingError(
-                f"{routing.spec}: a path from {here} to {there} takes channel {c} at {topology.name_of(at)}"
-            )
-        at = int(topology.head[c])
-    if at != destination:
-        here, there, end = (topology.name_of(node) for node in (source, destination, at))
-        raise RoutingError(f"{routing.spec}: a path from {here} to {there} ends at {end}")
+def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
+    """The paths of a pair, each of them checked: its channels lead there, its probability is one.
+
+    Raises
+    ------
+    RoutingError
+        Naming the pair and what is wrong.
+    """
+    topology = routing.topology
+    pair = f"from {topology.name_of(source)} to {topology.name_of(destination)}"
+    for path in _listed(routing, routing.paths(source, destination), f"the paths {pair}"):
+        if not isinstance(path, tuple | list) or len(path) != 2:
+            raise RoutingError(f"{routing.spec}: a path {pair} is {path!r}, not (channels, probability)")
+        channels, chance = _listed(routing, path[0], f"the channels of a path {pair}"), share(path[1])
+        if chance is None:
+            raise RoutingError(f"{routing.spec}: a path {pair} has probability {path[1]!r}, not a number from 0 to 1")
+        at = source
+        for c in channels:
+            if not _is_channel(topology, c) or topology.tail[c] != at:
+                raise RoutingError(f"{routing.spec}: a path {pair} takes channel {c!r} at {topology.name_of(at)}")
+            at = int(topology.head[c])
+        if at != destination:
+            raise RoutingError(f"{routing.spec}: a path {pair} ends at {topology.name_of(at)}")
+        yield tuple(int(c) for c in channels), chance
+
+
+def _listed(routing: Routing, values: Any, what: str) -> list[Any]:
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise RoutingError(f"{routing.spec}: {what} must be a list, not {values!r}")
+    return list(values)
+
+
+def _is_channel(topology: Topology, value: Any) -> bool:
+    whole_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole_number and bool(0 <= value < topology.channels)
 
 
 def _weight(weight: Any) -> Fraction:
-    if isinstance(weight, str) and not re.fullmatch(r"\d+(/\d+|\.\d+)?", weight):
-        raise RoutingError(f"{weight!r} is no weight of a mix")
-    try:
-        share = Fraction(weight)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise RoutingError(f"{weight!r} is no weight of a mix") from None
-    if not 0 <= share <= 1:
-        raise RoutingError(f"{weight} is no weight of a mix: it must lie between 0 and 1")
-    return share
+    exact = share(weight)
+    if exact is None:
+        raise RoutingError(f"{weight!r} is no weight of a mix: it must be a number from 0 to 1")
+    return exact
 
 
 def _per_channel(topology: Topology, hops: Hops) -> tuple[Any, Any]:
     """Share and total of every channel, 0 where it is no next hop."""
-    share, total = np.zeros(topology.channels, np.int64), np.zeros(topology.channels, np.int64)
-    share[hops.channel] = hops.share
+    part, total = np.zeros(topology.channels, hops.share.dtype), np.zeros(topology.channels, hops.total.dtype)
+    part[hops.channel] = hops.share
     total[hops.channel] = np.repeat(hops.total, np.diff(hops.ptr))
-    return share, total
+    return part, total

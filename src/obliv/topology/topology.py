@@ -70,12 +70,25 @@ class Topology:
 
     def __post_init__(self) -> None:
         _check(self)
+        for name in ("bandwidth", "injection", "ejection"):  # ones are left out
+            if all(value == 1 for value in getattr(self, name)):
+                object.__setattr__(self, name, ())
 
     def __str__(self) -> str:
         return self.spec
 
     def __repr__(self) -> str:
         return f"<Topology {self.spec}: {self.nodes} nodes, {self.channels} channels, {len(self.terminals)} terminals>"
+
+    def same_network(self, other: Topology) -> bool:
+        """Whether another topology has the same channels, terminals, bandwidths and rates, number by number."""
+        return self is other or (
+            self.nodes == other.nodes
+            and np.array_equal(self.tail, other.tail)
+            and np.array_equal(self.head, other.head)
+            and np.array_equal(self.terminals, other.terminals)
+            and (self.bandwidth, self.injection, self.ejection) == (other.bandwidth, other.injection, other.ejection)
+        )
 
     @property
     def channels(self) -> int:
@@ -151,8 +164,9 @@ class Topology:
         return dataclasses.replace(
             self,
             spec=f"{self.spec} with rates",
-            injection=tuple(Fraction(rate) for rate in injection),
-            ejection=tuple(Fraction(rate) for rate in ejection),
+            capacity_load=None,
+            injection=tuple(_positive(rate, f"{self.spec}: an injection rate") for rate in injection),
+            ejection=tuple(_positive(rate, f"{self.spec}: an ejection rate") for rate in ejection),
         )
 
     def with_terminals(self, nodes: Sequence[int]) -> Self:
@@ -160,7 +174,7 @@ class Topology:
         return dataclasses.replace(
             self,
             spec=f"{self.spec} with {len(nodes)} terminals",
-            terminals=np.asarray(nodes, np.int32),
+            terminals=_whole_numbers(nodes, f"{self.spec}: terminals are node numbers").astype(np.int32),
             injection=(),
             ejection=(),
             capacity_load=None,
@@ -199,7 +213,14 @@ def build(
     >>> build("triangle", 3, [(0, 1), (1, 2), (2, 0)])
     <Topology triangle: 3 nodes, 3 channels, 3 terminals>
     """
-    pairs = np.asarray(links if isinstance(links, np.ndarray) else list(links), np.int64).reshape(-1, 2)
+    pairs = _whole_numbers(
+        links if isinstance(links, np.ndarray) else list(links), f"{spec}: a channel is (tail, head)"
+    )
+    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+        raise TopologyError(f"{spec}: a channel is (tail, head), two node numbers")
+    pairs = pairs.reshape(-1, 2)
+    if not isinstance(nodes, int | np.integer):
+        raise TopologyError(f"{spec}: {nodes!r} nodes: it must be a whole number")
     order = np.argsort(pairs[:, 0], kind="stable")
     pairs = pairs[order]
     speeds: tuple[Fraction, ...] = ()
@@ -218,7 +239,9 @@ def build(
         tail=pairs[:, 0].astype(np.int32),
         head=pairs[:, 1].astype(np.int32),
         bandwidth=speeds,
-        terminals=np.arange(nodes, dtype=np.int32) if terminals is None else np.asarray(terminals, np.int32),
+        terminals=np.arange(nodes, dtype=np.int32)
+        if terminals is None
+        else _whole_numbers(terminals, f"{spec}: terminals are node numbers").astype(np.int32),
         **more,
     )
 
@@ -230,6 +253,18 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 can be numbered"
         )
     require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
+
+
+def _whole_numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+        if array.size == 0:
+            return np.zeros(array.shape, np.int64)
+        if array.ndim == 0 or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError
+    except ValueError:
+        raise TopologyError(f"{what}, whole numbers from 0") from None
+    return array.astype(np.int64)
 
 
 def _positive(value: Any, what: str) -> Fraction:
@@ -250,6 +285,13 @@ def _check(topology: Topology) -> None:
         raise TopologyError(f"{spec}: a network needs at least one terminal")
     if terminals.min() < 0 or terminals.max() >= topology.nodes:
         raise TopologyError(f"{spec}: terminal {terminals.max()} is no node; nodes are 0 to {topology.nodes - 1}")
+    if len(topology.tail) != len(topology.head) or (np.diff(topology.tail) < 0).any():
+        raise TopologyError(f"{spec}: channels must be sorted by tail; obliv.build sorts them")
+    if len(topology.head) and not (
+        min(topology.tail.min(), topology.head.min()) >= 0
+        and max(topology.tail.max(), topology.head.max()) < topology.nodes
+    ):
+        raise TopologyError(f"{spec}: a channel names a node that is not there; nodes are 0 to {topology.nodes - 1}")
     if len(np.unique(terminals)) != len(terminals):
         raise TopologyError(f"{spec}: a node is named twice among the terminals")
     for what, count, wanted in (

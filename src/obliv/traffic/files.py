@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from obliv.errors import FileError, TrafficError, require_memory
-from obliv.specs import patterns, sha256_of
+from obliv.specs import patterns, require_regular, sha256_of
 from obliv.topology.topology import Topology
 from obliv.traffic.traffic import Traffic, matrix, permutation
 
@@ -71,6 +71,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
 
 def read_text(path: Path) -> str:
     """The whole of a text file; FileError where it is none."""
+    require_regular(path)
     try:
         data = Path(path).read_bytes()
         if data[:2] == b"\x1f\x8b":

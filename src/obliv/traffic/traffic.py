@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,7 +71,11 @@ class Traffic:
     @property
     def admissible(self) -> bool:
         """Whether no terminal takes more than one packet per cycle."""
-        return all(total <= 1 for total in self.column_sums)
+        return self.fits([Fraction(1)] * self.terminals)
+
+    def fits(self, ejection: Sequence[Fraction]) -> bool:
+        """Whether no terminal takes more than its rate."""
+        return all(total <= most for total, most in zip(self.column_sums, ejection, strict=True))
 
     @property
     def is_permutation(self) -> bool:
@@ -99,13 +102,11 @@ class Traffic:
         share = Fraction(factor)
         if share < 0:
             raise TrafficError(f"traffic cannot be scaled by {factor}: it must not be negative")
-        return dataclasses.replace(
-            self,
-            spec=f"{share}*{self.spec}",
-            uniform=self.uniform * share,
-            amount=self.amount * share.numerator,
-            denominator=self.denominator * share.denominator,
-        )
+        flows = {
+            (s, d): share * Fraction(amount, self.denominator)
+            for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True)
+        }
+        return from_flows(f"{share}*{self.spec}", self.terminals, flows, share * self.uniform, self.sources)
 
     __rmul__ = __mul__
 
@@ -141,7 +142,7 @@ def permutation(destinations: Sequence[int] | npt.NDArray[Any], spec: str = "per
     True
     """
     image = np.asarray(destinations)
-    n = len(image)
+    n = image.size
     if image.ndim != 1 or n == 0 or not np.issubdtype(image.dtype, np.integer):
         raise TrafficError(f"{spec}: a permutation is a list of terminal numbers")
     if image.min() < 0 or image.max() >= n:
@@ -174,7 +175,10 @@ def matrix(rows: Any, spec: str = "matrix", sources: tuple[tuple[str, str], ...]
         If it is not square, holds a negative or infinite number, or a row adds up to more than one.
     """
     flows: dict[tuple[int, int], Fraction] = {}
-    table = [list(row) for row in rows]
+    try:
+        table = [list(row) for row in rows]
+    except TypeError:
+        raise TrafficError(f"{spec}: a matrix is a list of rows") from None
     n = len(table)
     if n == 0:
         raise TrafficError(f"{spec}: the matrix is empty")
@@ -197,13 +201,14 @@ def matrix(rows: Any, spec: str = "matrix", sources: tuple[tuple[str, str], ...]
     return traffic
 
 
-def require_rows(traffic: Traffic) -> None:
-    """Refuse traffic in which a terminal sends more than one packet per cycle."""
+def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:
+    """Refuse traffic in which a terminal sends more than its rate (default one packet per cycle)."""
     for s, total in enumerate(traffic.row_sums):
-        if total > 1:
+        most = rates[s] if rates else Fraction(1)
+        if total > most:
             raise TrafficError(
-                f"{traffic.spec}: row {s} adds up to {total} = {float(total):.6g}, a terminal sends at most 1; "
-                "divide the matrix by its largest row sum"
+                f"{traffic.spec}: row {s} adds up to {total} = {float(total):.6g}, that terminal sends at most {most}; "
+                "scale the traffic down"
             )
 
 

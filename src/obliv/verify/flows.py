@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,15 @@ import numpy.typing as npt
 from obliv.errors import RoutingError, require_memory
 from obliv.kernels import run
 from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase
+from obliv.specs import share as share_of
 from obliv.topology.cartesian import Cartesian
 from obliv.verify._kernels import hop_flow, quadrant_flow, walk_flow
 
 __all__ = ["Flow", "source_flows"]
 
 Array = npt.NDArray[Any]
+
+_DIMENSIONS = 6  # whose orders are walked one by one, 720 of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,8 @@ def source_flows(routing: Routing, denominator: int) -> Flows:
     programs = routing.programs
     topology = routing.topology
     if isinstance(routing, Mix):
+        if sum(weight for weight, _ in routing.parts) != 1 or any(weight < 0 for weight, _ in routing.parts):
+            raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
         return _mixed([(weight, source_flows(part, denominator)) for weight, part in routing.parts])
     if (
         programs
@@ -74,10 +79,17 @@ def _path_flow(routing: Routing, i: int) -> Flow:
     ends, channels, amounts, wholes = [], [], [], []
     for d in terminals:
         used: dict[int, Fraction] = {}
-        for path, chance in routing.paths(terminals[i], d):
+        total = Fraction(0)
+        for path, given in routing.paths(terminals[i], d):
+            chance = _chance(routing, given)
+            total += chance
             _require_path(routing, path, terminals[i], d)
             for c in path:
                 used[c] = used.get(c, Fraction(0)) + chance
+        if total != 1 and (total != 0 or terminals[i] != d):
+            raise RoutingError(
+                f"{routing.spec}: the paths from node {terminals[i]} to node {d} have probability {total}"
+            )
         whole = lcm(*(amount.denominator for amount in used.values()))
         channels += list(used)
         amounts += [amount.numerator * (whole // amount.denominator) for amount in used.values()]
@@ -162,17 +174,26 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
 
 def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
     hops: list[Any] = list(routing.next_hops(node, destination))
-    found = []
-    even = Fraction(1, len(hops)) if hops else Fraction(0)
+    if not hops:
+        return []
+    tail, even = routing.topology.tail, Fraction(1, len(hops))
+    found: dict[int, Fraction] = {}
     for each in hops:
-        channel, chance = (int(each[0]), Fraction(each[1])) if isinstance(each, tuple) else (int(each), even)
-        if chance < 0 or routing.topology.tail[channel] != node:
+        channel, chance = (each[0], _chance(routing, each[1])) if isinstance(each, tuple) else (each, even)
+        if not 0 <= channel < len(tail) or tail[channel] != node:
             raise RoutingError(f"{routing.spec}: node {node} has a next hop that is none towards {destination}")
-        if chance:
-            found.append((channel, chance))
-    if len(found) > 1 and found[0][1] is not even and sum(chance for _, chance in found) != 1:
+        found[int(channel)] = found[int(channel)] + chance if int(channel) in found else chance
+    if any(isinstance(each, tuple) for each in hops) and sum(found.values()) != 1:
         raise RoutingError(f"{routing.spec}: the next hops of node {node} towards {destination} do not add up to 1")
-    return found
+    return [(channel, chance) for channel, chance in found.items() if chance]
+
+
+def _chance(routing: Routing, given: Any) -> Fraction:
+    """A probability as the routing gives it; see :func:`obliv.specs.share` for what floats stand for."""
+    chance = share_of(given)
+    if chance is None:
+        raise RoutingError(f"{routing.spec}: {given!r} is no probability")
+    return chance
 
 
 def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> list[int]:
@@ -208,6 +229,10 @@ def _program_flows(topology: Cartesian, program: Any) -> Flows:
     port = _ports(topology, radix, stride, ring)
     targets, starts, orders = [], [0], []
     for phase in program.phases:
+        if phase.orders is None and dims > _DIMENSIONS:
+            raise RoutingError(
+                f"a check walks every order, and {dims} dimensions have too many; {_DIMENSIONS} are walked"
+            )
         listed = list(permutations(range(dims))) if phase.orders is None else list(phase.orders)
         targets.append(0 if phase.target == "I" else 1)
         orders.append(listed)
@@ -227,6 +252,9 @@ def _program_flows(topology: Cartesian, program: Any) -> Flows:
     spread = np.array([int(x in program.spread) for x in range(dims)], np.int64)
     shared = (when, spread, np.array(targets, np.int64), np.array(starts, np.int64), order_list, order_weight, scale)
     nodes = topology.nodes
+    whole = prod(4 * k * k for k in topology.radices) * scale * 4 ** len(program.phases)
+    if (whole * 2 * sum(topology.radices) * len(program.phases)).bit_length() > 62:
+        raise RoutingError(f"the flows of {topology.spec} are too fine for 64 bits")
     quadrant = program.draw == "quadrant" and not program.spread
     sized = [max(4096, 8 * topology.channels)]
 

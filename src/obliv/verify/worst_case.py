@@ -256,6 +256,8 @@ class _Sums:
         channels, terminals = topology.channels, len(topology.terminals)
         self.claim, self.prices, self.send = claim, prices, send
         self.total: Array = np.zeros(channels, send.dtype)
+        self._most = 0  # the largest numerator so far
+        self._sends = int(send.astype(object).sum())
         self.load = Fraction(0)
         simple = np.array([entry == "simple" for entry in claim.channels])
         self._top_row = np.where(simple, np.cumsum(simple) - 1, -1)
@@ -285,11 +287,18 @@ class _Sums:
         start = np.concatenate([[0], np.cumsum(counts)])
         cursor = start[:-1].copy()
         source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
-        weight: Array = np.empty(size, self.send.dtype)
-        for i, flow in self._block:
-            arguments = (flow.ends, flow.channel, *self._machine(flow), self.claim.denominator, i)
+        loads = [(i, flow, self._machine(flow)) for i, flow in self._block]
+        wide = any(amount.dtype == object for _, _, (amount, _) in loads)
+        weight: Array = np.empty(size, object if wide else self.send.dtype)
+        for i, flow, (amount, whole) in loads:
+            arguments = (flow.ends, flow.channel, amount, whole, self.claim.denominator, i)
             if not run(sort_block, 30.0 * size, *arguments, cursor, source, destination, weight):
                 return False
+        self._most = max(self._most, int(max(weight, default=0) if weight.dtype == object else weight.max(initial=0)))
+        if self._most * self._sends >= 2**62 and self.total.dtype != object:
+            self._widen()
+        if self.total.dtype == object:
+            weight = weight.astype(object)
         work = 10.0 * size
         price = self.prices
         run(add_block, work, start, source, destination, weight, self.send, price.row, price.table, self.total)
@@ -297,6 +306,11 @@ class _Sums:
             run(raise_tops, work, start, destination, weight, self._top_row, self._top)
         self._block, self._size = [], 0
         return True
+
+    def _widen(self) -> None:
+        """Go on with Python integers: a routing may cross a channel many times, and sums must not wrap."""
+        self.total, self.send = self.total.astype(object), self.send.astype(object)
+        self.prices.table, self._top = self.prices.table.astype(object), self._top.astype(object)
 
     def tops_of(self, channel: int) -> Array:
         """The column maxima of a channel that the simple bound is to prove."""
@@ -307,12 +321,13 @@ class _Sums:
         """Amounts and their denominators, as Python integers where a product could pass 64 bits."""
         if not len(flow.amount):
             return flow.amount, flow.whole
-        largest = int(max(flow.whole)) if flow.whole.dtype == object else int(flow.whole.max())
-        amount = int(max(flow.amount)) if flow.amount.dtype == object else int(flow.amount.max())
-        # a load is at most a path's length, so its numerator stays near the denominator
-        crossings = amount // largest + 1
+        if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
+            return flow.amount.astype(object), flow.whole.astype(object)
+        largest, amount = int(flow.whole.max()), int(flow.amount.max())
+        whole = np.repeat(flow.whole, np.diff(flow.ends, prepend=0))
+        crossings = int((flow.amount // whole).max()) + 1
         small = (largest * amount).bit_length() < 62 and (self.claim.denominator * crossings).bit_length() < 62
-        if small and self.send.dtype != object:
+        if small:
             return flow.amount, flow.whole
         return flow.amount.astype(object), flow.whole.astype(object)
 

@@ -1,0 +1,274 @@
+"""Every traffic pattern against its definition in the notes and the contract."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import obliv
+import strategies
+from adversarial.oracle import Network
+
+NETWORKS = [
+    ("mesh", (4, 4)),
+    ("mesh", (3, 3)),
+    ("mesh", (5, 2)),
+    ("mesh", (2, 3, 4)),
+    ("torus", (5, 5)),
+    ("torus", (4, 4)),
+    ("torus", (6, 3)),
+    ("torus", (2, 2)),
+    ("torus", (3, 4, 2)),
+    ("mesh", (8,)),
+    ("torus", (7,)),
+    ("hyperx", (4, 2)),
+]
+
+
+def named(kind: str, radices: tuple[int, ...]) -> Any:
+    return obliv.topology(f"{kind}:{'x'.join(map(str, radices))}")
+
+
+def destinations(traffic: Any) -> list[int]:
+    """Of a permutation, checked on the matrix."""
+    matrix = traffic.to_matrix()
+    found = []
+    for row in matrix:
+        assert all(type(x) is Fraction for x in row)
+        assert sorted(row) == [0] * (len(row) - 1) + [1]
+        found.append(row.index(1))
+    assert sorted(found) == list(range(len(matrix)))
+    assert traffic.is_permutation
+    assert traffic.admissible
+    assert list(traffic.row_sums) == list(traffic.column_sums) == [1] * len(matrix)
+    return found
+
+
+def moved(net: Network, move: Any) -> list[int]:
+    return [net.number(move(node)) for node in net.nodes]
+
+
+@pytest.mark.parametrize(("kind", "radices"), NETWORKS)
+def test_complement_and_tornado(kind: str, radices: tuple[int, ...]) -> None:
+    net, topology = Network(kind, *radices), named(kind, radices)
+    mirrored = moved(net, lambda p: tuple(k - 1 - x for x, k in zip(p, radices, strict=True)))
+    assert destinations(obliv.traffic("complement", topology)) == mirrored
+    k = radices[0]
+    turned = moved(net, lambda p: ((p[0] + (k - 1) // 2) % k, *p[1:]))
+    assert (k - 1) // 2 == -(-k // 2) - 1, "the notes' floor is the contract's ceiling"
+    assert destinations(obliv.traffic("tornado", topology)) == turned
+
+
+@pytest.mark.parametrize(
+    ("kind", "k"), [("mesh", 2), ("mesh", 3), ("mesh", 4), ("torus", 5), ("torus", 6), ("hyperx", 3)]
+)
+def test_transposes(kind: str, k: int) -> None:
+    net, topology = Network(kind, k, k), named(kind, (k, k))
+    assert destinations(obliv.traffic("transpose", topology)) == moved(net, lambda p: (p[1], p[0]))
+    anti = moved(net, lambda p: (k - 1 - p[1], k - 1 - p[0]))
+    for name in ("anti-transpose", "dor-wc"):
+        assert destinations(obliv.traffic(name, topology)) == anti
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x3", "mesh:3x3x2", "ring:9", "random-regular:n=8,d=3,seed=1"])
+@pytest.mark.parametrize("name", ["transpose", "anti-transpose"])
+def test_transposes_need_a_square(spec: str, name: str) -> None:
+    with pytest.raises(obliv.ObliviousError) as caught:
+        obliv.traffic(name, obliv.topology(spec))
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "ring:8", "torus:2x2", "hypercube:5", "random-regular:n=16,d=3,seed=1"])
+def test_patterns_of_bits(spec: str) -> None:
+    topology = obliv.topology(spec)
+    n = topology.nodes
+    bits = n.bit_length() - 1
+    assert n == 2**bits
+    words = [format(i, f"0{bits}b") for i in range(n)]
+    assert destinations(obliv.traffic("bit-complement", topology)) == [n - 1 - i for i in range(n)]
+    assert destinations(obliv.traffic("bit-reverse", topology)) == [int(w[::-1], 2) for w in words]
+    assert destinations(obliv.traffic("shuffle", topology)) == [int(w[1:] + w[0], 2) for w in words]
+
+
+@pytest.mark.parametrize("name", ["bit-complement", "bit-reverse", "shuffle"])
+@pytest.mark.parametrize("spec", ["mesh:3x3", "ring:6", "ring:7", "mesh:5x4"])
+def test_patterns_of_bits_need_a_power_of_two(spec: str, name: str) -> None:
+    with pytest.raises(obliv.TrafficError, match="power of two"):
+        obliv.traffic(name, obliv.topology(spec))
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "ring:5", "hypercube:3"])
+def test_shift_and_uniform(spec: str) -> None:
+    topology = obliv.topology(spec)
+    n = topology.nodes
+    for by in (0, 1, 3, n - 1, n, n + 2, -1):
+        assert destinations(obliv.traffic(f"shift:{by}", topology)) == [(i + by) % n for i in range(n)]
+    uniform = obliv.traffic("uniform", topology)
+    assert uniform.to_matrix() == [[Fraction(1, n)] * n] * n
+    assert uniform.admissible
+    assert not uniform.is_permutation
+    assert list(uniform.row_sums) == list(uniform.column_sums) == [1] * n
+
+
+@pytest.mark.parametrize(("kind", "radices"), NETWORKS)
+def test_nearest_neighbor(kind: str, radices: tuple[int, ...]) -> None:
+    """Every node splits one unit of injection evenly over its neighbours; nodes count, not channels."""
+    net, topology = Network(kind, *radices), named(kind, radices)
+    near: dict[int, set[int]] = {net.number(node): set() for node in net.nodes}
+    for channel in net.channels():
+        near[net.number(channel[0])].add(net.number(net.head(channel)))
+    n = len(net.nodes)
+    expected = [[Fraction(1, len(near[i])) if j in near[i] else Fraction() for j in range(n)] for i in range(n)]
+    traffic = obliv.traffic("nearest-neighbor", topology)
+    assert traffic.to_matrix() == expected
+    assert list(traffic.row_sums) == [1] * n
+    columns = [sum(row[j] for row in expected) for j in range(n)]
+    assert list(traffic.column_sums) == columns
+    assert traffic.admissible is (max(columns) <= 1)
+
+
+def test_nearest_neighbor_on_a_mesh_is_not_admissible() -> None:
+    """The notes: column sums next to corners and edges exceed one; results mark it, and still answer."""
+    mesh = obliv.mesh(3, 3)
+    traffic = obliv.traffic("nearest-neighbor", mesh)
+    assert not traffic.admissible
+    row = obliv.throughput(obliv.routing("dor", mesh), traffic, "uniform").to_dict()["patterns"]
+    assert [pattern["admissible"] for pattern in row] == [False, True]
+    assert obliv.traffic("nearest-neighbor", obliv.torus(4, 4)).admissible
+
+
+def test_nearest_neighbor_on_a_multigraph() -> None:
+    topology = obliv.build("x", 3, [(0, 1), (0, 1), (0, 2), (1, 2), (2, 0)])
+    half = Fraction(1, 2)
+    assert obliv.traffic("nearest-neighbor", topology).to_matrix() == [[0, half, half], [0, 0, 1], [1, 0, 0]]
+
+
+def test_random_permutations() -> None:
+    """The same seed the same permutation; seeds differ; uniform over permutations, fixed points allowed."""
+    ring = obliv.ring(9)
+    for seed in range(5):
+        spec = f"random-permutation:seed={seed}"
+        assert destinations(obliv.traffic(spec, ring)) == destinations(obliv.traffic(spec, ring))
+    line = obliv.line(3)
+    seen = Counter(tuple(destinations(obliv.traffic(f"random-permutation:seed={seed}", line))) for seed in range(600))
+    assert set(seen) == set(itertools.permutations(range(3)))
+    # 100 of each expected; binomial with standard deviation 9.1
+    assert all(50 < count < 150 for count in seen.values())
+
+
+def test_the_spec_makes_it_again() -> None:
+    mesh = obliv.mesh(4, 4)
+    for spec in (
+        "uniform",
+        "transpose",
+        "dor-wc",
+        "bitcomp",
+        "shift:3",
+        "randperm",
+        "random-permutation:seed=7",
+        "nearest-neighbor",
+        "1/2*uniform+1/2*transpose",
+        "0.25*shift:1+0.75*tornado",
+    ):
+        traffic = obliv.traffic(spec, mesh)
+        assert obliv.traffic(str(traffic), mesh).to_matrix() == traffic.to_matrix()
+
+
+@given(st.integers(1, 6), st.data())
+@strategies.examples(80)
+def test_matrices(n: int, data: st.DataObject) -> None:
+    rows = data.draw(strategies.birkhoff(n) | strategies.sinkhorn(n))
+    traffic = obliv.matrix(rows)
+    assert traffic.to_matrix() == rows
+    assert list(traffic.row_sums) == [sum(row) for row in rows]
+    assert list(traffic.column_sums) == [sum(column) for column in zip(*rows, strict=True)]
+    assert traffic.admissible
+    assert traffic.terminals == n
+
+
+def test_numbers_of_a_matrix_are_taken_exactly() -> None:
+    """A float is the rational that it stores."""
+    assert obliv.matrix([[0.1, 0.2], [0.3, 0.4]]).to_matrix() == [
+        [Fraction(0.1), Fraction(0.2)],
+        [Fraction(0.3), Fraction(0.4)],
+    ]
+    assert obliv.matrix(np.eye(3)).is_permutation
+    assert obliv.matrix([[Fraction(1, 3), Fraction(2, 3)], [0, 0]]).to_matrix()[0] == [Fraction(1, 3), Fraction(2, 3)]
+
+
+def test_admissible_means_columns() -> None:
+    assert not obliv.matrix([[1, 0], [Fraction(1, 10**30), 0]]).admissible
+    assert obliv.matrix([[1, 0], [0, 0]]).admissible
+    assert obliv.matrix([[0, 0], [0, 0]]).admissible
+    assert not obliv.matrix([[0, 0], [0, 0]]).is_permutation
+    assert not obliv.matrix([[Fraction(1, 2)] * 2] * 2).is_permutation
+    assert not obliv.matrix([[1, 0], [1, 0]]).is_permutation
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda x: np.array(x, dtype=np.int32)])
+def test_permutations_in_any_form(kind: Any) -> None:
+    assert destinations(obliv.permutation(kind([2, 0, 1]))) == [2, 0, 1]
+
+
+def test_a_pattern_for_another_size() -> None:
+    ring = obliv.ring(5)
+    loads = obliv.routing("dor", ring).pair_loads()
+    for traffic in (obliv.permutation([1, 0]), obliv.matrix([[0] * 6] * 6), obliv.traffic("uniform", obliv.ring(4))):
+        with pytest.raises(obliv.TrafficError):
+            loads.under(traffic)
+        with pytest.raises(obliv.TrafficError):
+            obliv.throughput(loads, traffic)
+
+
+@pytest.mark.parametrize("terminals", [[0, 2, 5, 7], [7, 6, 1, 3], [0, 1, 2]])
+def test_patterns_among_some_terminals(terminals: list[int]) -> None:
+    """Numbers are those of terminals; neighbours are terminals one channel away."""
+    ring = obliv.ring(8).with_terminals(terminals)
+    n = len(terminals)
+    assert obliv.traffic("uniform", ring).terminals == n
+    assert destinations(obliv.traffic("shift:1", ring)) == [(i + 1) % n for i in range(n)]
+    assert len(destinations(obliv.traffic("random-permutation:seed=1", ring))) == n
+    under = obliv.routing("dor", ring).pair_loads().under(obliv.traffic("shift:1", ring))
+    expected = [Fraction()] * ring.channels
+    dor = obliv.routing("dor", ring)
+    for i, s in enumerate(terminals):
+        for path, p in dor.paths(s, terminals[(i + 1) % n]):
+            for channel in path:
+                expected[channel] += p
+    assert under == expected
+
+
+def test_throughput_of_no_load() -> None:
+    """The identity under DOR loads nothing: the throughput is unbounded, null beside a reason."""
+    ring = obliv.ring(5)
+    made = obliv.throughput(obliv.routing("dor", ring), obliv.permutation(list(range(5)))).to_dict()
+    pattern = made["patterns"][0]
+    assert pattern["channel_load"]["exact"] == "0"
+    assert pattern["throughput"] is None
+    assert isinstance(pattern["throughput_reason"], str)
+    assert pattern["fraction_of_capacity"] is None
+
+
+def test_the_largest_load_is_over_bandwidth() -> None:
+    topology = obliv.build("x", 2, [(0, 1), (1, 0)], bandwidth=[4, Fraction(1, 2)])
+    made = obliv.throughput(obliv.routing("shortest", topology), obliv.permutation([1, 0])).patterns[0]
+    assert made["channel_load"] == 2
+    assert made["throughput"] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("name", ["dor", "romm", "valiant"])
+def test_patterns_above_the_rates_are_refused(name: str) -> None:
+    """A pattern that sends more than a terminal can is refused, one that fits is not."""
+    ring = obliv.ring(3).with_rates([Fraction(1, 2), 1, 1], [1, 1, 1])
+    loads = obliv.routing(name, ring).pair_loads()
+    with pytest.raises(obliv.TrafficError):
+        obliv.throughput(loads, obliv.permutation([1, 2, 0]))
+    fits = obliv.matrix([[0, Fraction(1, 2), 0], [0, 0, 1], [1, 0, 0]])
+    assert obliv.throughput(loads, fits).patterns[0]["channel_load"] == max(loads.under(fits))
