@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import TooLargeError
+from obliv.errors import TooLargeError, require_memory
 
 __all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
 
@@ -90,6 +90,7 @@ class Dependencies:
             self._held = (len(self._edges[0]) + len(self._vertices[0])) // 2
 
     def _compact(self) -> None:
+        require_memory(120.0 * self._held, "the channel dependency graph")
         none = np.zeros(0, np.int64)
         self._edges = [distinct(np.concatenate([none, *self._edges]))]
         self._vertices = [distinct(np.concatenate([none, *self._vertices]))]

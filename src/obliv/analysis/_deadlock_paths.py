@@ -85,7 +85,7 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
     if len(numbers) != len(channels):
         raise SpecError(f"{name} returned {len(numbers)} virtual channels for a path of {len(channels)} hops")
     for number in numbers:
-        if not isinstance(number, Integral) or isinstance(number, bool) or int(number) < 0:
+        if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= int(number) < 2**31:
             raise SpecError(f"{name} returned {number!r} for a virtual channel: they are whole numbers from 0")
     return [int(number) for number in numbers]
 

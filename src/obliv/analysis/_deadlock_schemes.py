@@ -186,8 +186,10 @@ def _with_dateline(scheme: Scheme) -> Scheme:
 SCHEMES = {scheme.name: scheme for scheme in (*PLAIN, *map(_with_dateline, PLAIN))}
 
 
-def find(name: str) -> Scheme:
+def find(name: Any) -> Scheme:
     """The scheme of a name; SpecError with a hint where there is none."""
+    if not isinstance(name, str):
+        raise SpecError(f"a virtual-channel scheme is a name or a function, not {name!r}")
     if name not in SCHEMES:
         raise SpecError(f"unknown virtual-channel scheme {name!r}: {did_you_mean(name, SCHEMES)}")
     return SCHEMES[name]

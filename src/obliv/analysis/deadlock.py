@@ -81,16 +81,18 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
       scheme            turn
       verdict           acyclic: no deadlock
       virtual channels  2 (x 2, y 2)
-      dependencies      404
+      dependencies      172
     """
     began = time.perf_counter()
     if not isinstance(routing, Routing):
         raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
     chosen = scheme if callable(scheme) else find(scheme)
-    if isinstance(chosen, Scheme):
-        misfit = _misfit(chosen, routing)
-        if misfit:
-            raise RoutingError(misfit)
+    if isinstance(chosen, Scheme) and (lacking := _lacking(chosen, routing)):
+        fitting = ", ".join(other.name for other in _worth_trying(routing) if not _lacking(other, routing))
+        raise RoutingError(
+            f"scheme {chosen.name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
+            f"what fits: {fitting}"
+        )
     step = progress or (lambda what, share: None)
     found = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
@@ -127,11 +129,13 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
     step = progress or (lambda what, share: None)
     rows: list[dict[str, Any]] = []
     left_out: list[dict[str, str]] = []
-    for done, scheme in enumerate(SCHEMES.values()):
-        step(scheme.name, done / len(SCHEMES))
+    schemes = _worth_trying(routing)
+    for done, scheme in enumerate(schemes):
+        step(scheme.name, done / len(schemes))
+        if lacking := _lacking(scheme, routing):
+            left_out.append({"scheme": scheme.name, "reason": f"needs {lacking}"})
+            continue
         try:
-            if scheme.dateline and not lanes(routing.topology).wraps.any():
-                raise RoutingError(f"{scheme.name} needs a ring to cross; {routing.topology.spec} has none")
             each = deadlock(routing, scheme.name)
         except (RoutingError, TooLargeError) as error:
             if scheme.name == "none":
@@ -181,16 +185,15 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, s
         follow_paths(routing, scheme, found, step)
 
 
-def _misfit(scheme: Scheme, routing: Routing) -> str:
-    """Why a scheme does not fit a routing, empty where it does."""
-    lacking = [need for need in scheme.needs if not _has(routing, need)]
-    if not lacking:
-        return ""
-    fitting = [other.name for other in SCHEMES.values() if all(_has(routing, need) for need in other.needs)]
-    return (
-        f"scheme {scheme.name} needs {lacking[0]}, which {routing.spec} on {routing.topology.spec} has not: "
-        f"{', '.join(fitting)} fit{'s' * (len(fitting) == 1)}"
-    )
+def _worth_trying(routing: Routing) -> list[Scheme]:
+    """All schemes; those with datelines only where there are rings."""
+    rings = bool(lanes(routing.topology).wraps.any())
+    return [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
+
+
+def _lacking(scheme: Scheme, routing: Routing) -> str:
+    """What a scheme needs and a routing does not have, empty where it fits."""
+    return next((need for need in scheme.needs if not _has(routing, need)), "")
 
 
 def _has(routing: Routing, need: str) -> bool:

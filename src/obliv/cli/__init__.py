@@ -51,8 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run() -> None:
-    """The console script."""
-    sys.exit(main())
+    """The console script; an interrupt that comes before or after the work ends like one that comes during it."""
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)
 
 
 def _failed(error: Exception) -> int:
