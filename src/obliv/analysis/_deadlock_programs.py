@@ -8,8 +8,8 @@ choice of cases the dependencies are products of sets of links and of coordinate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise, product
-from math import prod
+from itertools import pairwise, permutations, product
+from math import factorial, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ __all__ = ["Slot", "draw_of", "follow_programs", "sequences"]
 Array = npt.NDArray[Any]
 Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
 
-_CHOICES = 2_000_000  # choices of orders and cases that are gone through
+_CHOICES = 2_000_000  # choices of cases and orders that are gone through
 _PIECE = 1 << 20  # dependencies that are made at a time
 
 
@@ -64,29 +64,41 @@ def follow_programs(
     for program in programs:
         if program.probability:
             plan.append((program, [_cases(topology, program, dim, scheme) for dim in range(dimensions)]))
-    total = sum(_orders(program, dimensions) * prod(map(len, each)) for program, each in plan)
+    choices = [(program, chosen) for program, each in plan for chosen in _chosen(topology, each)]
+    total = sum(_orders(program, chosen, scheme) for program, chosen in choices)
     if total > _CHOICES:
-        raise TooLargeError(
-            f"the orders of {dimensions} dimensions on {topology.spec} make {total:,} cases, more than {_CHOICES:,}: "
-            "choose fewer dimensions, or a routing with fewer orders"
-        )
+        raise _too_many(topology, total)
     tables = [_channel_table(topology, dim) for dim in range(dimensions)]
     seen: set[Any] = set()
     done = 0
-    for program, each in plan:
-        for slots in sequences(program, dimensions):
-            for chosen in product(*each):
-                runs = _runs(slots, chosen, scheme)
-                for run in runs:
-                    if run not in seen:
-                        seen.add(run)
-                        _inside(topology, tables, run, found)
-                for pair in pairwise(runs):
-                    if pair not in seen:
-                        seen.add(pair)
-                        _between(topology, tables, *pair, found)
-            done += prod(map(len, each))
-            progress(done / total)
+    for program, chosen in choices:
+        for slots in sequences(program, dimensions, None if scheme.ordered else chosen):
+            runs = _runs(slots, chosen, scheme)
+            for run in runs:
+                if run not in seen:
+                    seen.add(run)
+                    _inside(topology, tables, run, found)
+            for pair in pairwise(runs):
+                if pair not in seen:
+                    seen.add(pair)
+                    _between(topology, tables, *pair, found)
+            done += 1
+            if not done % 1000:
+                progress(done / total)
+
+
+def _chosen(topology: Cartesian, each: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:
+    """All choices of a case in every dimension."""
+    if prod(map(len, each)) > _CHOICES:
+        raise _too_many(topology, prod(map(len, each)))
+    return product(*each)
+
+
+def _too_many(topology: Cartesian, total: int) -> TooLargeError:
+    return TooLargeError(
+        f"the {len(topology.axes)} dimensions of {topology.spec} can be taken in {total:,} ways, more than "
+        f"{_CHOICES:,}: choose fewer dimensions, or a routing with fewer orders"
+    )
 
 
 def draw_of(program: Program, dim: int, dimensions: int) -> str:
@@ -104,22 +116,38 @@ def _taken(phase: Phase, dimensions: int) -> Iterable[int]:
     return range(dimensions) if phase.orders is None else {dim for order in phase.orders for dim in order}
 
 
-def _orders(program: Program, dimensions: int) -> int:
-    return prod(
-        prod(range(1, dimensions + 1)) if phase.orders is None else len(phase.orders) for phase in program.phases
-    )
+def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:
+    """At most how many sequences there are."""
+    counts = []
+    for phase in program.phases:
+        moving = len(chosen) if scheme.ordered else sum(case.steps[_part(phase)] != 0 for case in chosen)
+        counts.append(factorial(moving) if phase.orders is None else len(phase.orders))
+    return prod(counts)
 
 
-def sequences(program: Program, dimensions: int) -> Iterator[list[Slot]]:
-    """The segments of a program, in every order in which it may take them."""
-    each = [[order for _, order in phase.each_order(dimensions)] for phase in program.phases]
+def sequences(program: Program, dimensions: int, chosen: Sequence[Case] | None = None) -> Iterator[list[Slot]]:
+    """The segments of a program, in every order in which it may take them.
+
+    With `chosen` cases only those that are not empty, orders that agree in them being one.
+    """
+    each: list[Iterable[tuple[int, ...]]] = []
+    for phase in program.phases:
+        moving = [dim for dim in range(dimensions) if chosen is None or chosen[dim].steps[_part(phase)]]
+        if phase.orders is None:
+            each.append(permutations(moving))
+        else:
+            each.append(dict.fromkeys(tuple(dim for dim in order if dim in moving) for order in phase.orders))
     for orders in product(*each):
         first = next((dim for order in orders for dim in order), 0)
         yield [
-            Slot(dim, FIRST if phase.target == TO_INTERMEDIATE else SECOND, number, order, first)
+            Slot(dim, _part(phase), number, order, first)
             for number, (phase, order) in enumerate(zip(program.phases, orders, strict=True))
             for dim in order
         ]
+
+
+def _part(phase: Phase) -> int:
+    return FIRST if phase.target == TO_INTERMEDIATE else SECOND
 
 
 def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Run]:

@@ -73,6 +73,8 @@ class Scheme:
         What it needs: ``coordinates``, a ``plane`` (two dimensions), ``phases``, ``programs``.
     directed : bool
         Whether directions matter.
+    ordered : bool
+        Whether the orders of a program matter, where some of its segments are empty too.
     dateline : bool
         Whether each class is split by a dateline bit.
     """
@@ -83,6 +85,7 @@ class Scheme:
     turned: Turned | None = None
     needs: tuple[str, ...] = ()
     directed: bool = False
+    ordered: bool = False
     dateline: bool = False
 
 
@@ -153,12 +156,14 @@ PLAIN = (
         "the dimension that the routing's first phase begins with (XYX or YXY, XY or YX)",
         lambda moves: [move.first for move in moves],
         needs=(PROGRAMS,),
+        ordered=True,
     ),
     Scheme(
         "phase-order",
         "the phase and the order of dimensions in it",
         lambda moves: [(move.phase, move.order) for move in moves],
         needs=(PROGRAMS,),
+        ordered=True,
     ),
     Scheme(
         "double-y",
