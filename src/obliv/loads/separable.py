@@ -53,7 +53,8 @@ class SeparableLoads(PairLoads):
         for dim, groups in enumerate(self.groups):
             self._own.append({key: self._own_denominator(dim, key, segments) for key, segments in groups.items()})
         self.denominator = lcm(*(own for each in self._own for own in each.values()))
-        self._dtype: Any = np.int64 if 4 * self.denominator * topology.nodes < 2**62 else object
+        # no path crosses a channel more than twice, so that a load is at most twice the denominator
+        self._dtype: Any = np.int64 if 4 * self.denominator < 2**62 else object
 
     def weights(self, channel: int) -> Weights:
         topology = self.topology
@@ -70,7 +71,7 @@ class SeparableLoads(PairLoads):
             dim = int(self.topology.dim_of[channel])
             at = self.topology.coordinates(int(self.topology.tail[channel]))
             tables = self._tables(dim, int(self.topology.link_of[channel]), at)
-            each = [[int(table.sum()) for table in group] for group in zip(*tables, strict=True)]
+            each = [[_sum(table) for table in group] for group in zip(*tables, strict=True)]
             sums.append(sum(prod(parts) for parts in each))
         return whole(sums)
 
@@ -247,6 +248,12 @@ def _reduced(numerators: Array, denominator: int) -> tuple[Array, int]:
     """The same table in lowest terms."""
     shared = gcd(denominator, *map(int, set(numerators.ravel().tolist())))
     return numerators // shared, denominator // shared
+
+
+def _sum(table: Array) -> int:
+    """The sum of a table, which may leave 64 bits though its entries do not."""
+    wide = table.dtype == object or int(table.max()) * table.size >= 2**62
+    return int(table.astype(object).sum() if wide else table.sum())
 
 
 def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:

@@ -69,7 +69,7 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
     largest = int(max(weights.weight)) if weights.weight.dtype == object else int(weights.weight.max())
     if largest.bit_length() <= _BITS:
         low = np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64)
-        u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64), given, taken, *low)
+        u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64, copy=False), given, taken, *low)
     else:
         u, v, flow = _by_digits(weights, given, taken)
     used = np.flatnonzero(flow)
