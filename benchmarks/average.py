@@ -40,9 +40,9 @@ if __name__ == "__main__":
         for spec in ("o1turn", "u2turn"):
             routing = obliv.routing(spec, obliv.topology(network))
             obliv.average_case(routing, 20_000, 1)
-            one = min(seconds(routing, 10**6, 1) for _ in range(2))
-            many = min(seconds(routing, 10**6, os.cpu_count() or 1) for _ in range(2))
-            slow = numpy_loop(routing, loop) / loop * 10**6
+            one = min(seconds(routing, 10**6, 1) for _ in range(3))
+            many = min(seconds(routing, 10**6, os.cpu_count() or 1) for _ in range(3))
+            slow = min(numpy_loop(routing, loop) for _ in range(3)) / loop * 10**6
             print(
                 f"{network} {spec:<7} 10^6 permutations: {one:.2f} s on one core (at most {target} s), "
                 f"{one / many:.2f} x faster on {os.cpu_count()}, {slow / one:.0f} x a numpy loop (at least 25 x)"

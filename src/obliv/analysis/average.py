@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.analysis._average_kernels import all_permutations, random_permutations
+from obliv.analysis._average_kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.pair_words import PairWords, pair_words
 from obliv.errors import InputError
 from obliv.loads.pair_loads import PairLoads
@@ -25,7 +25,8 @@ __all__ = ["average_case"]
 
 Array = npt.NDArray[Any]
 
-_BLOCK = 1 << 13  # permutations drawn from one stream of random numbers
+_BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
+_BLOCKS = 8  # of them one after another in the same memory
 
 
 def average_case(
@@ -133,34 +134,36 @@ Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or float
 
 def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
     """Blocks in order, whoever computes them."""
-    run = random_permutations.compiled()
-    blocks = [(k, min(_BLOCK, samples - k * _BLOCK)) for k in range(-(-samples // _BLOCK))]
+    draw, weigh = random_permutations.compiled(), largest_loads.compiled()
+    most = max(1, _BLOCK // parts.terminals)
+    starts = range(0, samples, most * _BLOCKS)
 
-    def one(task: tuple[int, int]) -> Array:
-        block, size = task
-        out = np.empty(size, np.int64)
-        run(seed, block, parts.terminals, *parts.arguments, *_scratch(parts), out)
+    def one(start: int) -> Array:
+        images, words = np.empty((most, parts.terminals), np.int32), np.empty_like(parts.base)
+        out = np.empty(min(most * _BLOCKS, samples - start), np.int64)
+        for at in range(0, len(out), most):
+            part = out[at : at + most]
+            draw(seed, (start + at) // most, images[: len(part)])
+            weigh(images[: len(part)], *parts.arguments, words, part)
         return out
 
     with ThreadPoolExecutor(jobs) as pool:
         waiting = []
-        for at, task in enumerate(blocks):
-            waiting.append(pool.submit(one, task))
+        for start in starts:
+            waiting.append(pool.submit(one, start))
             if len(waiting) > 2 * jobs:
                 yield waiting.pop(0).result(), parts.denominator
-                step("permutations", at / len(blocks))
+                step("permutations", start / samples)
         for each in waiting:
             yield each.result(), parts.denominator
 
 
 def _all(parts: PairWords) -> tuple[Array, int]:
-    out = np.empty(factorial(parts.terminals), np.int64)
-    all_permutations.compiled()(parts.terminals, *parts.arguments, *_scratch(parts), out)
+    count = factorial(parts.terminals)
+    images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
+    all_permutations.compiled()(images)
+    largest_loads.compiled()(images, *parts.arguments, np.empty_like(parts.base), out)
     return out, parts.denominator
-
-
-def _scratch(parts: PairWords) -> tuple[Array, Array]:
-    return np.empty(parts.terminals, np.int64), np.empty(len(parts.base), np.int64)
 
 
 def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Callable[[str, float], None]) -> Maxima:

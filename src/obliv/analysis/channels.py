@@ -65,7 +65,6 @@ def _in_bulk(
     sizes = np.diff(loads.start)
     order = channels[np.argsort(-sizes[channels], kind="stable")]
     ends = np.cumsum(sizes[order])
-    longest = int(sizes.max(initial=0))
     best: Any = -1
     done = 0
     while done < len(order):
@@ -78,7 +77,7 @@ def _in_bulk(
         price = np.empty((len(group) if prices else 0, n), np.int64)
         work = 30.0 * len(loads.numerator)
         arrays = (loads.start, loads.destination, loads.source, loads.numerator)
-        run(assign_channels, work, group, limit, *arrays, n, longest, value, price)
+        run(assign_channels, work, group, limit, *arrays, n, value, price)
         solved = np.flatnonzero(value >= 0).tolist()
         for k in solved:
             load = int(value[k])

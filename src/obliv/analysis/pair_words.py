@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, isqrt, lcm
 from typing import Any
 
 import numpy as np
@@ -23,25 +23,27 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class PairWords:
-    """Arrays for the kernels, see :mod:`obliv.analysis._average_kernels`; loads are over `denominator`."""
+    """Arrays for the kernel, see :mod:`obliv.analysis._average_kernels`; loads are over `denominator`."""
 
     denominator: int
     terminals: int
     base: Array
-    ptr: Array
-    word: Array
-    number: Array
+    width: int
+    first: Array
+    rest_ptr: Array
+    rest: Array
+    shift: int
     value: Array
-    group_ptr: Array
-    group_word: Array
+    depth: int
+    group: Array
     bits: int
     lanes: int
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the kernels take."""
-        arrays = (self.base, self.ptr, self.word, self.number, self.value, self.group_ptr, self.group_word)
-        return (*arrays, self.bits, self.lanes)
+        """What the kernel takes."""
+        entries = (self.width, self.first, self.rest_ptr, self.rest, self.shift, self.value)
+        return (self.base, *entries, self.depth, self.group, self.bits, self.lanes)
 
 
 @dataclass(frozen=True)
@@ -103,26 +105,67 @@ def pair_words(loads: PairLoads) -> PairWords:
     if parts is None:
         parts = _from_channels(loads, [int(scale / speed) for speed in speeds], lanes)
     base, pair, word, value, groups = parts
+    pair, word, value = _summed(pair, word, value)
     kept = np.flatnonzero(value)
-    order = kept[np.argsort(pair[kept], kind="stable")]
+    values, number = np.unique(value[kept], return_inverse=True)
+    shift = 16 if max(len(values) + 1, len(base) + 1) < 2**16 else 32
     n = loads.terminals
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(pair[order], minlength=n * n))])
-    values, number = np.unique(value[order], return_inverse=True)
-    small = max(len(values), len(base)) < 2**16  # the entries are what has to fit the cache
-    kind: Any = np.uint16 if small else np.uint32
+    entries = _by_pairs(n, pair[kept], word[kept], number, len(values), len(base), shift)
+    depth = max(len(group) for group in groups)
+    idle = len(base)  # a word that stays zero
     return PairWords(
         denominator,
         n,
-        base,
-        ptr.astype(np.uint32 if len(order) < 2**32 else np.int64),
-        word[order].astype(kind),
-        number.astype(kind),
-        values.astype(np.int64),
-        np.cumsum([0, *(len(group) for group in groups)]).astype(np.int64),
-        np.array([k for group in groups for k in group], np.int32),
+        np.append(base, 0),
+        *entries,
+        shift,
+        np.append(values, 0).astype(np.int64),
+        depth,
+        np.array([k for group in groups for k in group + [idle] * (depth - len(group))], np.int64),
         lanes.bits,
         lanes.count,
     )
+
+
+def _summed(pair: Array, word: Array, value: Array) -> tuple[Array, Array, Array]:
+    """One entry for each word of a pair."""
+    cells, index = np.unique(pair * (int(word.max(initial=0)) + 1) + word, return_inverse=True)
+    total = np.zeros(len(cells), np.int64)
+    np.add.at(total, index, value)
+    return (*np.divmod(cells, int(word.max(initial=0)) + 1), total)
+
+
+def _by_pairs(
+    n: int, pair: Array, word: Array, number: Array, nothing: int, words: int, shift: int
+) -> tuple[int, Array, Array, Array]:
+    """The entries of each pair: the first 2 to 4, and the rest by fours, filled up with sums of nothing.
+
+    Sources come in steps that lead through all rows and columns of a mesh, and fillings hit word after word, since a
+    sum that waits for the sum before it into the same word costs time.
+    """
+    kind: Any = np.uint32 if shift == 16 else np.uint64
+    step = next(s for s in range(isqrt(n) + 1, 2 * n + 2) if gcd(s, n) == 1)
+    seat = np.empty(n, np.int64)
+    seat[np.arange(n) * step % n] = np.arange(n)
+    pair = seat[pair // n] * n + pair % n
+    order = np.argsort(pair, kind="stable")
+    pair, entry = pair[order], (word[order] | number[order] << shift).astype(kind)
+    count = np.bincount(pair, minlength=n * n)
+    place = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)  # among the entries of its pair
+
+    def cost(width: int) -> float:  # in sums, as measured
+        fours = -(-np.maximum(count - width, 0) // 4)
+        return float(width + 1.5 * fours.any() + np.mean(4 * fours + 8 * (fours > 0)))
+
+    width = min((2, 3, 4), key=cost)
+    rest_ptr = np.concatenate([[0], np.cumsum(-(-np.maximum(count - width, 0) // 4))])
+    first, rest = (
+        (np.arange(size) % words | nothing << shift).astype(kind) for size in (n * n * width, 4 * int(rest_ptr[-1]))
+    )
+    early = place < width
+    first[pair[early] * width + place[early]] = entry[early]
+    rest[4 * rest_ptr[pair[~early]] + place[~early] - width] = entry[~early]
+    return width, first, rest_ptr.astype(np.int32), rest
 
 
 Parts = tuple[Array, Array, Array, Array, list[list[int]]]  # base, then pair, word and value of entries, then groups
@@ -224,8 +267,5 @@ def _from_channels(loads: PairLoads, factor: list[int], lanes: _Lanes) -> Parts:
         cell = (source.astype(np.int64) * n + destination) * words + channel // lanes.count
         shift = channel % lanes.count * (lanes.bits + 1)
         pieces.append((cell, (weight * (factor[channel] if factor else 1)).astype(np.int64) << shift))
-    cells, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    cells, index = np.unique(cells, return_inverse=True)
-    value = np.zeros(len(cells), np.int64)
-    np.add.at(value, index, values)
+    cells, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
     return np.zeros(words, np.int64), cells // words, cells % words, value, [[word] for word in range(words)]

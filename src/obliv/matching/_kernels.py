@@ -101,14 +101,11 @@ def assign(
             for e in range(ptr[i], ptr[i + 1]):
                 gain = weight[e] - v[col[e]]
                 if gain > second:
-                    if gain > best:
-                        second = best
-                        spare = j
-                        best = gain
-                        j = col[e]
-                    else:
-                        second = gain
-                        spare = col[e]
+                    first = gain > best  # choices, not branches: which way they go is as good as random
+                    second = best if first else gain
+                    spare = j if first else col[e]
+                    best = gain if first else best
+                    j = col[e] if first else j
             u[i] = second
             if j < 0:
                 continue
@@ -354,22 +351,18 @@ def assign_channels(
     col: Array,
     weight: Array,
     terminals: int,
-    longest: int,
     value: Array,
     price: Array,
 ) -> None:
     """Solve channels one after another; entries ``start[c] .. start[c + 1]`` of each are sorted by row.
 
     ``value[k]`` becomes the optimum of channel ``channels[k]``, or -1 where its simple bound, min(Σ row maxima,
-    Σ column maxima), is at most ``limit[k]``.  Where `price` has rows, ``price[k, r]`` becomes the price of row r
-    (0 where it has no entry).
+    Σ column maxima), is at most ``limit[k]``; where the rows' is far above it, the columns' is not asked.  Where
+    `price` has rows, ``price[k, r]`` becomes the price of row r (0 where it has no entry).
     """
     ids = np.empty(terminals, np.int32)
-    local = np.full(terminals, -1, np.int32)
-    seen = np.empty(terminals, np.int32)
-    top = np.empty(terminals, np.int64)
+    top = np.zeros(terminals, np.int64)
     ptr = np.empty(terminals + 1, np.int64)
-    inner = np.empty(longest, np.int32)
     floor = np.zeros(terminals, np.int64)
     mate = np.empty(terminals, np.int32)
     owner = np.empty(terminals, np.int32)
@@ -383,11 +376,9 @@ def assign_channels(
     for k in range(len(channels)):
         first, end = start[channels[k]], start[channels[k] + 1]
         n = 0
-        m = 0
         before = -1
         best = 0
         by_row = 0
-        by_col = 0
         for e in range(first, end):
             if row[e] != before:
                 before = row[e]
@@ -396,28 +387,24 @@ def assign_channels(
                 n += 1
                 by_row += best
                 best = 0
-            x = weight[e]
-            if x > best:
-                best = x
-            j = local[col[e]]
-            if j < 0:
-                j = m
-                local[col[e]] = m
-                seen[m] = col[e]
-                top[m] = 0
-                m += 1
-            if x > top[j]:
-                by_col += x - top[j]
-                top[j] = x
-            inner[e - first] = j
+            best = max(best, weight[e])
+        by_row += best
         ptr[n] = end - first
-        for j in range(m):
-            local[seen[j]] = -1
-        if min(by_row + best, by_col) <= limit[k]:
+        bound = by_row
+        if by_row >> 2 <= limit[k] < by_row:
+            bound = 0
+            for e in range(first, end):
+                if weight[e] > top[col[e]]:
+                    bound += weight[e] - top[col[e]]
+                    top[col[e]] = weight[e]
+            for e in range(first, end):
+                top[col[e]] = 0
+        if bound <= limit[k]:
             value[k] = -1
             continue
-        part = weight[first:end]
-        assign(n, m, ptr, inner, part, floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
+        part = slice(first, end)
+        m = terminals
+        assign(n, m, ptr, col[part], weight[part], floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
         total = 0
         for i in range(n):
             total += u[i]
