@@ -7,7 +7,6 @@ registered through the same decorators that a user's own code goes through.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 import re
@@ -20,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from obliv.errors import FileError, SpecError, did_you_mean
+from obliv.errors import SpecError, did_you_mean
 
 __all__ = [
     "Entry",
@@ -28,9 +27,8 @@ __all__ = [
     "door",
     "fraction",
     "patterns",
-    "require_regular",
+    "rational",
     "routings",
-    "sha256_of",
     "share",
     "split_mix",
     "topologies",
@@ -41,17 +39,30 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 _RADICES = re.compile(r"\d+(x\d+)+\Z")
-_NUMBER = re.compile(r"[+-]?(\d{1,30}(/\d{1,30})?|\d{0,30}\.\d{1,30})")  # no exponents: 1e999999999 would never end
+# Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
+_NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_DIGITS = 1000
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
 
 
-def fraction(text: str) -> Fraction:
-    """A rational from ``1/3``, ``2`` or ``0.25``; SpecError otherwise."""
+def rational(text: str) -> Fraction | None:
+    """The rational that a text stands for, such as ``1/3``, ``2``, ``0.25`` or ``1e-3``; None where it is none."""
     word = text.strip()
-    if _NUMBER.fullmatch(word) and not re.search(r"/0+\Z", word):
+    if len(word) > _DIGITS or not _NUMBER.fullmatch(word):
+        return None
+    try:
         return Fraction(word)
-    raise SpecError(f"{word[:40]!r} is no number: write 1/3, 2 or 0.25")
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def fraction(text: str) -> Fraction:
+    """A rational as :func:`rational` reads it; SpecError otherwise."""
+    number = rational(text)
+    if number is None:
+        raise SpecError(f"{text.strip()[:40]!r} is no number: write 1/3, 2 or 0.25")
+    return number
 
 
 def share(value: Any) -> Fraction | None:
@@ -62,8 +73,10 @@ def share(value: Any) -> Fraction | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
-        exact = fraction(value) if isinstance(value, str) else Fraction(value)
-    except (SpecError, ValueError, TypeError, OverflowError, ZeroDivisionError):
+        exact = rational(value) if isinstance(value, str) else Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        return None
+    if exact is None:
         return None
     if isinstance(value, float):
         simple = exact.limit_denominator(10**7)
@@ -86,25 +99,6 @@ def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
         hint = "; every part needs its weight: WEIGHT*SPEC" if any("+" in part for _, part in parts) else ""
         raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1{hint}")
     return parts
-
-
-def require_regular(path: str | Path) -> None:
-    """Refuse what is no regular file, such as a device that never ends."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise FileError("is no regular file", path)
-
-
-def sha256_of(path: str | Path) -> str:
-    """SHA-256 of a file, as hex digits."""
-    digest = hashlib.sha256()
-    require_regular(path)
-    try:
-        with open(path, "rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 from collections.abc import Callable
@@ -271,7 +272,7 @@ def test_rates_must_be_asked_for(write: Write) -> None:
         (b"", "the file is empty"),
         (b" \n\t\n", "the file is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
-        (b"\x1f\x8b\x08\0", "gunzip"),
+        (b"\x1f\x8b\x08\0", "compressed with gzip, but cut short"),
         (b"PK\x03\x04", "unpack it first"),
         (b"\0\x01\x02\x03", "is a binary file"),
         (b"a b\nb \xff\xfe\n", "network.txt:2: is not UTF-8 text"),
@@ -293,6 +294,14 @@ def test_other_kinds_of_file(write: Write, content: bytes, said: str) -> None:
         file(write(content))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_compressed_files_are_read(write: Write) -> None:
+    assert file(write(gzip.compress(b"a b\nb c\n"))).labels == ("a", "b", "c")
+    with pytest.raises(FileError, match="cut short"):
+        file(write(gzip.compress(b"a b\nb c\n")[:-9]))
+    with pytest.raises(FileError, match="damaged"):
+        file(write(b"\x1f\x8b" + b"x" * 40))
 
 
 def test_declared_encodings_are_read(write: Write) -> None:

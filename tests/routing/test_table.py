@@ -74,7 +74,7 @@ def test_channels_by_number_and_probabilities(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: "", "holds no routes"),
+        (lambda t: "", "the file is empty"),
         (lambda t: "# nothing\n", "holds no routes"),
         (lambda t: t.replace("hop a b b\n", ""), "no route from a to b"),
         (lambda t: t + "hop a b b\n", "line 1 too"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import json
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 import obliv
 from obliv.errors import FileError
 from obliv.results import digest_of
+from obliv.topology.cartesian import Cartesian
+from obliv.verify.flows import Flow, _program_flows
 
 CASES = [
     ("mesh:4x4", "dor"),
@@ -372,3 +376,53 @@ def test_parts_of_another_kind_are_refused(key: str, value: Any, tmp_path: Path)
         assert not verdict(made, tmp_path, redigest=key != "digest").proved
     except FileError as error:
         assert "\n" not in str(error)
+
+
+def test_the_clock_is_looked_at_before_all_next_hops_are_asked() -> None:
+    topology = obliv.mesh(4, 4)
+    result = obliv.worst_case(obliv.ECMP(topology), certificate=True)
+    asked = 0
+
+    class Counted(obliv.ECMP):
+        def next_hops(self, node: int, destination: int) -> Any:
+            nonlocal asked
+            asked += 1
+            return super().next_hops(node, destination)
+
+    counted = Counted(topology)
+    counted.spec = "ecmp"
+    assert not obliv.verify(result, budget=0, routing=counted).proved
+    assert asked == 0
+    assert obliv.verify(result, routing=counted).proved
+    assert asked > 0
+
+
+@pytest.mark.parametrize(
+    ("network", "spec"), [("mesh:3x2x2", "o1turn"), ("torus:3x2x3", "romm"), ("mesh:2x3x2", "u2turn")]
+)
+def test_all_orders_at_once_are_all_orders_one_by_one(network: str, spec: str) -> None:
+    topology = obliv.topology(network)
+    assert isinstance(topology, Cartesian)
+    for program in obliv.routing(spec, topology).programs:
+        listed = tuple(
+            replace(phase, orders=tuple(permutations(range(3)))) if phase.orders is None else phase
+            for phase in program.phases
+        )
+        flows = [_program_flows(topology, each, lambda: None) for each in (program, replace(program, phases=listed))]
+        for i in range(topology.nodes):
+            at_once, one_by_one = (_as_fractions(flow(i)) for flow in flows)
+            assert at_once == one_by_one
+
+
+def _as_fractions(flow: Flow) -> dict[tuple[int, int], Fraction]:
+    destination = np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
+    return {
+        (int(j), int(c)): Fraction(int(amount), int(flow.whole[j]))
+        for j, c, amount in zip(destination, flow.channel, flow.amount, strict=True)
+    }
+
+
+@pytest.mark.nightly
+def test_seven_dimensions_are_proved() -> None:
+    result = obliv.worst_case(obliv.routing("o1turn", obliv.topology("hypercube:7")), certificate=True)
+    assert obliv.verify(result).proved

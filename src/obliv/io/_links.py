@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from obliv.errors import FileError, InputError, TopologyError
-from obliv.io._text import shown
+from obliv.files import shown
 
 __all__ = ["Edge", "Links", "add"]
 

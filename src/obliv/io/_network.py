@@ -14,19 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import SpecError, did_you_mean
+from obliv.errors import FileError, SpecError, did_you_mean
+from obliv.files import read_text, sha256_of, shown
 from obliv.io._links import Edge, Links
-from obliv.io._text import load, shown
-from obliv.specs import sha256_of
+from obliv.specs import rational
 from obliv.topology.topology import Topology, build
 
 __all__ = ["Options", "from_file", "network", "positive"]
 
 Parse = Callable[[str, object], Links]
 
-# Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
-_NUMBER = re.compile(r"\+?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
-_DIGITS = 1000
 _MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
 
@@ -71,19 +68,13 @@ class Options:
 
 def positive(text: str) -> Fraction | None:
     """The positive rational that a text stands for; None where it is none."""
-    word = text.strip()
-    if len(word) > _DIGITS or not _NUMBER.match(word):
-        return None
-    try:
-        number = Fraction(word)
-    except (ValueError, ZeroDivisionError):
-        return None
-    return number if number > 0 else None
+    number = rational(text)
+    return number if number is not None and number > 0 else None
 
 
 def from_file(path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
     """The topology of a file, its spec, and the file's SHA-256 among its sources."""
-    links = parse(load(path), path)
+    links = parse(_read(path), path)
     given = {
         "format": format,
         "bandwidth": options.bandwidth,
@@ -95,6 +86,19 @@ def from_file(path: str | Path, parse: Parse, options: Options, format: str = ""
     }
     spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in given.items() if value)
     return network(links, spec, options, sources=((str(path), sha256_of(path)),))
+
+
+def _read(path: str | Path) -> str:
+    """The text of a file, with a hint for ``file:NAME,bandwith=X``: what is no known option counts as the path's."""
+    name, comma, rest = str(path).partition(",")
+    if comma and not Path(path).exists() and Path(name).is_file():
+        option = rest.partition("=")[0].strip()
+        known = ("bandwidth", "component", "default", "ejection", "format", "injection", "terminals")
+        hint = did_you_mean(option, known)
+        raise FileError(
+            f"there is no such file, but there is {name}; if {shown(option)} is meant as an option, {hint}", path
+        )
+    return read_text(path)
 
 
 def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:

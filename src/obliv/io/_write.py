@@ -1,41 +1,24 @@
-"""Files written whole or not at all."""
+"""What the writers of networks share."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 from fractions import Fraction
 from pathlib import Path
 
 from obliv.errors import FileError
+from obliv.files import write_whole
 from obliv.topology.topology import Topology
 
 __all__ = ["of_terminals", "printable", "save"]
 
 
 def save(path: str | Path, text: str) -> None:
-    """Write a text under a temporary name in the same folder, then rename it to `path`."""
-    target = Path(path)
+    """Write a text in UTF-8, whole or not at all."""
     try:
-        if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe keeps its place
-            target.write_text(text, encoding="utf-8", newline="\n")
-            return
-        draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
-        try:
-            with open(draft, "x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            os.replace(draft, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", path) from None
+        data = text.encode("utf-8")
     except UnicodeEncodeError:
         raise FileError("cannot be written: a label holds half of a surrogate pair, no character", path) from None
-    except ValueError:
-        raise FileError("cannot be the name of a file", repr(str(path))) from None
+    write_whole(path, data)
 
 
 def of_terminals(topology: Topology) -> dict[int, dict[str, Fraction]]:

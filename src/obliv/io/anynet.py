@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from obliv.errors import FileError, TopologyError
+from obliv.files import lines, shown
 from obliv.io._links import Links
 from obliv.io._network import Options, from_file
-from obliv.io._text import lines, shown
 from obliv.io._write import save
 from obliv.topology.topology import Topology
 

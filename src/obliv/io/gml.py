@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from obliv.errors import FileError
+from obliv.files import shown
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
-from obliv.io._text import shown
 from obliv.io._write import of_terminals, printable, save
 from obliv.topology.topology import Topology
 

@@ -10,9 +10,10 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from obliv.errors import FileError
+from obliv.files import shown
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
-from obliv.io._text import looks_like, shown
+from obliv.io._text import looks_like
 from obliv.io._write import of_terminals, printable, save
 from obliv.topology.topology import Topology
 

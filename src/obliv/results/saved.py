@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
-import tempfile
 import zlib
 from base64 import b64decode, b64encode
 from math import prod
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from obliv.errors import FileError
+from obliv.files import read_bytes, write_whole
 
 __all__ = ["digest_of", "pack", "read_json", "unpack", "write_json"]
 
@@ -85,27 +84,9 @@ def digest_of(made: dict[str, Any]) -> str:
 
 
 def write_json(made: dict[str, Any], path: str | Path) -> None:
-    """Write JSON under a temporary name and rename it, so that no half-written file is ever seen."""
-    target = Path(path)
+    """Write JSON, compressed where the name ends in ``.gz``, whole or not at all."""
     text = (json.dumps(made, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
-    data = gzip.compress(text, 6, mtime=0) if target.name.endswith(".gz") else text
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except OSError as error:
-        os.unlink(name)
-        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_whole(path, gzip.compress(text, 6, mtime=0) if str(path).endswith(".gz") else text)
 
 
 def _limited(digits: str) -> int:
@@ -114,7 +95,7 @@ def _limited(digits: str) -> int:
     return int(digits)
 
 
-def read_json(path: str | Path, most: int = 2**29) -> dict[str, Any]:
+def read_json(path: str | Path) -> dict[str, Any]:
     """The object in a JSON file that obliv wrote, plain or compressed.
 
     Raises
@@ -122,18 +103,7 @@ def read_json(path: str | Path, most: int = 2**29) -> dict[str, Any]:
     FileError
         If it cannot be read, is cut short, or holds no object.
     """
-    try:
-        with open(path, "rb") as stream:
-            head = stream.read(2)
-        with gzip.open(path, "rb") if head == b"\x1f\x8b" else open(path, "rb") as stream:
-            data = stream.read(most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "cut short"
-        raise FileError(f"cannot be read: {reason}", path) from None
-    if len(data) > most:
-        raise FileError(f"is larger than {most} bytes", path)
-    if not data.strip():
-        raise FileError("is empty", path)
+    data = read_bytes(path)
     try:
         made = json.loads(data, parse_int=_limited)
     except json.JSONDecodeError as error:

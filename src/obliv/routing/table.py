@@ -17,8 +17,9 @@ from fractions import Fraction
 from pathlib import Path as FilePath
 
 from obliv.errors import FileError, RoutingError, TopologyError
+from obliv.files import lines, read_text, sha256_of
 from obliv.routing.routing import HopRouting, Path, Routing
-from obliv.specs import require_regular, routings, sha256_of
+from obliv.specs import routings, share
 from obliv.topology.topology import Topology
 
 __all__ = ["HopTable", "PathTable", "table"]
@@ -73,7 +74,7 @@ def table(topology: Topology, path: FilePath) -> Routing:
     spec = f"table:{path}"
     hops: dict[tuple[int, int], list[Hop]] = {}
     paths: dict[tuple[int, int], list[Path]] = {}
-    lines: dict[tuple[int, int], int] = {}
+    line_of: dict[tuple[int, int], int] = {}
     kind = ""
     for number, words in _entries(path):
         word = words[0][0]
@@ -87,22 +88,22 @@ def table(topology: Topology, path: FilePath) -> Routing:
         try:
             if kind == "hop":
                 pair, found = _hop(topology, words[1:])
-                if pair in lines:
+                if pair in line_of:
                     raise RoutingError(
-                        f"this node and destination stand in line {lines[pair]} too; write one line for them"
+                        f"this node and destination stand in line {line_of[pair]} too; write one line for them"
                     )
                 hops[pair] = found
             else:
                 pair, route = _path(topology, words[1:])
                 paths.setdefault(pair, []).append(route)
-            lines.setdefault(pair, number)
+            line_of.setdefault(pair, number)
         except (RoutingError, TopologyError) as error:
             raise FileError(str(error), path, number) from None
     if not kind:
         raise FileError("holds no routes: write lines like  hop NODE DESTINATION NEXT=1/2 NEXT=1/2", path)
     routing: Routing = HopTable(topology, hops, spec) if kind == "hop" else PathTable(topology, paths, spec)
     routing.sources = ((str(path), sha256_of(path)),)
-    _require_all(topology, routing, hops, paths, lines, path)
+    _require_all(topology, routing, hops, paths, line_of, path)
     return routing
 
 
@@ -111,7 +112,7 @@ def _require_all(
     routing: Routing,
     hops: dict[tuple[int, int], list[Hop]],
     paths: dict[tuple[int, int], list[Path]],
-    lines: dict[tuple[int, int], int],
+    line_of: dict[tuple[int, int], int],
     path: FilePath,
 ) -> None:
     name = topology.name_of
@@ -120,7 +121,7 @@ def _require_all(
         if total != 1:
             here, there = name(pair[0]), name(pair[1])
             raise FileError(
-                f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, lines[pair]
+                f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, line_of[pair]
             )
     if isinstance(routing, HopTable):
         for node, destination in hops:
@@ -128,7 +129,7 @@ def _require_all(
                 routing.chances(node, destination)
             except RoutingError as error:
                 message = str(error).removeprefix(routing.spec + ": ")
-                raise FileError(message, path, lines[node, destination]) from None
+                raise FileError(message, path, line_of[node, destination]) from None
     known = hops or paths
     for s in topology.terminals.tolist():
         for d in topology.terminals.tolist():
@@ -138,21 +139,14 @@ def _require_all(
 
 def _entries(path: FilePath) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """Lines that hold words, with their numbers; a word is (name, what is glued behind its quotes)."""
-    require_regular(path)
-    try:
-        with open(path, encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, 1):
-                words = []
-                for match in _WORD.finditer(line):
-                    if match[3] is not None and match[3].startswith("#"):
-                        break
-                    words.append((match[1], match[2]) if match[3] is None else (match[3], ""))
-                if words:
-                    yield number, words
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
-    except UnicodeDecodeError:
-        raise FileError("is not a text file", path) from None
+    for number, line in enumerate(lines(read_text(path)), 1):
+        words = []
+        for match in _WORD.finditer(line):
+            if match[3] is not None and match[3].startswith("#"):
+                break
+            words.append((match[1], match[2]) if match[3] is None else (match[3], ""))
+        if words:
+            yield number, words
 
 
 def _hop(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, int], list[Hop]]:
@@ -215,10 +209,7 @@ def _channels(topology: Topology, node: int, name: str) -> list[int]:
 
 
 def _probability(word: str) -> Fraction:
-    try:
-        chance = Fraction(word) if len(word) <= 60 and "e" not in word.lower() else None
-    except (ValueError, ZeroDivisionError):
-        chance = None
-    if chance is None or not 0 <= chance <= 1:
+    chance = share(word)
+    if chance is None:
         raise RoutingError(f"{word[:40]!r} is no probability: write a number from 0 to 1, like 0.5 or 1/2")
     return chance

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from obliv.errors import FileError, TrafficError, require_memory
-from obliv.specs import patterns, require_regular, sha256_of
+from obliv.files import read_text, rows_of, sha256_of
+from obliv.specs import patterns, rational
 from obliv.topology.topology import Topology
 from obliv.traffic.traffic import Traffic, matrix, permutation
 
@@ -69,35 +68,8 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
     return matrix(rows, spec, ((str(path), sha256_of(path)),))
 
 
-def read_text(path: Path) -> str:
-    """The whole of a text file; FileError where it is none."""
-    require_regular(path)
-    try:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
-    except UnicodeDecodeError:
-        raise FileError("is not a text file", path) from None
-
-
-def rows_of(text: str) -> list[tuple[int, list[str]]]:
-    """The words of each line that holds any, with the line's number; commas separate as blanks do."""
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        if words:
-            rows.append((number, words))
-    return rows
-
-
 def _rate(word: str, path: Path, number: int) -> Fraction:
-    try:
-        value = Fraction(word) if len(word) <= 60 and "e" not in word.lower() else None
-    except (ValueError, ZeroDivisionError):
-        value = None
+    value = rational(word)
     if value is None or value < 0:
         raise FileError(f"{word[:40]!r} is no rate: write a number from 0 to 1, like 0.25 or 1/4", path, number)
     return value

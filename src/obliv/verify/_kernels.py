@@ -19,6 +19,7 @@ def hop_flow(
     source: int,
     targets: Array,
     first: int,
+    last: int,
     nodes: int,
     order: Array,
     ptr: Array,
@@ -32,12 +33,13 @@ def hop_flow(
     out_channel: Array,
     out_amount: Array,
 ) -> int:
-    """Send `unit` from a source to every target along next hops, nodes taken in topological order.
+    """Send `unit` from a source to targets `first` to `last` along next hops, nodes taken in topological order.
 
-    Returns the first target that did not fit, or -1 - target where `unit` cannot be divided as the hops ask.
+    Returns the first target that was not reached, for `last` or for want of room, or -1 - target where `unit` cannot
+    be divided as the hops ask.
     """
     size = 0
-    for t in range(first, len(targets)):
+    for t in range(first, last):
         base = t * nodes
         if source != targets[t]:
             mass[source] = unit
@@ -63,13 +65,14 @@ def hop_flow(
                     mass[head[hop[e]]] += part
             mass[targets[t]] = 0
         out_end[t] = size
-    return len(targets)
+    return last
 
 
 @kernel
 def quadrant_flow(
     source: int,
     first: int,
+    last: int,
     dims: int,
     radix: Array,
     stride: Array,
@@ -98,11 +101,11 @@ def quadrant_flow(
 
     Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
     to the intermediate leaves an equal share at every stop, a phase to the destination gathers what it meets.
-    Amounts are over out_whole[destination].  Returns the first destination that did not fit.
+    Amounts are over out_whole[destination].  Step `at` of row o of the orders counts order_weight[o, at]; the last row
+    of a phase leads to its end.  Returns the first destination that was not done, for `last` or for want of room.
     """
-    nodes = len(out_end)
     size = 0
-    for d in range(first, nodes):
+    for d in range(first, last):
         serves = True
         for x in range(dims):
             differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
@@ -186,13 +189,13 @@ def quadrant_flow(
                                 if t == n - 1:
                                     if phase_target[p] == 1:
                                         mass[cell] = going
-                                elif going > 0:
+                                elif going > 0 and order_weight[o, at] > 0:
                                     place = here + (start + way[x] * t) % radix[x] * stride[x]
                                     c = port[x, (1 - way[x]) // 2, place]
                                     if load[c] == 0:
                                         touched[used] = c
                                         used += 1
-                                    load[c] += going * order_weight[o]
+                                    load[c] += going * order_weight[o, at]
                 for k in range(cells):
                     begin_mass[k] = mass[k]
         if size + used > len(out_channel):
@@ -206,13 +209,14 @@ def quadrant_flow(
             size += 1
         out_end[d] = size
         out_whole[d] = whole * (1 << ties) * scale
-    return nodes
+    return last
 
 
 @kernel
 def walk_flow(
     source: int,
     first: int,
+    last: int,
     dims: int,
     radix: Array,
     stride: Array,
@@ -235,7 +239,10 @@ def walk_flow(
     out_amount: Array,
     out_whole: Array,
 ) -> int:
-    """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link."""
+    """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link.
+
+    What it takes and returns is as for `quadrant_flow`.
+    """
     nodes = len(out_end)
     whole = 1
     for p in range(len(phase_target)):
@@ -244,7 +251,7 @@ def walk_flow(
             if phase_target[p] == 0 or spread[x] == 1:
                 whole *= radix[x]
     size = 0
-    for d in range(first, nodes):
+    for d in range(first, last):
         serves = True
         for x in range(dims):
             differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
@@ -282,6 +289,8 @@ def walk_flow(
                         for b in range(low, high):
                             after[v + (b - a) * stride[x]] += share
                             for side in range(2):
+                                if order_weight[o, at] == 0:
+                                    break
                                 if ring[x] == 1:
                                     far = (b - a) % k_x if side == 0 else (a - b) % k_x
                                     if spread[x] == 1:
@@ -299,7 +308,7 @@ def walk_flow(
                                     if load[c] == 0:
                                         touched[used] = c
                                         used += 1
-                                    load[c] += going * order_weight[o]
+                                    load[c] += going * order_weight[o, at]
                     for k in range(nodes):
                         mass[k] = after[k]
             for k in range(nodes):
@@ -315,7 +324,7 @@ def walk_flow(
             size += 1
         out_end[d] = size
         out_whole[d] = whole * scale
-    return nodes
+    return last
 
 
 @kernel

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
-from math import lcm, prod
+from itertools import combinations
+from math import factorial, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ __all__ = ["Flow", "source_flows"]
 
 Array = npt.NDArray[Any]
 
-_DIMENSIONS = 6  # whose orders are walked one by one, 720 of them
+_STEPS = 2e7  # of a kernel between two looks at the clock and at the keyboard
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Flow:
 Flows = Callable[[int], Flow]
 
 
-def source_flows(routing: Routing, denominator: int) -> Flows:
+def source_flows(routing: Routing, denominator: int, look: Callable[[], None] = lambda: None) -> Flows:
     """A function from a terminal's number to what it sends.
 
     Parameters
@@ -53,31 +53,34 @@ def source_flows(routing: Routing, denominator: int) -> Flows:
     routing : Routing
     denominator : int
         The claim's; amounts need not be over it.
+    look : callable, optional
+        Called every now and then during long work; it may raise.
     """
     programs = routing.programs
     topology = routing.topology
     if isinstance(routing, Mix):
         if sum(weight for weight, _ in routing.parts) != 1 or any(weight < 0 for weight, _ in routing.parts):
             raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
-        return _mixed([(weight, source_flows(part, denominator)) for weight, part in routing.parts])
+        return _mixed([(weight, source_flows(part, denominator, look)) for weight, part in routing.parts])
     if (
         programs
         and isinstance(topology, Cartesian)
         and topology.all_terminals
         and all(along.kind != "clique" for along in topology.axes)
     ):
-        return _mixed([(program.probability, _program_flows(topology, program)) for program in programs])
+        return _mixed([(program.probability, _program_flows(topology, program, look)) for program in programs])
     if isinstance(routing, TwoPhase):
-        return _two_phase_flows(routing, source_flows(routing.base, denominator), denominator)
+        return _two_phase_flows(routing, source_flows(routing.base, denominator, look), denominator)
     if isinstance(routing, HopRouting):
-        return _hop_flows(routing, denominator)
-    return lambda i: _path_flow(routing, i)
+        return _hop_flows(routing, denominator, look)
+    return lambda i: _path_flow(routing, i, look)
 
 
-def _path_flow(routing: Routing, i: int) -> Flow:
+def _path_flow(routing: Routing, i: int, look: Callable[[], None]) -> Flow:
     terminals = routing.topology.terminals.tolist()
     ends, channels, amounts, wholes = [], [], [], []
     for d in terminals:
+        look()
         used: dict[int, Fraction] = {}
         total = Fraction(0)
         for path, given in routing.paths(terminals[i], d):
@@ -108,7 +111,7 @@ def _require_path(routing: Routing, path: tuple[int, ...], source: int, destinat
         raise RoutingError(f"{routing.spec}: a path to node {destination} ends at node {at}")
 
 
-def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
+def _hop_flows(routing: HopRouting, denominator: int, look: Callable[[], None]) -> Flows:
     """Next hops of every node towards every terminal, asked one by one, with a topological order of the nodes."""
     topology = routing.topology
     nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
@@ -117,6 +120,7 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
     share: list[int] = []
     head = topology.head.tolist()
     for d in targets.tolist():
+        look()
         nexts: list[list[int]] = []
         for v in range(nodes):
             chances = _chances(routing, v, d) if v != d else []
@@ -140,22 +144,12 @@ def _hop_flows(routing: HopRouting, denominator: int) -> Flows:
         ends = np.zeros(len(targets), np.int64)
         first = before = 0
         while first < len(targets):
+            look()
             out = np.empty(sized[0], np.int64), np.empty(sized[0], number)
-            arguments = (
-                int(targets[i]),
-                targets,
-                first,
-                nodes,
-                *arrays,
-                shares,
-                totals,
-                heads,
-                denominator,
-                mass,
-                ends,
-            )
-            work = float(nodes) * len(targets)
-            upto = int(run(hop_flow, work * len(targets), *arguments, *out))
+            last = min(len(targets), first + max(1, int(_STEPS / nodes)))
+            tables = (*arrays, shares, totals, heads, denominator, mass, ends)
+            work = float(nodes) * len(targets) ** 2
+            upto = int(run(hop_flow, work, int(targets[i]), targets, first, last, nodes, *tables, *out))
             if upto < 0:
                 raise RoutingError(f"the loads of {routing.spec} are no whole numbers over {denominator}")
             if upto == first:
@@ -221,41 +215,40 @@ def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> lis
     return done[::-1] + [-1] * (len(nexts) - len(done))
 
 
-def _program_flows(topology: Cartesian, program: Any) -> Flows:
+def _program_flows(topology: Cartesian, program: Any, look: Callable[[], None]) -> Flows:
     dims = len(topology.axes)
     radix = np.array(topology.radices, np.int64)
     stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
     ring = np.array([along.kind == "ring" for along in topology.axes], np.int64)
     port = _ports(topology, radix, stride, ring)
-    targets, starts, orders = [], [0], []
+    targets, starts = [], [0]
+    rows: list[tuple[tuple[int, ...], list[Fraction]]] = []
     for phase in program.phases:
-        if phase.orders is None and dims > _DIMENSIONS:
-            raise RoutingError(
-                f"a check walks every order, and {dims} dimensions have too many; {_DIMENSIONS} are walked"
-            )
-        listed = list(permutations(range(dims))) if phase.orders is None else list(phase.orders)
+        rows += _every_order(dims) if phase.orders is None else _even_orders(phase.orders)
         targets.append(0 if phase.target == "I" else 1)
-        orders.append(listed)
-        starts.append(starts[-1] + len(listed))
-    scale = lcm(*(len(listed) for listed in orders))
-    order_list = np.full((starts[-1], dims), -1, np.int64)
-    order_weight = np.empty(starts[-1], np.int64)
-    at = 0
-    for listed in orders:
-        for order in listed:
-            order_list[at, : len(order)] = order
-            order_weight[at] = scale // len(listed)
-            at += 1
+        starts.append(len(rows))
+    scale = lcm(*(weight.denominator for _, weights in rows for weight in weights))
+    order_list = np.full((len(rows), dims), -1, np.int64)
+    order_weight = np.zeros((len(rows), dims), np.int64)
+    for at, (order, weights) in enumerate(rows):
+        order_list[at, : len(order)] = order
+        order_weight[at, : len(order)] = [int(weight * scale) for weight in weights]
     when = np.full(dims, -1, np.int64)
     for x, differ in program.when:
         when[x] = int(differ)
     spread = np.array([int(x in program.spread) for x in range(dims)], np.int64)
     shared = (when, spread, np.array(targets, np.int64), np.array(starts, np.int64), order_list, order_weight, scale)
     nodes = topology.nodes
-    whole = prod(4 * k * k for k in topology.radices) * scale * 4 ** len(program.phases)
-    if (whole * 2 * sum(topology.radices) * len(program.phases)).bit_length() > 62:
-        raise RoutingError(f"the flows of {topology.spec} are too fine for 64 bits")
     quadrant = program.draw == "quadrant" and not program.spread
+    drawn = list(topology.radices)  # from how many coordinates, each time
+    if not quadrant:
+        drawn = [
+            k if target == 0 or x in program.spread else 1 for target in targets for x, k in enumerate(topology.radices)
+        ]
+    finest = scale * prod(2 * k for k in drawn)
+    if (finest * 2 * sum(topology.radices) * len(program.phases)).bit_length() > 62:
+        raise RoutingError(f"the flows of {topology.spec} are too fine for 64 bits")
+    cells = sum(len(order) for order, _ in rows) * (nodes / 4 if quadrant else nodes)
     sized = [max(4096, 8 * topology.channels)]
 
     def flow(i: int) -> Flow:
@@ -264,16 +257,18 @@ def _program_flows(topology: Cartesian, program: Any) -> Flows:
         mass, begin_mass = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
         scratch = tuple(np.zeros(dims, np.int64) for _ in range(3)) if quadrant else (np.zeros(nodes, np.int64),)
         body = quadrant_flow if quadrant else walk_flow
-        work = 4.0 * nodes**2 * starts[-1] * (nodes / 4 if quadrant else nodes)
+        work = 4.0 * nodes**2 * cells
         parts = []
         first = before = 0
         while first < nodes:
+            look()
+            last = min(nodes, first + max(1, int(_STEPS / cells / 4)))
             out = np.empty(sized[0], np.int64), np.empty(sized[0], np.int64)
             upto = int(
                 run(
                     body,
                     work,
-                    *(i, first, dims, radix, stride, ring, port, *shared),
+                    *(i, first, last, dims, radix, stride, ring, port, *shared),
                     *(mass, begin_mass, load, touched, *scratch, ends, *out, whole),
                 )
             )
@@ -288,6 +283,27 @@ def _program_flows(topology: Cartesian, program: Any) -> Flows:
         return Flow(ends, *(np.concatenate(each) for each in zip(*parts, strict=True)), whole)  # type: ignore[call-arg]
 
     return flow
+
+
+def _even_orders(orders: Any) -> list[tuple[tuple[int, ...], list[Fraction]]]:
+    """Orders of the dimensions, each as likely, with what their steps count."""
+    return [(order, [Fraction(1, len(orders))] * len(order)) for order in orders]
+
+
+def _every_order(dims: int) -> list[tuple[tuple[int, ...], list[Fraction]]]:
+    """All orders of the dimensions at once.
+
+    Where a packet is before it moves along x depends on the set of dimensions that it has moved along, not on their
+    order; a set of s comes just before x in s! (dims - s - 1)! of dims! orders. So one row a set and an x says it all,
+    and counts its last step only.
+    """
+    rows: list[tuple[tuple[int, ...], list[Fraction]]] = []
+    for s in range(dims):
+        share = Fraction(factorial(s) * factorial(dims - s - 1), factorial(dims))
+        for before in combinations(range(dims), s):
+            for x in (x for x in range(dims) if x not in before):
+                rows.append(((*before, x), [Fraction(0)] * s + [share]))
+    return rows
 
 
 def _ports(topology: Cartesian, radix: Array, stride: Array, ring: Array) -> Array:

@@ -191,16 +191,26 @@ def _check_loads(
         report.note("prices", False, f"the word of channel {prices.misfit} moves a terminal onto a node that is none")
         return checked
     sums = _Sums(claim, topology, prices, np.array(sends, number))
-    flows = source_flows(routing, claim.denominator)
-    for i in range(len(sends)):
-        if not sums.add(i, flows(i)):
-            report.note("pair loads", False, f"a load is no whole number over the denominator {claim.denominator}")
-            return checked
-        progress("channels", (i + 1) / len(sends))
-        if time.perf_counter() > end and i + 1 < len(sends):
-            share = f"{i + 1} of {len(sends)} sources"
-            report.note("channels", None, f"the time ran out after {share}: no channel is checked; raise --budget")
-            return list(range(topology.channels))
+    done = 0
+
+    def look() -> None:
+        if time.perf_counter() > end:
+            raise _OutOfTime
+
+    try:
+        flows = source_flows(routing, claim.denominator, look)
+        for i in range(len(sends)):
+            look()
+            if not sums.add(i, flows(i)):
+                detail = f"a load is no whole number over the denominator {claim.denominator}"
+                report.note("pair loads", False, detail)
+                return checked
+            done += 1
+            progress("channels", done / len(sends))
+    except _OutOfTime:
+        share = f"{done} of {len(sends)} sources"
+        report.note("channels", None, f"the time ran out after {share}: no channel is checked; raise --budget")
+        return list(range(topology.channels))
     sums.flush()
     load = sums.load / (claim.denominator * topology.bandwidth_of(named))
     claimed = claim.channel_load
@@ -220,6 +230,10 @@ def _check_loads(
         detail = f"channel {bad[0]} may carry more than claimed" + (f", and {len(bad) - 1} others" if bad[1:] else "")
     report.note("channels", not bad, detail)
     return [c for c in range(topology.channels) if quick and c != named]
+
+
+class _OutOfTime(Exception):  # noqa: N818 - no error
+    """The budget is used up."""
 
 
 class _Prices:

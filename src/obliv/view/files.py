@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from obliv.errors import FileError, InputError
+from obliv.errors import InputError
+from obliv.files import write_whole
 from obliv.results import Result
 from obliv.view.axes import require_matplotlib
 from obliv.view.dispatch import plot
@@ -76,7 +75,7 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
     finally:
         if own:
             _close(figure)
-    _write(data.getvalue(), Path(path))
+    write_whole(path, data.getvalue())
 
 
 def require_format(path: str | Path) -> str:
@@ -93,23 +92,3 @@ def _close(figure: Figure) -> None:
     from matplotlib import pyplot
 
     pyplot.close(figure)
-
-
-def _write(data: bytes, target: Path) -> None:
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except OSError as error:
-        os.unlink(name)
-        raise FileError(f"cannot be written: {error.strerror or error}", target) from None
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -1,0 +1,169 @@
+"""Files: read as text whatever they are, and written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import stat
+import zlib
+from pathlib import Path
+
+from obliv.errors import FileError, InputError, require_memory
+
+__all__ = ["lines", "read_bytes", "read_text", "rows_of", "sha256_of", "shown", "write_whole"]
+
+_BINARY = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it first"),
+    (b"BZh", "compressed with bzip2: unpack it first (bunzip2)"),
+    (b"\xfd7zXZ", "compressed with xz: unpack it first (unxz)"),
+    (b"\x7fELF", "a program"),
+)
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([^"'>]{0,40})["']""")
+_ENCODING = re.compile(
+    r"(utf-?(8|16)|us-ascii|ascii|latin-?1|(iso-?)?8859-\d\d?|iso-8859-\d\d?|(windows-|cp)125\d|koi8-[ru]"
+    r"|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr))\Z",
+    re.IGNORECASE,
+)
+_MOST = 2**29  # bytes that a compressed file may hold; a small one can hold any number
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """What a regular file holds, decompressed if it is compressed with gzip.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, is no regular file, is cut short or is empty.
+    """
+    try:
+        about = Path(path).stat()
+        if stat.S_ISREG(about.st_mode):
+            require_memory(60.0 * about.st_size, f"reading {path}")
+            data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileError("there is no such file", path) from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    except InputError:
+        raise
+    except ValueError:  # a NUL in the name
+        raise FileError("cannot be the name of a file", shown(str(path))) from None
+    if stat.S_ISDIR(about.st_mode):
+        raise FileError("is a directory: name a file in it", path)
+    if not stat.S_ISREG(about.st_mode):
+        raise FileError("is no regular file: save its content to a file first", path)
+    if data[:2] == b"\x1f\x8b":
+        data = _decompressed(data, path)
+    if not data.strip():
+        raise FileError("the file is empty", path)
+    return data
+
+
+def _decompressed(data: bytes, path: str | Path) -> bytes:
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        text = stream.decompress(data, _MOST + 1)
+    except zlib.error:
+        raise FileError("is compressed with gzip, but damaged", path) from None
+    if len(text) > _MOST:
+        raise FileError(f"holds more than {_MOST} bytes", path)
+    if not stream.eof:
+        raise FileError("is compressed with gzip, but cut short", path)
+    return text
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file, compressed with gzip or not; UTF-8, or as a byte order mark or an XML declaration says.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read or is no text, with the line where it ceases to be.
+    """
+    data = read_bytes(path)
+    for magic, what in _BINARY:
+        if data.startswith(magic):
+            raise FileError(f"is {what}; a text file is needed", path)
+    declared = _DECLARED.match(data.lstrip()[:400])
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
+    if not encoding and declared:
+        encoding = declared[1].decode("ascii", "replace")
+        if not _ENCODING.match(encoding):
+            raise FileError(f"the encoding {shown(encoding)} is unknown: save the file as UTF-8", path, 1)
+    try:
+        text = data.decode(encoding or "utf-8")
+    except UnicodeDecodeError as error:
+        if 0 in data:
+            raise FileError("is a binary file; a text file is needed", path) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        remedy = "convert it, for example with  iconv -f latin1 -t utf-8"
+        raise FileError(f"is not {encoding or 'UTF-8'} text: {remedy}", path, line) from None
+    except LookupError:
+        raise FileError(f"the encoding {shown(encoding)} is unknown: save the file as UTF-8", path, 1) from None
+    if "\0" in text:
+        raise FileError("is a binary file; a text file is needed", path)
+    return text
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def rows_of(text: str) -> list[tuple[int, list[str]]]:
+    """The words of each line that holds any, with its number; commas separate as blanks do, # begins a comment."""
+    rows = []
+    for number, line in enumerate(lines(text), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if words:
+            rows.append((number, words))
+    return rows
+
+
+def shown(text: str) -> str:
+    """A word from a file, quoted and cut short for a message of one line."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file as it stands, as hex digits."""
+    if Path(path).exists() and not Path(path).is_file():  # a device may never end
+        raise FileError("is no regular file", path)
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    return digest.hexdigest()
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write under a temporary name in the same folder, then rename to `path`, so that no half-written file is seen."""
+    target = Path(path)
+    try:
+        if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe keeps its place
+            target.write_bytes(data)
+            return
+        draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
+        try:
+            with open(draft, "xb") as stream:
+                stream.write(data)
+            os.replace(draft, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", path) from None
+    except ValueError:
+        raise FileError("cannot be the name of a file", repr(str(path))) from None
