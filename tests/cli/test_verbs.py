@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import obliv
 from obliv.cli import main
 
 
@@ -244,3 +245,32 @@ def _seconds_of(process: int) -> float:
         return 2.0
     fields = stat.read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_papers_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "reproduce", "--format", "json")
+    assert status == 0
+    assert {row["paper"] for row in json.loads(out)["papers"]} >= {"towles", "u2turn"}
+
+
+def test_names_of_nodes_are_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    links, kept = tmp_path / "links.txt", tmp_path / "worst.json"
+    links.write_text("rome paris\nparis oslo\noslo rome\n")
+    status, out, _ = run(capsys, "worst", f"file:{links}", "shortest", "--output", str(kept))
+    assert status == 0
+    assert "rome -> " in out
+    assert repr(obliv.load(kept)).rstrip() == out.rstrip()
+
+
+def test_a_fault_of_ours_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*args: object, **options: object) -> None:
+        raise TypeError("oh\nno")
+
+    monkeypatch.setattr("obliv.analysis.worst_case.worst_case", broken)
+    status, out, err = run(capsys, "worst", "ring:4", "dor")
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "a fault of obliv itself" in err

@@ -30,7 +30,7 @@ def worst_case(
     symmetry: str = "auto",
     certificate: bool = False,
     samples: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
 ) -> WorstCase:
     """The largest load that any admissible traffic puts on a channel (Towles, section 3).
@@ -48,8 +48,8 @@ def worst_case(
         Estimate the pair loads from so many random paths a pair, for routings with too many paths to enumerate.
         The result is then an estimate: the traffic found is evaluated again on a fresh sample, since a maximum over
         noise is biased upwards.
-    rng : numpy.random.Generator, optional
-        Source of the samples; default seed 0.
+    rng : numpy.random.Generator or int, optional
+        Source of the samples, or its seed; default 0.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -83,30 +83,16 @@ def worst_case(
     """
     began = time.perf_counter()
     step = progress or (lambda what, share: None)
-    if samples is not None and not isinstance(x, Routing):
-        raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
-    if not isinstance(x, PairLoads | Routing):
-        raise InputError(
-            f"the worst case of a Routing or of PairLoads, not of {type(x).__name__}: obliv.routing(SPEC, topology)"
-        )
-    loads = x if isinstance(x, PairLoads) else x.pair_loads(samples, rng, lambda share: step("pair loads", share))
-    if samples is None and loads.samples is not None:
-        raise InputError(
-            "these pair loads are estimates: give the routing and samples=, so that fresh paths can be drawn"
-        )
+    seed = None if samples is None or isinstance(rng, np.random.Generator) else rng or 0
+    drawn = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed or 0)
+    loads = _loads_of(x, samples, drawn, step)
     topology = loads.topology
     found = orbits(loads, _maps(loads, symmetry, step))
     channels = np.unique(found.focus)
-    solved: dict[int, Any] = {}
-    optimum: dict[int, int] = {}
+    optimum, prices = _optima(loads, channels, certificate, step)
     speeds = topology.bandwidth
-    for group in solve_channels(loads, channels, certificate, lambda share: step("channels", share)):
-        for channel, value, price in group:
-            optimum[channel] = value
-            if certificate:
-                solved[channel] = price
     routing = x.spec if isinstance(x, Routing) else "pair loads"
     worst = max(optimum, key=lambda c: (optimum[c] / speeds[c] if speeds else optimum[c], -c), default=None)
     specs = {"topology": topology.spec, "routing": routing}
@@ -128,12 +114,12 @@ def worst_case(
     matrix = None if rates.unit else tuple((s, d, Fraction(amount, rates.scale)) for s, d, amount in flows)
     kept = None
     if certificate:
-        solved[worst] = price
-        kept = certificate_of(loads, found, solved, claim, worst, whole or (), sources)
+        prices[worst] = price
+        kept = certificate_of(loads, found, prices, claim, worst, whole or (), sources)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(x, Routing):
         pairs = flows if whole is None else [(i, j, 1) for i, j in enumerate(whole)]
-        load = _again(x, loads, worst, pairs, rates.scale, rng)
+        load = _again(x, loads, worst, pairs, rates.scale, drawn)
     return WorstCase(
         topology=topology.spec,
         routing=routing,
@@ -141,7 +127,8 @@ def worst_case(
             specs,
             time.perf_counter() - began,
             "exact" if loads.samples is None else "estimated",
-            sources=sources,
+            seed,
+            sources,
         ),
         subject=x,
         channel_load=load,
@@ -153,6 +140,34 @@ def worst_case(
         certificate=kept,
         names=(topology.name_of(int(topology.tail[worst])), topology.name_of(int(topology.head[worst]))),
     )
+
+
+def _loads_of(x: Any, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:
+    if not isinstance(x, PairLoads | Routing):
+        raise InputError(
+            f"the worst case of a Routing or of PairLoads, not of {type(x).__name__}: obliv.routing(SPEC, topology)"
+        )
+    if isinstance(x, Routing):
+        return x.pair_loads(samples, rng, lambda share: step("pair loads", share))
+    if samples is not None:
+        raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
+    if x.samples is not None:
+        raise InputError(
+            "these pair loads are estimates: give the routing and samples=, so that fresh paths can be drawn"
+        )
+    return x
+
+
+def _optima(loads: PairLoads, channels: Array, prices: bool, step: Progress) -> tuple[dict[int, int], dict[int, Any]]:
+    """The optimum of every channel that was solved, and its prices where they are wanted."""
+    optimum: dict[int, int] = {}
+    kept: dict[int, Any] = {}
+    for group in solve_channels(loads, channels, prices, lambda share: step("channels", share)):
+        for channel, value, price in group:
+            optimum[channel] = value
+            if prices:
+                kept[channel] = price
+    return optimum, kept
 
 
 def _maps(loads: PairLoads, symmetry: str, step: Progress) -> list[Array]:
@@ -187,16 +202,15 @@ def _again(
     channel: int,
     flows: list[tuple[int, int, int]],
     scale: int,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
 ) -> Estimate:
     """The load of the traffic that was found, on a fresh sample of paths."""
     samples = loads.samples or 0
-    fresh = np.random.default_rng(1) if rng is None else rng
     nodes = loads.topology.terminals.tolist()
     mean = error = 0.0
     for s, d, amount in flows:
         share = amount / scale
-        crossings = np.array([routing.sample(nodes[s], nodes[d], fresh).count(channel) for _ in range(samples)], float)
+        crossings = np.array([routing.sample(nodes[s], nodes[d], rng).count(channel) for _ in range(samples)], float)
         mean += share * crossings.mean()
         error += share**2 * crossings.var(ddof=1) / samples
     speed = float(loads.topology.bandwidth_of(channel))

@@ -60,16 +60,21 @@ def run() -> None:
 
 
 def _failed(error: Exception) -> int:
-    """What no one foresaw: its place where that is a user's own file, else all there is and a status of its own."""
+    """What no one foresaw, in a line with its place: a user's own file, or else a fault of ours."""
+    import os
     import traceback
 
     steps = traceback.extract_tb(error.__traceback__)
     for step in reversed(steps):
         if step.filename in _own_files:
             return _refused(f"{step.filename}:{step.lineno}: {type(error).__name__}: {error}")
-    traceback.print_exception(error)
-    print("obliv: this is a fault of obliv; please report it with the command and its input", file=sys.stderr)
-    return 70
+    if os.environ.get("OBLIV_TRACEBACK"):
+        traceback.print_exception(error)
+    place = f"{Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else "an unknown place"
+    return _refused(
+        f"a fault of obliv itself: {type(error).__name__} at {place}: {error}; "
+        "please report it with the command and its input (OBLIV_TRACEBACK=1 shows all there is)"
+    )
 
 
 _own_files: set[str] = set()

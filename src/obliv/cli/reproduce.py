@@ -28,8 +28,14 @@ def reproduce(
     from obliv import papers
 
     if not paper:
-        for name, about in papers.known().items():
-            print(f"{name:<10}  {about}")
+        listed = [{"paper": name, "about": about} for name, about in papers.known().items()]
+        if format is Format.json:
+            print(json.dumps({"kind": "reproduce", "papers": listed}, indent=2, ensure_ascii=False))
+        elif format is Format.csv:
+            print(csv_text(listed), end="")
+        else:
+            for row in listed:
+                print(f"{row['paper']:<10}  {row['about']}")
         return
     with progress() as step:
         rows = papers.reproduce(paper, table, step)

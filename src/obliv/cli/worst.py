@@ -50,22 +50,15 @@ def worst(
     if output is not None and not output.absolute().parent.is_dir():
         raise FileError("its folder does not exist", output)
     _, way = made(topology, routing)
-    rng = None
-    if samples:
-        import numpy as np
-
-        rng = np.random.default_rng(seed)
     with progress() as step:
         result = worst_case(
             way,
             symmetry=symmetry,
             certificate=certificate or (output is not None and not samples),
             samples=samples or None,
-            rng=rng,
+            rng=seed,
             progress=step,
         )
-    if samples:
-        result.provenance["seed"] = seed
     if output is not None:
         result.save(output)
         say(f"kept in {output}" + ("" if samples else f"; check it with  obliv verify {output}"))

@@ -84,6 +84,8 @@ class WorstCase(Result):
         if self.fraction_of_capacity is None:
             made["fraction_of_capacity_reason"] = made.get("capacity_reason") or made["throughput_reason"]
         made["channel"] = self.channel or None
+        if self.channel and self.names != (str(self.channel["tail"]), str(self.channel["head"])):
+            made["channel_names"] = list(self.names)
         if not self.channel:
             made["channel_reason"] = "the network has no channels"
         if self.permutation is not None:
@@ -103,6 +105,8 @@ class WorstCase(Result):
     def from_dict(cls, made: dict[str, Any]) -> WorstCase:
         """The inverse of :meth:`to_dict`."""
         load_ = from_number(made["channel_load"])
+        channel = made["channel"] or {}
+        names = made.get("channel_names") or [str(channel.get(end, "")) for end in ("tail", "head")]
         rows = made.get("traffic")
         return cls(
             topology=made["topology"],
@@ -110,12 +114,12 @@ class WorstCase(Result):
             provenance=made["provenance"],
             channel_load=Fraction(0) if load_ is None else load_,
             capacity=exact(made.get("capacity")),
-            channel=made["channel"] or {},
+            channel=channel,
             permutation=None if made.get("permutation") is None else tuple(unpack(made["permutation"])),
             traffic=None if rows is None else tuple((s, d, rational(amount)) for s, d, amount in rows),
             focus_channels=made["focus_channels"],
             certificate=_without_digest(made.get("certificate")),
-            names=(str(made["channel"]["tail"]), str(made["channel"]["head"])) if made["channel"] else ("", ""),
+            names=(names[0], names[1]),
         )
 
 
