@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "FileError",
     "InputError",
+    "Interrupted",
     "MissingExtraError",
     "ObliviousError",
     "RoutingError",
@@ -36,6 +38,20 @@ __all__ = [
 
 class ObliviousError(Exception):
     """The root of all errors that obliv raises on purpose."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in long work of which something is finished.
+
+    Attributes
+    ----------
+    so_far : Any
+        What is finished, of the same kind as the whole.
+    """
+
+    def __init__(self, message: str, so_far: Any) -> None:
+        super().__init__(message)
+        self.so_far = so_far
 
 
 class InputError(ObliviousError, ValueError):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from obliv.errors import FileError, InputError, require_memory
 
-__all__ = ["lines", "read_bytes", "read_text", "rows_of", "sha256_of", "shown", "write_whole"]
+__all__ = ["lines", "read_bytes", "read_text", "require_place", "rows_of", "sha256_of", "shown", "write_whole"]
 
 _BINARY = (
     (b"\x89PNG", "a PNG image"),
@@ -148,10 +148,15 @@ def sha256_of(path: str | Path) -> str:
 
 
 def write_whole(path: str | Path, data: bytes) -> None:
-    """Write under a temporary name in the same folder, then rename to `path`, so that no half-written file is seen."""
+    """Write under a temporary name in the same folder, then rename, so that no half-written file is seen.
+
+    A symbolic link, a device or a pipe keeps its place: what it leads to is written.
+    """
+    require_place(path)
     target = Path(path)
     try:
-        if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe keeps its place
+        target = Path(os.path.realpath(target))
+        if target.exists() and not target.is_file() and not target.is_dir():
             target.write_bytes(data)
             return
         draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
@@ -166,4 +171,19 @@ def write_whole(path: str | Path, data: bytes) -> None:
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", path) from None
     except ValueError:
+        raise FileError("cannot be the name of a file", repr(str(path))) from None
+
+
+def require_place(path: str | Path) -> None:
+    """Refuse a path where no file can be written, before any work is done for it."""
+    if str(path) == "-":
+        raise FileError("is no name for a file; --format json prints the answer on standard output", "-")
+    try:
+        if Path(path).is_dir():
+            raise FileError("is a directory: name a file in it", path)
+        if not Path(path).absolute().parent.is_dir():
+            raise FileError("its folder does not exist", path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
         raise FileError("cannot be the name of a file", repr(str(path))) from None

@@ -25,6 +25,7 @@ __all__ = [
     "Entry",
     "Registry",
     "door",
+    "exact",
     "fraction",
     "patterns",
     "rational",
@@ -65,23 +66,27 @@ def fraction(text: str) -> Fraction:
     return number
 
 
-def share(value: Any) -> Fraction | None:
-    """A probability as an exact number, None where it is none.
+def exact(value: Any) -> Fraction | None:
+    """A number as an exact one, None where it is none.
 
     A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 make one.
     """
     if isinstance(value, bool) or value is None:
         return None
     try:
-        exact = rational(value) if isinstance(value, str) else Fraction(value)
+        number = rational(value) if isinstance(value, str) else Fraction(value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         return None
-    if exact is None:
-        return None
-    if isinstance(value, float):
-        simple = exact.limit_denominator(10**7)
-        exact = simple if float(simple) == value else exact
-    return exact if 0 <= exact <= 1 else None
+    if number is not None and isinstance(value, float):
+        simple = number.limit_denominator(10**7)
+        number = simple if float(simple) == value else number
+    return number
+
+
+def share(value: Any) -> Fraction | None:
+    """A probability as an exact number, None where it is none; for floats see :func:`exact`."""
+    number = exact(value)
+    return number if number is not None and 0 <= number <= 1 else None
 
 
 def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
@@ -170,7 +175,9 @@ class Registry(Generic[T]):
         if name not in self._names:
             self._load()
         if name not in self._names:
-            raise SpecError(f"unknown {self.kind} {name!r}: {did_you_mean(name, self._names)}")
+            other = next((each.kind for each in (topologies, routings, patterns) if name in each), None)
+            hint = f"{name} is a {other}, put it there" if other else did_you_mean(name.lower(), self._names)
+            raise SpecError(f"unknown {self.kind} {name!r}: {hint}")
         return self._entries[self._names[name]]
 
     def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
@@ -237,7 +244,12 @@ topologies: Registry[Any] = Registry(
 routings: Registry[Any] = Registry(
     "routing",
     "obliv.routings",
-    ("obliv.routing.cartesian", "obliv.routing.two_turn", "obliv.routing.graph", "obliv.routing.table"),
+    (
+        "obliv.routing.cartesian",
+        "obliv.routing.two_turn",
+        "obliv.routing.graph",
+        "obliv.routing.table",
+    ),
 )
 patterns: Registry[Any] = Registry(
     "traffic",

@@ -194,10 +194,11 @@ def test_matrices(n: int, data: st.DataObject) -> None:
 
 
 def test_numbers_of_a_matrix_are_taken_exactly() -> None:
-    """A float is the rational that it stores."""
-    assert obliv.matrix([[0.1, 0.2], [0.3, 0.4]]).to_matrix() == [
-        [Fraction(0.1), Fraction(0.2)],
-        [Fraction(0.3), Fraction(0.4)],
+    """A float is the simplest rational that it is the nearest float of, or else the one that it stores."""
+    odd = 0.1234567890123
+    assert obliv.matrix([[0.1, 0.2], [0.3, odd]]).to_matrix() == [
+        [Fraction(1, 10), Fraction(1, 5)],
+        [Fraction(3, 10), Fraction(odd)],
     ]
     assert obliv.matrix(np.eye(3)).is_permutation
     assert obliv.matrix([[Fraction(1, 3), Fraction(2, 3)], [0, 0]]).to_matrix()[0] == [Fraction(1, 3), Fraction(2, 3)]

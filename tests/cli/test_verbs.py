@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -274,3 +275,45 @@ def test_a_fault_of_ours_is_one_line(
     assert out == ""
     assert err.count("\n") == 1
     assert "a fault of obliv itself" in err
+
+
+def test_outputs_replace_nothing_that_they_should_not(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    links, link, target = tmp_path / "links.txt", tmp_path / "link.json", tmp_path / "target.json"
+    links.write_text("a b\nb c\nc a\n")
+    for words, message in (
+        (("worst", f"file:{links}", "ecmp", "-o", str(links)), "was read as input"),
+        (("worst", "ring:4", "dor", "-o", str(tmp_path / "a.png"), "--plot", str(tmp_path / "a.png")), "two outputs"),
+        (("worst", "ring:4", "dor", "-o", "-"), "no name for a file"),
+        (("worst", "ring:4", "dor", "--plot", str(tmp_path / "no" / "a.png")), "its folder does not exist"),
+        (("compare", "ring:4", "dor", "--picture", "plane"), "needs a file"),
+        (("average", "ring:4", "dor", "--exact", "--samples", "100"), "leave out --samples"),
+    ):
+        status, out, err = run(capsys, *words)
+        assert status == 2
+        assert out == ""
+        assert message in err
+    assert links.read_text() == "a b\nb c\nc a\n"
+    link.symlink_to(target)
+    assert run(capsys, "worst", "ring:4", "dor", "-o", str(link))[0] == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["kind"] == "worst"
+
+
+def test_an_interrupt_keeps_what_is_finished(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from obliv.analysis import compare
+
+    real, rows = compare.worst_case, []
+
+    def twice(*args: Any, **options: Any) -> Any:
+        if len(rows) == 2:
+            raise KeyboardInterrupt
+        rows.append(args)
+        return real(*args, **options)
+
+    monkeypatch.setattr("obliv.analysis.compare.worst_case", twice)
+    status, out, err = run(capsys, "compare", "mesh:3x3", "dor", "o1turn", "valiant", "--format", "json")
+    assert status == 130
+    assert [row["routing"] for row in json.loads(out)["rows"]] == ["dor", "o1turn"]
+    assert "2 of 3 rows" in err

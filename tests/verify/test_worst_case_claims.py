@@ -17,6 +17,7 @@ import pytest
 import obliv
 from obliv.errors import FileError
 from obliv.results import digest_of
+from obliv.results.numbers import number
 from obliv.topology.cartesian import Cartesian
 from obliv.verify.flows import Flow, _program_flows
 
@@ -426,3 +427,27 @@ def _as_fractions(flow: Flow) -> dict[tuple[int, int], Fraction]:
 def test_seven_dimensions_are_proved() -> None:
     result = obliv.worst_case(obliv.routing("o1turn", obliv.topology("hypercube:7")), certificate=True)
     assert obliv.verify(result).proved
+
+
+def test_a_denominator_that_does_not_fit_proves_nothing(tmp_path: Path) -> None:
+    """Loads that cannot be written over it must not be left out of the sums."""
+    topology = obliv.mesh(3, 3)
+    made = obliv.worst_case(obliv.routing("o1turn", topology), certificate=True).to_dict()
+    channel = made["channel"]["id"]
+    loads = obliv.routing("o1turn", topology).pair_loads()
+    image = [1, 0, *range(2, 9)]
+    load = loads.under(obliv.permutation(image))[channel]
+    assert 0 < load < Fraction(made["channel_load"]["exact"])
+    made |= {
+        "channel_load": number(load),
+        "throughput": number(1 / load),
+        "fraction_of_capacity": number(topology.capacity_load / load),
+        "permutation": image,
+    }
+    made["certificate"] |= {"denominator": 1, "permutation": image, "duals": [], "channels": ["simple"] * 24}
+    made["certificate"]["digest"] = digest_of(made)
+    path = tmp_path / "forged.json"
+    path.write_text(json.dumps(made))
+    found = obliv.verify(path)
+    assert not found.proved
+    assert "whole number" in str(found)

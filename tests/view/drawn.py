@@ -21,4 +21,25 @@ def how_many(ax: Any, name: str) -> int:
 
 
 def texts(ax: Any) -> list[str]:
-    return [each.get_text() for each in ax.texts]
+    return [each.get_text() for each in ax.texts if each.get_text()]
+
+
+def legend(ax: Any) -> list[str]:
+    held = ax.get_legend()
+    return [] if held is None else [each.get_text() for each in held.get_texts()]
+
+
+def boxes(ax: Any) -> dict[str, Any]:
+    """Where each text stands, without the lines that lead to it."""
+    from matplotlib.text import Text
+
+    ax.figure.draw_without_rendering()
+    return {each.get_text(): Text.get_window_extent(each) for each in ax.texts if each.get_text()}
+
+
+def everything(figure: Any) -> str:
+    """All text of a figure: titles, labels, legends, ticks."""
+    from matplotlib.text import Text
+
+    figure.draw_without_rendering()
+    return "\n".join(each.get_text() for each in figure.findobj(Text))

@@ -1,31 +1,101 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+import matplotlib.colors
+import numpy as np
 import pytest
-from drawn import how_many, part, texts
+from drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view
+from obliv.view.labels import label_points
 
 
-def legend(ax: object) -> list[str]:
-    return [each.get_text() for each in ax.get_legend().get_texts()]  # type: ignore[attr-defined]
+def bars(ax: Any) -> list[Any]:
+    return [each for each in ax.patches if each.get_width()]
+
+
+def whiskers(ax: Any) -> list[float]:
+    """The lengths of all whiskers."""
+    from matplotlib.container import ErrorbarContainer
+
+    held = [each for each in ax.containers if isinstance(each, ErrorbarContainer)]
+    lines = [line for each in held for part in each.lines[2] for line in part.get_segments() if len(line)]
+    return [float(np.abs(np.diff(line, axis=0)).max()) for line in lines]
 
 
 def test_bars_of_worst_average_and_patterns() -> None:
     result = obliv.compare("mesh:5x5", "dor", "u2turn", traffic="transpose", samples=100)
     ax = result.plot()
-    assert len(ax.patches) == 6
-    assert [bar.get_width() for bar in ax.patches[:2]] == pytest.approx([0.3, 6 / 11])
+    assert len(bars(ax)) == 6
+    assert [bar.get_width() for bar in bars(ax)[:2]] == pytest.approx([0.3, 6 / 11])
     assert legend(ax) == ["worst case", "average", "transpose"]
     assert [each.get_text() for each in ax.get_yticklabels()] == ["dor", "u2turn"]
-    assert "6/11 = 0.545" in texts(ax)
-    assert sum("±" in text for text in texts(ax)) == 2
+    assert "6/11 = 0.5455" in texts(ax)
     assert ax.get_title() == "Throughput on mesh:5x5"
-    assert len(result.plot(of="transpose").patches) == 2
+    assert len(bars(result.plot(of="transpose"))) == 2
+
+
+def test_estimates_have_whiskers_and_a_note_and_digits_that_fit_the_error() -> None:
+    result = obliv.compare("mesh:5x5", "dor", "u2turn", samples=100)
+    ax = result.plot()
+    errors = [each.of_capacity("average").stderr for each in result.entries]
+    assert whiskers(ax) == pytest.approx([2 * each for each in errors])
+    estimates = [text for text in texts(ax) if re.match(r"0\.\d+ ± 0\.\d+$", text)]
+    assert len(estimates) == 2
+    for text in estimates:
+        value, error = text.split(" ± ")
+        assert len(value) == len(error)
+        assert len(error.lstrip("0.")) in (1, 2)
+    assert "without ±: exact" in texts(ax)[-1]
+    assert not whiskers(obliv.compare("mesh:5x5", "dor").plot())
+    for kind in ("plane", "lines"):
+        assert whiskers(result.plot(kind=kind, of="average")) == pytest.approx([2 * each for each in errors])
+
+
+def test_exact_numbers_without_a_short_fraction_are_marked_as_in_the_table() -> None:
+    result = obliv.compare("mesh:7x7", "romm:xy", traffic="transpose")
+    ax = result.plot()
+    assert "≈ 0.5757" in texts(ax)
+    assert "≈ 0.5757" in repr(result)
+    assert texts(ax)[-1] == "≈: exact, but its fraction is too long to write"
+
+
+def test_the_line_of_capacity_is_named_and_behind_the_numbers() -> None:
+    result = obliv.compare("mesh:4x4", "dor", traffic="nearest-neighbor")
+    ax = result.plot()
+    assert "capacity" in texts(ax)
+    line = next(each for each in ax.lines if list(each.get_xdata()) == [1.0, 1.0])
+    assert all(line.get_zorder() < each.get_zorder() for each in [*bars(ax), *ax.texts])
+    title = ax.title.get_window_extent()
+    assert not title.overlaps(boxes(ax)["capacity"])
+    assert "capacity" not in texts(obliv.compare("mesh:4x4", "dor").plot())
+
+
+def test_series_have_colours_of_their_own() -> None:
+    ax = obliv.compare("mesh:4x4", "dor", traffic=["transpose", "tornado", "uniform"], samples=10).plot()
+    colours = [matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bars(ax)]
+    assert len(set(colours)) == 5
+
+
+def test_traffic_that_loads_nothing_is_told_from_what_does_not_fit() -> None:
+    ax = obliv.compare("mesh:4x4", "dor", traffic=["shift:0", "transpose"]).plot()
+    assert "loads nothing" in texts(ax)
+    assert "does not fit" not in texts(ax)
+    ax = obliv.compare(["mesh:4x4", "mesh:5x4"], "dor", traffic=["shift:0", "transpose"]).plot(kind="bars")
+    assert texts(ax).count("loads nothing") == 2
+    assert texts(ax).count("does not fit") == 1
+
+
+def test_numbers_at_the_ends_of_bars_stay_on_the_axes() -> None:
+    ax = obliv.compare("torus:8x8", "dor", "romm:xy", traffic="transpose", samples=10).plot()
+    ends = [box for text, box in boxes(ax).items() if text[0] in "0123456789≈"]
+    assert max(box.x1 for box in ends) <= ax.get_window_extent().x1
 
 
 def test_lines_over_several_topologies() -> None:
@@ -37,17 +107,36 @@ def test_lines_over_several_topologies() -> None:
     assert ax.get_xlabel() == "mesh"
 
 
-def test_the_plane_has_a_name_at_every_point_and_none_over_another() -> None:
-    names = ["dor", "o1turn", "romm", "valiant", "xyx", "yxy", "u2turn", "ival", "i2turn", "dor:yx"]
-    result = obliv.compare("mesh:6x6", *names)
+MANY = ["dor", "dor:yx", "o1turn", "romm", "romm:xy", "valiant", "xyx", "yxy", "u2turn", "u2turn-a"]
+MANY += ["ival", "i2turn", "ecmp"]
+
+
+@pytest.mark.parametrize("topology", ["mesh:4x4", "mesh:6x6", "torus:4x4"])
+def test_the_plane_has_a_name_at_every_point_and_none_over_another(topology: str) -> None:
+    result = obliv.compare(topology, *MANY)
     ax = result.plot(kind="plane")
-    said = [name for text in texts(ax) for name in text.split(", ")]
-    assert sorted(said) == sorted(names)
-    ax.figure.canvas.draw()
-    boxes = [each.get_window_extent() for each in ax.texts]
-    assert not any(one.overlaps(two) for one, two in combinations(boxes, 2))
+    said = [name for text in texts(ax) for name in text.replace("\n", " ").split(", ")]
+    assert sorted(said) == sorted(MANY)
+    found = list(boxes(ax).values())
+    assert len(found) == len({(each.hops_over_minimal, each.worst) for each in result.entries})
+    assert not any(one.overlaps(two) for one, two in combinations(found, 2))
+    marks = [ax.transData.transform(each.get_offsets()) for each in ax.collections if len(each.get_offsets()) == 1]
+    assert not any(box.contains(*at) for box in found for (at,) in marks)
     several = obliv.compare(["mesh:3x3", "mesh:5x5"], "dor", "u2turn").plot(kind="plane")
-    assert texts(several) == ["dor", "u2turn"]
+    assert sorted(texts(several)) == ["dor", "u2turn"]
+
+
+def test_names_of_crowded_points_do_not_overlap_either() -> None:
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots(figsize=(3, 2))
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+    spots = [(0.5 + 0.01 * (k % 5), 0.5 + 0.01 * (k // 5)) for k in range(40)]
+    label_points(ax, [(spot, f"routing {k}") for k, spot in enumerate(spots)], spots)
+    found = boxes(ax)
+    assert len(found) == 40
+    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
 
 
 def test_where_something_does_not_fit_the_rest_is_drawn() -> None:
@@ -57,6 +146,15 @@ def test_where_something_does_not_fit_the_rest_is_drawn() -> None:
     assert "of capacity" in result.plot(kind="lines").get_ylabel()
     mixed = obliv.compare(["mesh:3x3", "complete:5"], "ecmp").plot()
     assert mixed.get_ylabel() == "packets per node and cycle"
+
+
+def test_a_picture_has_the_unit_of_the_table() -> None:
+    result = obliv.compare(["mesh:3x3", "complete:5"], "ecmp", "dor")
+    ax = result.plot(kind="bars")
+    assert ax.get_xlabel() == "packets per node and cycle"
+    assert "4/7 = 0.5714" in texts(ax)
+    assert "4/7 = 0.5714" in repr(result)
+    assert "packets per node and cycle" in repr(result)
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
-from drawn import how_many, part, texts
+from drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view
@@ -118,8 +119,17 @@ def test_the_worst_channel_is_pointed_out_with_its_load() -> None:
     loads[7] = Fraction(5, 2)
     ax = view.draw_loads(topology, loads)
     assert how_many(ax, "worst channel") == 1
-    assert "5/2" in texts(ax)
-    assert "1/3" in texts(view.draw_loads(topology, loads, worst=2))
+    assert legend(ax) == [f"channel {topology.channel_name(7).replace('->', '→')}: 5/2"]
+    assert "1/3" in legend(view.draw_loads(topology, loads, worst=2))[0]
+    assert texts(ax) == []  # nothing hides the channels
+
+
+def test_on_a_fine_grid_the_worst_channel_is_circled_within_the_picture() -> None:
+    topology = obliv.torus(30, 30)
+    ax = view.draw_loads(topology, [Fraction(1)] * topology.channels)
+    circle = next(each for each in ax.lines if each.get_gid() == "circle round the worst channel")
+    assert not circle.get_clip_on()
+    assert ax.figure.bbox.x0 <= circle.get_window_extent().x0
 
 
 def test_nothing_is_pointed_out_where_nothing_is_loaded() -> None:
@@ -152,13 +162,52 @@ def test_everything_is_inside_a_figure_of_our_own() -> None:
 
 def test_labels() -> None:
     cube = obliv.hypercube(3)
-    assert "011" in texts(view.draw_topology(cube))
+    assert "0,1,1" in texts(view.draw_topology(cube))
+    assert "0,2,1" in texts(view.draw_topology(obliv.topology("mesh:3x3x3")))
     assert texts(view.draw_topology(cube, labels=False)) == []
     grid = obliv.mesh(4, 4)
     assert [each.get_text() for each in view.draw_topology(grid).get_xticklabels()] == ["0", "1", "2", "3"]
     assert len(texts(view.draw_topology(grid, labels=True))) == 16
     named = obliv.build("two", 2, [(0, 1), (1, 0)], labels=("Frankfurt am Main", "Köln"))
     assert "Frankfurt am Main" in texts(view.draw_topology(named))
+
+
+def test_long_names_stand_clear_of_each_other_and_above_all_lines() -> None:
+    labels = ("Frankfurt am Main", "Mainz", "Wiesbaden", "Offenbach am Main", "Hanau")
+    at = np.array([[0.0, 0.0], [0.25, 0.05], [0.5, 0.0], [0.75, 0.05], [1.0, 0.0]])
+    links = [(k, k + 1) for k in range(4)] + [(k + 1, k) for k in range(4)]
+    ax = view.draw_topology(obliv.build("near", 5, links, labels=labels, positions=at))
+    found = boxes(ax)
+    assert sorted(found) == sorted(labels)
+    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
+    highest = max(each.get_zorder() for each in ax.collections)
+    assert all(each.get_zorder() > highest and each.get_path_effects() for each in ax.texts)
+
+
+def test_names_keep_clear_of_colour_bar_key_and_title() -> None:
+    labels = ("a terminal at the top of all", "a terminal far out on the right", "a low one")
+    at = np.array([[0.5, 1.0], [1.0, 0.5], [0.5, 0.0]])
+    topology = obliv.build("wide", 3, [(0, 1), (1, 0), (1, 2), (2, 1)], labels=labels, positions=at)
+    ax = view.plot_loads(obliv.routing("shortest", topology), "uniform")
+    found = list(boxes(ax).values())
+    around = [ax.title.get_window_extent(), ax.get_legend().get_window_extent()]
+    around += [each.get_tightbbox() for each in ax.child_axes]
+    assert not any(box.overlaps(other) for box in found for other in around)
+
+
+def test_the_key_says_what_black_and_white_nodes_are() -> None:
+    both = ["terminal (sends and takes packets)", "router (passes packets on)"]
+    assert legend(view.plot_topology(obliv.topology("cmesh:2x2,c=2"))) == both
+    assert legend(view.plot_topology(obliv.mesh(3, 3))) == []
+    routing = obliv.routing("ecmp", obliv.topology("cmesh:2x2,c=2"))
+    assert legend(obliv.worst_case(routing).plot())[-2:] == both
+    assert legend(view.draw_paths(routing, 0, 11))[-2:] == both
+
+
+def test_channels_of_large_networks_stay_visible() -> None:
+    ax = view.draw_topology(obliv.torus(60, 60))
+    across = min(np.ptp(path.vertices, axis=0).min() for path in part(ax, "channels").get_paths()[:100])
+    assert across * ax.get_window_extent().width / np.ptp(ax.get_xlim()) * 72 / ax.figure.dpi > 0.5
 
 
 def test_switches_look_unlike_terminals() -> None:

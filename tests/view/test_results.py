@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import how_many, part
+from drawn import everything, how_many, legend, part, texts
 
 import obliv
 from obliv import view
@@ -15,10 +16,6 @@ from obliv import view
 
 def worst(topology: str, routing: str) -> obliv.WorstCase:
     return obliv.worst_case(obliv.routing(routing, obliv.topology(topology)))
-
-
-def legend(ax: object) -> list[str]:
-    return [each.get_text() for each in ax.get_legend().get_texts()]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("topology", "routing"), [("mesh:4x4", "dor"), ("torus:4x3", "romm"), ("ring:7", "ecmp")])
@@ -108,7 +105,27 @@ def test_estimates_say_so() -> None:
     result = obliv.worst_case(routing, samples=5, rng=np.random.default_rng(1))
     ax = result.plot()
     assert "±" in ax.get_title()
+    assert "(estimated)" in ax.get_title()
     assert "estimated" in ax.child_axes[0].get_ylabel()
+    assert "estimated" in result.plot(kind="matrix").child_axes[0].get_ylabel()
+
+
+def test_a_picture_of_an_estimate_shows_the_estimate_and_nothing_exact() -> None:
+    routing = obliv.routing("valiant", obliv.mesh(4, 4))
+    result = obliv.worst_case(routing, samples=100)
+    searched = routing.pair_loads(100).under(obliv.permutation(result.permutation))[result.channel["id"]]
+    assert searched > result.channel_load.value + 2 * result.channel_load.stderr  # biased: chosen as the worst
+    for kind in ("network", "matrix"):
+        ax = result.plot(kind=kind)
+        assert str(searched) not in everything(ax.figure)
+        assert not re.search(r"\d/\d", everything(ax.figure))
+        assert "2.12 ± 0.12" in ax.get_title()
+    ax = result.plot()
+    assert legend(ax)[0].endswith("2.12 ± 0.12")
+    loads = part(ax, "channels").get_array()
+    assert np.isclose(loads, result.channel_load.value).sum() == 1
+    exact = routing.pair_loads().under(obliv.permutation(result.permutation))
+    assert loads.max() < float(max(exact)) + 5 * result.channel_load.stderr
 
 
 def test_a_network_without_channels_is_refused() -> None:
@@ -138,7 +155,7 @@ def test_bars_of_throughput() -> None:
     result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform", "shift:0")
     ax = result.plot()
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([5 / 18, 1.0, 0.0])
-    assert [each.get_text() for each in ax.texts] == ["5/18 = 0.2778", "1", "loads no channel"]
+    assert texts(ax) == ["5/18 = 0.2778", "1", "loads nothing", "capacity"]
     assert [each.get_text() for each in ax.get_yticklabels()] == ["tornado", "uniform", "shift:0"]
     assert ax.get_xlabel() == "fraction of capacity"
 

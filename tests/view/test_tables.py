@@ -28,7 +28,7 @@ def printed(made: object) -> str:
 def test_numbers_are_shown_as_what_they_are() -> None:
     text = printed(table(ROWS))
     assert "25/144 = 0.1736" in text
-    assert "0.41 ± 0.002" in text
+    assert "0.410 ± 0.002" in text
     assert "sampled [0,1]" in text  # brackets are no markup
     assert "yes" in text
     assert "no" in text
@@ -57,7 +57,17 @@ def test_columns_can_be_chosen_and_named() -> None:
         (Fraction(-1, 3), "-1/3 = -0.3333"),
         (Fraction(10**30, 3), "≈ 3.333e+29"),
         (Fraction(10**400), "≈ inf"),
-        (Estimate(0.41, 0.002, 9), "0.41 ± 0.002"),
+        (Estimate(0.41, 0.002, 9), "0.410 ± 0.002"),
+        (Estimate(0.571509, 0.0000312, 9), "0.57151 ± 0.00003"),
+        (Estimate(0.5, 0.00006, 9), "0.50000 ± 0.00006"),
+        (Estimate(2.12, 0.118, 9), "2.12 ± 0.12"),
+        (Estimate(0.1234, 0.00996, 9), "0.123 ± 0.010"),
+        (Estimate(0.5, 1e-17, 9), "0.500000 ± <1e-6"),
+        (Estimate(12.5, 0.0, 9), "12.5000 ± <1e-4"),
+        (Estimate(0.0, 0.0, 9), "0.000000 ± <1e-6"),
+        (Estimate(1234567.0, 4321.0, 9), "1235000 ± 4000"),
+        (Estimate(1e-12, 3e-13, 9), "1e-12 ± 3e-13"),
+        (Estimate(1.0, float("nan"), 9), "1 ± nan"),
         (0.123456, "0.1235"),
         (12, "12"),
     ],

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from obliv.analysis._average_kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.pair_words import PairWords, pair_words
-from obliv.errors import InputError
+from obliv.errors import InputError, Interrupted
 from obliv.loads.pair_loads import PairLoads
 from obliv.results import Estimate, provenance
 from obliv.results.average import Average
 from obliv.routing.routing import Routing
+from obliv.traffic.traffic import permutation
 
 __all__ = ["average_case"]
 
@@ -84,10 +85,14 @@ def average_case(
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
     n, base = loads.terminals, loads.topology.capacity_load
     seed = None
+    missing = 0
+    idle = "some of this traffic loads no channel: its throughput is infinite"
     load: Fraction | Estimate
     mean: Fraction | Estimate | None
     if exact:
-        if n > 9 or ensemble != "permutations":
+        if ensemble != "permutations":
+            raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
+        if n > 9:
             raise InputError(
                 f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
             )
@@ -100,12 +105,18 @@ def average_case(
         if not 0 <= seed < 2**63:
             raise InputError(f"seed {seed}: it must lie between 0 and 2^63")
         if ensemble == "permutations":
-            load, mean = _figures(_random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step), samples)
+            maxima = _random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step)
         else:
-            load, mean = _figures(_matrices(loads, samples, seed, ensemble, step), samples)
+            maxima = _matrices(loads, samples, seed, ensemble, step)
+        load, mean = _figures(maxima)
+        missing = samples - load.samples
+        samples = load.samples
+        if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
+            idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
+            mean = None
     routing = x.spec if isinstance(x, Routing) else "pair loads"
     through = _inverse(load)
-    return Average(
+    result = Average(
         topology=loads.topology.spec,
         routing=routing,
         provenance=provenance(
@@ -122,11 +133,12 @@ def average_case(
         throughput=through,
         fraction_of_capacity=None if base is None or through is None else _scaled(through, base),
         mean_throughput=mean,
-        mean_throughput_reason=""
-        if mean is not None
-        else "some of this traffic loads no channel: its throughput is infinite",
+        mean_throughput_reason=idle if mean is None else "",
         capacity=None if base is None else 1 / base,
     )
+    if missing:
+        raise Interrupted(f"after {samples} of {samples + missing} samples", result)
+    return result
 
 
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
@@ -206,16 +218,22 @@ def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Ca
         step("matrices", (first + count) / samples)
 
 
-def _figures(maxima: Maxima, samples: int) -> tuple[Estimate, Estimate | None]:
-    """Mean of the largest loads and of their reciprocals, with standard errors."""
+def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None]:
+    """Mean of the largest loads and of their reciprocals, with standard errors; of those before an interrupt."""
     sums = np.zeros(4)
+    samples = 0
     idle = False
-    for values, denominator in maxima:
-        load = values / denominator
-        sums[:2] += load.sum(), (load * load).sum()
-        idle = idle or bool((load == 0).any())
-        if not idle:
-            sums[2:] += (1 / load).sum(), (1 / load**2).sum()
+    try:
+        for values, denominator in maxima:
+            load = values / denominator
+            samples += len(load)
+            sums[:2] += load.sum(), (load * load).sum()
+            idle = idle or bool((load == 0).any())
+            if not idle:
+                sums[2:] += (1 / load).sum(), (1 / load**2).sum()
+    except KeyboardInterrupt:
+        if samples < 2:
+            raise
     mean, through = sums[0] / samples, sums[2] / samples
     errors = [
         sqrt(max(0.0, squares / samples - value**2) / (samples - 1))

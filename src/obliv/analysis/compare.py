@@ -14,7 +14,7 @@ from obliv.analysis.average import average_case
 from obliv.analysis.locality import minimal_hops
 from obliv.analysis.throughput import throughput
 from obliv.analysis.worst_case import worst_case
-from obliv.errors import InputError, RoutingError, TooLargeError, TrafficError
+from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
 from obliv.routing import from_spec as routing_of
@@ -45,7 +45,7 @@ def compare(
     ----------
     topology : Topology, str, or several of them in a list
         The networks, or their specs.
-    *routings : str or Routing, or a function from a topology to a Routing
+    *routings : str or Routing, or a function from a topology to a Routing, or several in a list
         Specs are made on every topology; a Routing has its own.
     traffic : str or Traffic, or several of them in a list
         Patterns, or their specs.
@@ -80,6 +80,7 @@ def compare(
     step = progress or (lambda what, share: None)
     networks: list[Topology] = [topology_of(each) for each in _several(topology)]
     patterns = _several(traffic)
+    routings = tuple(one for each in routings for one in _several(each))
     if not networks or not routings:
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
     if samples < 0 or samples == 1:
@@ -90,21 +91,30 @@ def compare(
     names = [_name(made, given) for made, given in zip(flows, patterns, strict=True)]
     labels = [_name(made, given) for made, given in zip(ways, routings, strict=True)]
     rows: list[list[Entry | InputError]] = [[] for _ in ways]
-    for at, network in enumerate(networks):
-        under = {name: made[at] for name, made in zip(names, flows, strict=True)}
-        least = minimal_hops(network)
-        for k, (label, made) in enumerate(zip(labels, ways, strict=True)):
-            done = at * len(ways) + k
+    stopped = False
+    try:
+        for at, network in enumerate(networks):
+            under = {name: made[at] for name, made in zip(names, flows, strict=True)}
+            least = minimal_hops(network)
+            for k, (label, made) in enumerate(zip(labels, ways, strict=True)):
+                done = at * len(ways) + k
 
-            def part(what: str, share: float, done: int = done, where: str = f"{label} on {network.spec}") -> None:
-                step(f"{where}: {what}", (done + min(share, 1.0)) / (len(networks) * len(ways)))
+                def part(what: str, share: float, done: int = done, where: str = f"{label} on {network.spec}") -> None:
+                    step(f"{where}: {what}", (done + min(share, 1.0)) / (len(networks) * len(ways)))
 
-            rows[k].append(_attempt(_entry, network, label, made[at], under, least, samples, seed, part))
-    for each in rows:
-        _require_one(each)
+                rows[k].append(_attempt(_entry, network, label, made[at], under, least, samples, seed, part))
+    except KeyboardInterrupt:
+        if not rows[0]:
+            raise
+        stopped = True
+    else:
+        for each in rows:
+            _require_one(each)
     entries = []
     for at, network in enumerate(networks):
         for label, each in zip(labels, rows, strict=True):
+            if at == len(each):  # interrupted before
+                continue
             row = each[at]
             if isinstance(row, InputError):
                 lost = {"routing": str(row)}
@@ -112,10 +122,10 @@ def compare(
             entries.append(row)
     used = [x for x in (*networks, *chain(*ways), *chain(*flows)) if not isinstance(x, InputError)]
     where = ",".join(network.spec for network in networks)
-    specs = {"topology": where, "routing": ",".join(labels), "traffic": ",".join(names)}
-    return Comparison(
+    specs = {"topology": [network.spec for network in networks], "routing": labels, "traffic": names}
+    result = Comparison(
         topology=where,
-        routing=specs["routing"],
+        routing=",".join(labels),
         provenance=provenance(
             specs,
             time.perf_counter() - began,
@@ -126,6 +136,9 @@ def compare(
         entries=tuple(entries),
         samples=samples,
     )
+    if stopped:
+        raise Interrupted(f"after {len(entries)} of {len(networks) * len(ways)} rows; name the others to go on", result)
+    return result
 
 
 def _entry(
@@ -149,7 +162,7 @@ def _entry(
         found = average_case(loads, samples, seed, progress=lambda what, share: step(what, 0.7 + 0.3 * share))
         average = found.throughput
     fitting = {name: flow for name, flow in under.items() if name not in reasons}
-    under_each = throughput(loads, *fitting.values()).patterns
+    under_each = throughput(loads, *fitting.values()).patterns if fitting else ()
     carried = {name: each["channel_load"] for name, each in zip(fitting, under_each, strict=True)}
     return Entry(
         topology=network.spec,

@@ -45,6 +45,8 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     began = time.perf_counter()
     if not isinstance(x, PairLoads | Routing):
         raise InputError(f"the throughput of a Routing or of PairLoads, not of {type(x).__name__}")
+    if not traffic:
+        raise InputError("the throughput under which traffic? obliv.throughput(routing, 'uniform', 'transpose')")
     loads = x if isinstance(x, PairLoads) else x.pair_loads()
     if loads.samples is not None:
         raise InputError("these pair loads are estimates; the throughput of a pattern needs exact ones")
@@ -68,7 +70,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
             }
         )
     routing = x.spec if isinstance(x, Routing) else "pair loads"
-    specs = {"topology": topology.spec, "routing": routing, "traffic": ",".join(str(p["traffic"]) for p in patterns)}
+    specs = {"topology": topology.spec, "routing": routing, "traffic": [str(each["traffic"]) for each in patterns]}
     return Throughput(
         topology=topology.spec,
         routing=routing,

@@ -14,6 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 it is so, 1 the answer is no, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     """
+    from obliv.cli.common import Stopped
     from obliv.errors import ObliviousError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -30,12 +31,19 @@ def main(arguments: list[str] | None = None) -> int:
         return status if isinstance(status, int) else 0
     except ObliviousError as error:
         return _refused(str(error))
+    except Stopped as stop:
+        print(f"\nobliv: interrupted {stop}", file=sys.stderr)
+        return 130
     except KeyboardInterrupt:
         print("\nobliv: interrupted; nothing half-done was written, the same command starts again", file=sys.stderr)
         return 130
     except BrokenPipeError:
         sys.stderr.close()  # the reader has gone: say nothing more
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            return _failed(error)
+        return _refused(f"the answer cannot be written: {error.strerror or error}")
     except MemoryError:
         return _refused("the problem does not fit in memory; choose a smaller network")
     except Exception as error:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, RoutingSpec, Seed, TopologySpec, answer, made, progress
+from obliv.cli.common import Format, FormatOption, RoutingSpec, Seed, TopologySpec, answer, kept, made, progress
+from obliv.errors import InputError
 
 __all__ = ["average"]
 
@@ -14,7 +15,9 @@ __all__ = ["average"]
 def average(
     topology: TopologySpec,
     routing: RoutingSpec,
-    samples: Annotated[int, typer.Option("--samples", help="How many random permutations.")] = 100_000,
+    samples: Annotated[
+        int | None, typer.Option("--samples", help="How many random permutations.", show_default="100000")
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="All permutations instead (up to 9 terminals).")] = False,
     ensemble: Annotated[
         str, typer.Option("--ensemble", help="permutations, birkhoff:K (mixtures of K of them) or sinkhorn.")
@@ -32,6 +35,9 @@ def average(
     from obliv.analysis.average import average_case
 
     _, way = made(topology, routing)
-    with progress() as step:
-        result = average_case(way, samples, seed, exact=exact, ensemble=ensemble, jobs=jobs or None, progress=step)
+    if exact and samples is not None:
+        raise InputError("--exact takes all permutations: leave out --samples, or --exact")
+    draws = 100_000 if samples is None else samples
+    with kept(format), progress() as step:
+        result = average_case(way, draws, seed, exact=exact, ensemble=ensemble, jobs=jobs or None, progress=step)
     answer(result, format)

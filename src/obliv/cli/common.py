@@ -7,11 +7,27 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Format", "RoutingSpec", "Seed", "TopologySpec", "answer", "csv_text", "made", "progress"]
+from obliv.errors import FileError, Interrupted
+from obliv.files import require_place
+
+__all__ = [
+    "Format",
+    "RoutingSpec",
+    "Seed",
+    "Stopped",
+    "TopologySpec",
+    "answer",
+    "csv_text",
+    "kept",
+    "made",
+    "progress",
+    "require_outputs",
+]
 
 
 class Format(StrEnum):
@@ -80,6 +96,33 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     finally:
         if bar is not None:
             bar.stop()
+
+
+class Stopped(BaseException):
+    """Ctrl-C after what was finished has been printed; no KeyboardInterrupt, which typer would take for its own."""
+
+
+@contextmanager
+def kept(form: Format) -> Iterator[None]:
+    """Print what is finished where Ctrl-C ends long work."""
+    try:
+        yield
+    except Interrupted as stop:
+        answer(stop.so_far, form)
+        raise Stopped(str(stop)) from None
+
+
+def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ()) -> None:
+    """Refuse outputs that cannot be written, have one name, or would replace a file that was read."""
+    named = [path for path in paths if path is not None]
+    for path in named:
+        require_place(path)
+    real = [path.resolve() for path in named]
+    if len(set(real)) < len(real):
+        raise FileError("is named for two outputs: give each its own", named[-1])
+    for name, _ in inputs:
+        if Path(name).resolve() in real:
+            raise FileError("was read as input and would be replaced: name another file", name)
 
 
 def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, progress, say
+from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, kept, progress, require_outputs, say
+from obliv.errors import InputError
 
 __all__ = ["compare"]
 
@@ -56,11 +57,14 @@ def compare(
         from obliv import view
 
         view.require_format(plot)
+    elif picture is not Picture.auto:
+        raise InputError(f"--picture {picture.value} needs a file to draw in: --plot FILE.png")
+    require_outputs(plot)
     networks = [from_spec(spec) for spec in (topology, *(also or ()))]
     for note in dict.fromkeys(note for network in networks for note in network.notes):
         say(note)
     patterns = [spec for text in traffic or () for spec in _patterns(text)]
-    with progress() as step:
+    with kept(format), progress() as step:
         result = compared(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
     if plot is not None:
         view.save(result, plot, kind=picture.value)

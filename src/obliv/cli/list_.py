@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from obliv._version import __version__
 from obliv.cli.common import Format, FormatOption, csv_text
 
 __all__ = ["list_"]
@@ -22,7 +23,7 @@ class What(StrEnum):
 
 
 def list_(
-    what: Annotated[What, typer.Argument(help="Which registry.")],
+    what: Annotated[What, typer.Argument(metavar="topologies|routings|traffic", help="What to list.")],
     format: FormatOption = Format.table,
 ) -> None:
     """The topologies, routings or traffic patterns that there are, a line each.
@@ -36,7 +37,13 @@ def list_(
         {"name": e.name, "example": e.example, "aliases": list(e.aliases), "summary": e.summary} for e in registry
     ]
     if format is Format.json:
-        print(json.dumps({"kind": "list", "what": what.value, "rows": rows}, indent=2, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"kind": "list", "what": what.value, "rows": rows, "provenance": {"version": __version__}},
+                indent=2,
+                ensure_ascii=False,
+            )
+        )
     elif format is Format.csv:
         print(csv_text([row | {"aliases": " ".join(row["aliases"])} for row in rows]), end="")
     else:

@@ -8,12 +8,14 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import RoutingSpec, TopologySpec, made, progress, say
+from obliv.cli.common import RoutingSpec, TopologySpec, made, progress, require_outputs, say
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Pictures: of a topology, of loads, of worst traffic."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Pictures: of a topology, of loads, of worst traffic.\n\nExample: obliv plot worst torus:9x9 romm -o w.png",
 )
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to draw: .png, .svg or .pdf.")]
@@ -36,6 +38,7 @@ def topology_(topology: TopologySpec, output: Output) -> None:
     from obliv import view
 
     view.require_format(output)
+    require_outputs(output)
     view.save(view.plot_topology(obliv.topology(topology)), output)
     say(f"drawn in {output}")
 
@@ -55,6 +58,7 @@ def loads(
     from obliv import view
 
     view.require_format(output)
+    require_outputs(output)
     network, way = made(topology, routing)
     view.save(view.plot_loads(way, obliv.traffic(traffic, network)), output)
     say(f"drawn in {output}")
@@ -75,6 +79,7 @@ def worst(
     from obliv.analysis.worst_case import worst_case
 
     view.require_format(output)
+    require_outputs(output)
     _, way = made(topology, routing)
     with progress() as step:
         result = worst_case(way, progress=step)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Annotated, Any
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, csv_text, progress
+from obliv.cli.common import Format, FormatOption, Stopped, csv_text, progress
+from obliv.errors import Interrupted
 
 __all__ = ["reproduce"]
 
@@ -26,6 +28,7 @@ def reproduce(
     Example: obliv reproduce towles
     """
     from obliv import papers
+    from obliv.results import provenance
 
     if not paper:
         listed = [{"paper": name, "about": about} for name, about in papers.known().items()]
@@ -37,14 +40,23 @@ def reproduce(
             for row in listed:
                 print(f"{row['paper']:<10}  {row['about']}")
         return
-    with progress() as step:
-        rows = papers.reproduce(paper, table, step)
+    began = time.perf_counter()
+    stopped: Interrupted | None = None
+    try:
+        with progress() as step:
+            rows = papers.reproduce(paper, table, step)
+    except Interrupted as stop:
+        rows, stopped = stop.so_far, stop
     if format is Format.json:
-        print(json.dumps({"kind": "reproduce", "rows": rows}, indent=2, ensure_ascii=False))
+        specs = {"paper": paper, "table": table} if table else {"paper": paper}
+        made = provenance(specs, time.perf_counter() - began, "as each row says")
+        print(json.dumps({"kind": "reproduce", "rows": rows, "provenance": made}, indent=2, ensure_ascii=False))
     elif format is Format.csv:
         print(csv_text([_flat(row) for row in rows]), end="")
     else:
         print(papers.as_text(rows))
+    if stopped is not None:
+        raise Stopped(str(stopped))
     if any(row["verdict"] == "differs" for row in rows):
         raise typer.Exit(1)
 

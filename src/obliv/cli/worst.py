@@ -7,8 +7,18 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, RoutingSpec, Seed, TopologySpec, answer, made, progress, say
-from obliv.errors import FileError
+from obliv.cli.common import (
+    Format,
+    FormatOption,
+    RoutingSpec,
+    Seed,
+    TopologySpec,
+    answer,
+    made,
+    progress,
+    require_outputs,
+    say,
+)
 
 __all__ = ["worst"]
 
@@ -47,9 +57,9 @@ def worst(
         from obliv import view
 
         view.require_format(plot)
-    if output is not None and not output.absolute().parent.is_dir():
-        raise FileError("its folder does not exist", output)
-    _, way = made(topology, routing)
+    require_outputs(output, plot)
+    network, way = made(topology, routing)
+    require_outputs(output, plot, inputs=(*network.sources, *way.sources))
     with progress() as step:
         result = worst_case(
             way,
@@ -65,4 +75,6 @@ def worst(
     if plot is not None:
         view.save(result, plot)
         say(f"drawn in {plot}")
+    if certificate and format is not Format.json:
+        say("the certificate is in --format json, or in the file of --output")
     answer(result, format, hide=() if certificate else ("certificate",))

@@ -20,11 +20,11 @@ from obliv.io._links import Edge, Links
 from obliv.specs import rational
 from obliv.topology.topology import Topology, build
 
-__all__ = ["Options", "from_file", "network", "positive"]
+__all__ = ["MUST_BE", "Options", "from_file", "network", "positive"]
 
 Parse = Callable[[str, object], Links]
 
-_MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
+MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Options:
         if self.default and not self.bandwidth:
             raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: give both")
         if self.default and positive(self.default) is None:
-            raise SpecError(f"default={self.default}: {_MUST_BE}")
+            raise SpecError(f"default={self.default}: {MUST_BE}")
         for name, value, known in (
             ("terminals", self.terminals, ("all", "internal", "numbered")),
             ("component", self.component, ("largest",)),
@@ -177,7 +177,7 @@ def _bandwidths(links: Links, edges: Sequence[Edge], options: Options, notes: li
         text = links.value(edge, wanted)
         speed = number(text) if text else default
         if speed is None:
-            raise links.fault(f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: {_MUST_BE}", edge.line)
+            raise links.fault(f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: {MUST_BE}", edge.line)
         speeds.append(speed)
     return speeds
 
@@ -292,7 +292,7 @@ def _rates(links: Links, terminals: list[int], what: str, wanted: str, notes: li
         rate = number(text)
         if rate is None:
             name = shown(links.names[node])
-            raise links.fault(f"{wanted} of node {name} is {shown(text)}: {_MUST_BE}", links.node_line(node))
+            raise links.fault(f"{wanted} of node {name} is {shown(text)}: {MUST_BE}", links.node_line(node))
         rates.append(rate)
     return () if all(rate == 1 for rate in rates) else tuple(rates)
 

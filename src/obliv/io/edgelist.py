@@ -8,8 +8,9 @@ from pathlib import Path
 from obliv.errors import FileError, TopologyError
 from obliv.files import lines, shown
 from obliv.io._links import Links, add
-from obliv.io._network import Options, from_file
+from obliv.io._network import MUST_BE, Options, from_file
 from obliv.io._write import of_terminals, save
+from obliv.specs import rational
 from obliv.topology.topology import Topology
 
 __all__ = ["parse", "read_edgelist", "write_edgelist"]
@@ -115,6 +116,9 @@ def parse(text: str, path: object = None) -> Links:
         if not words:
             continue
         links.join(words[0], words[1], number, {"bandwidth": words[2]} if len(words) > 2 else {})
+        if len(words) > 2 and rational(words[2]) is None:
+            name = links.edge_name(links.edges[-1])
+            raise links.fault(f"bandwidth of edge {name} is {shown(words[2])}: {MUST_BE}", number)
         tail, head = links.edges[-1][:2]
         both_ways += (head, tail) in seen and head != tail
         seen.add((tail, head))
@@ -151,6 +155,12 @@ def _words(line: str, path: object, number: int) -> list[str]:
     if words[2:] == ["{}"]:  # NetworkX writes the attributes of an edge so
         words.pop()
     single = not commas or all(len(word.split()) == 1 for word in words)
+    quoted = next((word for word in words if word[:1] in "\"'"), None)
+    arrow = next((word for word in words if word in ("->", "<-", "--", "-", "<->", "=>")), None)
+    if quoted or arrow:
+        mend = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
+        found = shown(quoted or arrow or "")
+        raise FileError(f"{found} in an edge, which is written  u v  or  u v bandwidth: {mend}", path, number)
     if not words or (2 <= len(words) <= 3 and single):
         return words
     if commas:

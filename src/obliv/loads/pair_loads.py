@@ -88,6 +88,8 @@ class PairLoads(ABC):
         list of Fraction, length channels
             Exact (linear in the traffic); an estimate where the pair loads are.
         """
+        if not isinstance(traffic, Traffic):
+            raise TrafficError(f"{traffic!r} is no Traffic: make one with obliv.traffic(SPEC, topology)")
         if traffic.terminals != self.terminals:
             raise TrafficError(
                 f"{traffic.spec} has {traffic.terminals} terminals, {self.topology.spec} has {self.terminals}"

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from obliv.errors import SpecError, did_you_mean
+from obliv.errors import Interrupted, SpecError, did_you_mean
 from obliv.papers import text
 from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdict import verdict
@@ -66,9 +66,13 @@ def reproduce(
         def part(share: float, at: int = at, name: str = name) -> None:
             step(f"{paper} {name}", (at + share) / len(tables))
 
-        part(0.0)
-        rows += rows_of(asked, name, part)
-        part(1.0)
+        try:
+            part(0.0)
+            rows += rows_of(asked, name, part)
+            part(1.0)
+        except KeyboardInterrupt:
+            left = " ".join(tables[at:])
+            raise Interrupted(f"what is left: {left}; each can be asked for by name", rows) from None
     return rows
 
 

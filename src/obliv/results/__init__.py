@@ -57,7 +57,7 @@ def load(path: str | Path) -> Result:
     FileError
         If the file holds no result.
     """
-    known = (WorstCase, Throughput, Average, Comparison, Locality, Deadlock, VirtualChannels)
+    known = (WorstCase, Throughput, Average, Comparison, Locality, Deadlock, VirtualChannels, Verification)
     kinds: dict[str, Any] = {each.kind: each for each in known}
     made = read_json(path)
     if made.get("kind") not in kinds:

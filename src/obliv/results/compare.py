@@ -184,10 +184,14 @@ class Comparison(Result):
         rows = "".join(f"<tr>{row}</tr>" for row in body)
         return f"<table><caption style='text-align:left'>{caption}</caption><tr><b>{head}</b></tr>{rows}</table>"
 
+    @property
+    def relative(self) -> bool:
+        """Whether the table gives fractions of capacity: where every topology's is known, so that units never mix."""
+        return all(each.capacity is not None for each in self.entries)
+
     def _what(self) -> str:
-        known = [each.capacity is not None for each in self.entries]
-        what = "fractions of capacity" if all(known) else "fractions of capacity, else throughput"
-        return f"{what if any(known) else 'throughput (packets per node and cycle)'} on {self.topology}"
+        what = "fractions of capacity" if self.relative else "throughput (packets per node and cycle)"
+        return f"{what} on {self.topology}"
 
     def _cells(self) -> list[list[str]]:
         """The table as text, its heading first."""
@@ -195,7 +199,8 @@ class Comparison(Result):
         names = ["worst", *(["average"] if self.samples else []), *self.patterns]
         rows = [[*(["topology"] if several else []), "routing", *names, "hops", "× minimal"]]
         for each in self.entries:
-            numbers = [each.best_known(name) for name in names] + [each.hops, each.hops_over_minimal]
+            figures = each.of_capacity if self.relative else each.throughput
+            numbers = [figures(name) for name in names] + [each.hops, each.hops_over_minimal]
             start = [each.topology] if several else []
             rows.append([*start, each.routing, *(_short(value) for value in numbers)])
         return rows
@@ -206,6 +211,9 @@ class Comparison(Result):
         for each in self.entries:
             for name in each.beyond:
                 missing[f"  - {name} on {each.topology}: not admissible, terminals take more than 1 a cycle"] = None
+            for name in each.patterns:
+                if each.patterns[name] == 0:
+                    missing[f"  - {name} on {each.topology}: loads no channel, its throughput is infinite"] = None
             for what, reason in each.reasons.items():
                 missing[f"  - {'' if what == 'routing' else what + ' '}on {each.topology}: {reason}"] = None
         return list(missing)

@@ -21,7 +21,7 @@ __all__ = ["Result", "provenance"]
 
 
 def provenance(
-    specs: dict[str, str],
+    specs: dict[str, Any],
     seconds: float,
     exactness: str = "exact",
     seed: int | None = None,

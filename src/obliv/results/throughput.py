@@ -26,8 +26,13 @@ class Throughput(Result):
         return [
             (
                 each["traffic"],
-                f"load {shown(each['channel_load'])}, throughput {shown(each['throughput'])}"
-                + (f", of capacity {shown(each['fraction_of_capacity'])}" if self.capacity else ""),
+                (
+                    f"load {shown(each['channel_load'])}, throughput {shown(each['throughput'])}"
+                    + (f", of capacity {shown(each['fraction_of_capacity'])}" if self.capacity else "")
+                    if each["throughput"] is not None
+                    else "loads no channel: its throughput is infinite"
+                )
+                + ("" if each["admissible"] else " (not admissible)"),
             )
             for each in self.patterns
         ]

@@ -40,3 +40,16 @@ class Verification(Result):
             "provenance": self.provenance,
         }
         return made
+
+    @classmethod
+    def from_dict(cls, made: dict[str, Any]) -> Verification:
+        """The inverse of :meth:`to_dict`."""
+        return cls(
+            topology=made["topology"],
+            routing=made["routing"],
+            provenance=made["provenance"],
+            proved=made["proved"],
+            claim=made["claim"],
+            checks=tuple(dict(each) for each in made["checks"]),
+            unchecked=tuple(made["unchecked"]),
+        )

@@ -11,7 +11,7 @@ from obliv.specs import door, routings, split_mix
 __all__ = ["from_spec"]
 
 
-def from_spec(spec: Any, topology: Any) -> Any:
+def from_spec(spec: Any, topology: Any = None) -> Any:
     """The routing that a spec names, on a topology.
 
     Parameters
@@ -42,6 +42,8 @@ def from_spec(spec: Any, topology: Any) -> Any:
         return spec
     if not isinstance(spec, str):
         raise InputError(f"a routing is a spec or a Routing, not {type(spec).__name__}")
+    if topology is None:
+        raise InputError('a routing needs a topology: obliv.routing("romm", topology)')
     topology = topologies.from_spec(topology)
     mix = split_mix(spec)
     if mix is not None:

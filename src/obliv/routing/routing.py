@@ -267,6 +267,8 @@ class Mix(Routing):
         if any(not topology.same_network(part.topology) for _, part in self.parts):
             raise RoutingError("a mix needs routings on one topology")
         super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in self.parts))
+        if sum((weight for weight, _ in self.parts), Fraction(0)) > 1:
+            raise RoutingError(f"the weights of {self.spec} add up to more than 1: write 0.5 * a + 0.5 * b")
         self.sources = tuple(source for _, part in self.parts for source in part.sources)
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import TopologyError, require_memory
-from obliv.specs import fraction
+from obliv.specs import exact
 
 __all__ = ["IntArray", "Topology", "build"]
 
@@ -126,7 +126,10 @@ class Topology:
 
     def name_of(self, node: int) -> str:
         """What to call a node in messages and tables."""
-        return self.labels[node] if self.labels else str(node)
+        if not self.labels:
+            return str(node)
+        label = self.labels[node]
+        return label if len(self._by_label[label]) == 1 else f"{label} #{node}"  # several may have one name
 
     def channel_name(self, channel: int) -> str:
         """``tail -> head`` of a channel, in words."""
@@ -268,11 +271,8 @@ def _whole_numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
 
 
 def _positive(value: Any, what: str) -> Fraction:
-    try:
-        number = fraction(value) if isinstance(value, str) else Fraction(value)
-    except (ValueError, OverflowError, TypeError, ZeroDivisionError):
-        raise TopologyError(f"{what} is {value}: it must be a positive, finite number") from None
-    if number <= 0:
+    number = exact(value)
+    if number is None or number <= 0:
         raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
     return number
 

@@ -14,7 +14,7 @@ from obliv.traffic.traffic import Traffic
 __all__ = ["from_spec"]
 
 
-def from_spec(spec: Any, topology: Any) -> Any:
+def from_spec(spec: Any, topology: Any = None) -> Any:
     """The traffic that a spec names, on a topology.
 
     Parameters
@@ -34,6 +34,8 @@ def from_spec(spec: Any, topology: Any) -> Any:
     >>> obliv.traffic("shift:3", obliv.ring(8))
     <Traffic shift:3: 8 terminals, 8 flows>
     """
+    if topology is None:
+        raise InputError('a traffic needs a topology: obliv.traffic("tornado", topology)')
     topology = topologies.from_spec(topology)
     if isinstance(spec, Traffic):
         made = spec

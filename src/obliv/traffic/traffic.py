@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import TrafficError
+from obliv.specs import exact
 
 __all__ = ["Traffic", "matrix", "permutation"]
 
@@ -97,11 +98,11 @@ class Traffic:
         return rows
 
     def __mul__(self, factor: Any) -> Traffic:
-        if not isinstance(factor, int | Fraction | float):
+        if not isinstance(factor, int | Fraction | float | str):
             return NotImplemented
-        share = Fraction(factor)
-        if share < 0:
-            raise TrafficError(f"traffic cannot be scaled by {factor}: it must not be negative")
+        share = exact(factor)
+        if share is None or share < 0:
+            raise TrafficError(f"traffic cannot be scaled by {factor}: write a number that is not negative")
         flows = {
             (s, d): share * Fraction(amount, self.denominator)
             for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True)
@@ -161,18 +162,25 @@ def permutation(destinations: Sequence[int] | npt.NDArray[Any], spec: str = "per
     )
 
 
-def matrix(rows: Any, spec: str = "matrix", sources: tuple[tuple[str, str], ...] = ()) -> Traffic:
+def matrix(
+    rows: Any,
+    spec: str = "matrix",
+    sources: tuple[tuple[str, str], ...] = (),
+    injection: Sequence[Fraction] = (),
+) -> Traffic:
     """The traffic of a square matrix of rates.
 
     Parameters
     ----------
     rows : sequence of sequences, shape (N, N)
-        Packets per cycle; numbers are taken exactly as given (a float is the rational that it stores).
+        Packets per cycle; a float stands for the simplest rational that it is the nearest float of.
+    injection : sequence of Fraction, optional
+        What each terminal may send, where that is not 1.
 
     Raises
     ------
     TrafficError
-        If it is not square, holds a negative or infinite number, or a row adds up to more than one.
+        If it is not square, holds a negative or infinite number, or a row adds up to more than its terminal may send.
     """
     flows: dict[tuple[int, int], Fraction] = {}
     try:
@@ -188,16 +196,15 @@ def matrix(rows: Any, spec: str = "matrix", sources: tuple[tuple[str, str], ...]
                 f"{spec}: row {s} has {len(row)} entries and there are {n} rows; the matrix must be square"
             )
         for d, value in enumerate(row):
-            try:
-                amount = Fraction(value)
-            except (ValueError, OverflowError, TypeError, ZeroDivisionError):
-                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value!r}, not a finite number") from None
+            amount = exact(value)
+            if amount is None:
+                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value!r}, not a finite number")
             if amount < 0:
                 raise TrafficError(f"{spec}: entry ({s}, {d}) is {value}, rates must not be negative")
             if amount:
                 flows[s, d] = amount
     traffic = from_flows(spec, n, flows, Fraction(0), sources)
-    require_rows(traffic)
+    require_rows(traffic, injection)
     return traffic
 
 

@@ -66,8 +66,10 @@ def check(
 
     made = claim.to_dict() if isinstance(claim, Result) else read_json(claim)
     name = None if isinstance(claim, Result) else Path(claim)
-    if made.get("kind") != "worst":
+    if made.get("kind") not in ("worst", "ratio"):
         raise FileError(f"holds no claim that can be checked (kind {made.get('kind')!r})", name)
+    if isinstance(made.get("channel_load"), dict) and "stderr" in made["channel_load"]:
+        raise FileError("holds an estimate, which has no certificate: leave out --samples for an exact claim", name)
     try:
         parts = read_claim(made)
     except MalformedError as error:
@@ -79,6 +81,8 @@ def check(
         raise InputError("the claim was made from pair loads, which cannot be made again from its text: give routing=")
     try:
         network = topologies.from_spec(parts.topology if topology is None else topology)
+    except FileError as error:
+        raise FileError(f"{error}; the claim names it so: go to the folder where the claim was made", name) from None
     except SpecError as error:
         raise FileError(f"its topology cannot be made again ({error}): give topology=, the object", name) from None
     way = routings.from_spec(parts.routing if routing is None else routing, network)

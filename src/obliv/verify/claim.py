@@ -24,8 +24,9 @@ class MalformedError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What a worst-case certificate says."""
+    """What the certificate of a worst case, or of a ratio, says; a ratio counts as the load that it is."""
 
+    kind: str
     topology: str
     routing: str
     channel_load: Fraction
@@ -51,6 +52,7 @@ def read_claim(made: dict[str, Any]) -> Claim:
     MalformedError
         Naming the key that is missing or has the wrong form.
     """
+    kind = _get(made, "kind", str)
     certificate = made.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError(
@@ -72,9 +74,10 @@ def read_claim(made: dict[str, Any]) -> Claim:
     if not isinstance(denominator, int) or denominator < 1:
         raise MalformedError("the denominator must be a positive whole number")
     return Claim(
+        kind=kind,
         topology=_get(made, "topology", str),
         routing=_get(made, "routing", str),
-        channel_load=_exact(made, "channel_load", required=True) or Fraction(0),
+        channel_load=_exact(made, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
         throughput=_exact(made, "throughput"),
         fraction_of_capacity=_exact(made, "fraction_of_capacity"),
         capacity=_exact(made, "capacity"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from obliv.view.compare import draw_paths, plot_comparison
+from obliv.view.compare import plot_comparison
 from obliv.view.dispatch import plot
 from obliv.view.files import require_format, save
 from obliv.view.network import draw_loads, draw_topology
+from obliv.view.paths import draw_paths
 from obliv.view.pictures import plot_loads, plot_topology
 from obliv.view.tables import table, to_csv
 from obliv.view.throughput import plot_throughput

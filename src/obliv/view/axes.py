@@ -1,4 +1,4 @@
-"""The axes that a picture is drawn on."""
+"""The axes that a picture is drawn on, and what stands round them: title, key, colour bar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bar", "fit", "key", "points_per_unit", "require_matplotlib", "room", "title"]
+__all__ = ["bar", "figure_of", "finish", "key", "points_per_unit", "require_matplotlib", "room"]
 
 _FLAT = 90.0  # points; lower drawings have their colour bar below
 
@@ -25,7 +25,7 @@ def require_matplotlib() -> None:
 
 
 def room(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given axes, or such of a size in inches that fill a new figure; see :func:`fit`."""
+    """The given axes, or such of a size in inches that fill a new figure; see :func:`finish`."""
     require_matplotlib()
     if ax is not None:
         return ax
@@ -34,23 +34,32 @@ def room(ax: Axes | None, width: float, height: float) -> Axes:
     return pyplot.figure(figsize=(width, height), layout="none").add_axes((0.0, 0.0, 1.0, 1.0))
 
 
+def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str] = ()) -> Axes:
+    """The last step of every picture: the title, if there is one, and a figure of our own that fits what is drawn."""
+    if lines:
+        _title(ax, lines, remarks)
+    if own:
+        _fit(ax)
+    return ax
+
+
 def points_per_unit(ax: Axes) -> float:
     """How many points one data unit measures, for sizes that must be given in points."""
     box = ax.get_window_extent()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     pixels = min(box.width / max(abs(right - left), 1e-9), box.height / max(abs(top - bottom), 1e-9))
-    return float(pixels * 72.0 / _figure(ax).dpi)
+    return float(pixels * 72.0 / figure_of(ax).dpi)
 
 
 def bar(ax: Axes, coloured: Any, label: str) -> None:
-    """A colour bar beside the axes, or below flat ones, that follows them wherever they go."""
+    """A colour bar beside the axes and their texts, or below flat ones, that follows them wherever they go."""
     width, height = _size(ax)
     if height >= _FLAT:
         tall = min(height, 260.0) / height
-        place, way = (1 + 10.0 / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
+        place, way = (1 + (10.0 + _beyond(ax)[0]) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
     else:
         place, way = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
-    made = _figure(ax).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)
+    made = figure_of(ax).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)
     made.set_label(label, fontsize=9)
     made.ax.tick_params(labelsize=8, length=2)
     made.outline.set_visible(False)
@@ -60,16 +69,18 @@ def key(ax: Axes, handles: list[Any]) -> None:
     """What the signs mean, in one row below the axes and their labels, or in a column where it is narrow."""
     from matplotlib.transforms import ScaledTranslation
 
+    if not handles:
+        return
     width, height = _size(ax)
     below = 14.0 + (12.0 if len(ax.get_xticks()) else 0.0) + (15.0 if ax.get_xlabel() else 0.0)
     below = max(below, 92.0) if height < _FLAT else below
+    below = max(below, 8.0 + _beyond(ax)[2])
     long = sum(4.8 * len(handle.get_label()) + 36.0 for handle in handles)
-    figure = _figure(ax)
     ax.legend(
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=ax.transAxes + ScaledTranslation(0.0, -below / 72.0, figure.dpi_scale_trans),
+        bbox_transform=ax.transAxes + ScaledTranslation(0.0, -below / 72.0, figure_of(ax).dpi_scale_trans),
         ncols=len(handles) if long < width + 120.0 else 1,
         fontsize=9,
         frameon=False,
@@ -79,17 +90,24 @@ def key(ax: Axes, handles: list[Any]) -> None:
     )
 
 
-def title(ax: Axes, lines: Sequence[str], remarks: Sequence[str] = ()) -> None:
+def figure_of(ax: Axes) -> Figure:
+    """The figure that axes belong to."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:
     """Lines above the axes; the remarks follow the last line where they fit, else each on its own."""
-    width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / _figure(ax).dpi)
+    width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
     last = "; ".join([lines[-1], *remarks])
     ends = [last] if 5.7 * len(last) < width + 90.0 else [lines[-1], *remarks]
-    ax.set_title("\n".join([*lines[:-1], *ends]), fontsize=11, pad=12)
+    ax.set_title("\n".join([*lines[:-1], *ends]), fontsize=11, pad=12 + _beyond(ax)[1])
 
 
-def fit(ax: Axes) -> None:
+def _fit(ax: Axes) -> None:
     """Make a figure of our own just as large as what stands on and around its axes; the axes keep their size."""
-    figure = _figure(ax)
+    figure = figure_of(ax)
     ax.apply_aspect()
     around, inner = ax.get_tightbbox(), ax.get_window_extent().frozen()
     assert around is not None
@@ -100,10 +118,17 @@ def fit(ax: Axes) -> None:
     ax.set_position((left / width, low / height, inner.width / width, inner.height / height))
 
 
-def _figure(ax: Axes) -> Figure:
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
+def _beyond(ax: Axes) -> tuple[float, float, float]:
+    """How far the texts on the axes stand out to the right, above and below, in points."""
+    if not ax.texts:
+        return 0.0, 0.0, 0.0
+    ax.apply_aspect()
+    inner, scale = ax.get_window_extent(), 72.0 / figure_of(ax).dpi
+    boxes = [each.get_window_extent() for each in ax.texts]
+    right = max(each.x1 for each in boxes) - inner.x1
+    above = max(each.y1 for each in boxes) - inner.y1
+    below = inner.y0 - min(each.y0 for each in boxes)
+    return max(right * scale, 0.0), max(above * scale, 0.0), max(below * scale, 0.0)
 
 
 def _size(ax: Axes) -> tuple[float, float]:

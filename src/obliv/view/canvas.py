@@ -12,8 +12,8 @@ import numpy as np
 from obliv.topology.topology import Topology
 from obliv.view.axes import require_matplotlib, room
 from obliv.view.curves import RADIUS, channel_lines
-from obliv.view.frame import Labels, require_labels
 from obliv.view.layout import Points
+from obliv.view.names import Labels, require_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,11 +23,15 @@ __all__ = ["Canvas", "canvas"]
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where things stand: ``points`` of the nodes, ``lines`` of each channel; ``own`` if we made the figure."""
+    """Where things stand: ``points`` of the nodes, ``lines`` of each channel, ``more`` lines that will be drawn.
+
+    ``own`` says whether we made the figure.
+    """
 
     topology: Topology
     points: Points
     lines: list[list[Points]]
+    more: Sequence[Points]
     ax: Axes
     own: bool
     labels: Labels
@@ -50,4 +54,4 @@ def canvas(topology: Topology, points: Points, ax: Axes | None, labels: Labels, 
     made.set_yticks([])
     for side in made.spines.values():
         side.set_visible(False)
-    return Canvas(topology, points, lines, made, ax is None, labels)
+    return Canvas(topology, points, lines, more, made, ax is None, labels)

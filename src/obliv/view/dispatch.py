@@ -6,7 +6,8 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
-from obliv.results import Throughput, WorstCase
+from obliv.results import Comparison, Throughput, WorstCase
+from obliv.view.compare import plot_comparison
 from obliv.view.throughput import plot_throughput
 from obliv.view.worst_case import plot_worst
 
@@ -22,12 +23,13 @@ def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase or Throughput
+    result : WorstCase, Throughput or Comparison
         What to draw; the same as ``result.plot(...)``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
-        As for :func:`obliv.view.plot_worst` and :func:`obliv.view.plot_throughput`.
+        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_throughput` and
+        :func:`obliv.view.plot_comparison`.
 
     Returns
     -------
@@ -62,3 +64,8 @@ def _(result: WorstCase, ax: Any = None, kind: str = "network", **options: Any) 
 @plot.register
 def _(result: Throughput, ax: Any = None, **options: Any) -> Any:
     return plot_throughput(result, ax, **options)
+
+
+@plot.register
+def _(result: Comparison, ax: Any = None, kind: str = "auto", **options: Any) -> Any:
+    return plot_comparison(result, kind, ax, **options)

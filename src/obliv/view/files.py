@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
-from obliv.files import write_whole
+from obliv.files import require_place, write_whole
 from obliv.results import Result
 from obliv.view.axes import require_matplotlib
 from obliv.view.dispatch import plot
@@ -85,6 +85,7 @@ def require_format(path: str | Path) -> str:
         asked = f"a picture cannot be written as {Path(path).suffix!r}" if kind else f"{str(path)!r} has no ending"
         known = ", ".join(f".{each}" for each in sorted(_FORMATS))
         raise InputError(f"{asked}; known: {known}")
+    require_place(path)
     return kind
 
 

@@ -1,42 +1,34 @@
-"""The nodes of a network picture, and their names."""
+"""The nodes of a network picture, and the coordinates along its edges."""
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.errors import InputError
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
 from obliv.view.axes import points_per_unit
 from obliv.view.curves import RADIUS
-from obliv.view.layout import Points, on_grid
+from obliv.view.layout import on_grid
+from obliv.view.names import draw_names
 from obliv.view.style import INK, MANY, NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Labels", "draw_nodes", "require_labels"]
+    from obliv.view.canvas import Canvas
 
-Labels = str | bool
+__all__ = ["draw_nodes", "node_signs"]
 
-_SMALLEST = 5.0  # points; smaller text is left out
-_NAMED = 60  # so many nodes may carry long names beside them
 _AXES = "xyzw"
 
 
-def require_labels(labels: Labels) -> None:
-    """Refuse what is no choice of labels."""
-    if labels not in ("auto", True, False):
-        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
-
-
-def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> None:
-    """Nodes as discs, switches smaller and filled, with coordinates along the edges or names where they fit."""
+def draw_nodes(on: Canvas) -> None:
+    """Nodes as discs, routers smaller and filled, with coordinates along the edges or names where they fit."""
     from matplotlib.collections import EllipseCollection
 
+    ax, topology = on.ax, on.topology
     terminal = np.zeros(topology.nodes, bool)
     terminal[topology.terminals] = True
     size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
@@ -46,7 +38,7 @@ def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> 
         size,
         np.zeros(len(size)),
         units="xy",
-        offsets=points,
+        offsets=on.points,
         offset_transform=ax.transData,
         zorder=6 if topology.nodes <= MANY else 2.5,
     )
@@ -55,16 +47,29 @@ def draw_nodes(ax: Axes, topology: Topology, points: Points, labels: Labels) -> 
     discs.set_linewidth(thin)
     discs.set_gid("nodes")
     ax.add_collection(discs, autolim=False)
-    if labels is False:
+    if on.labels is False:
         return
     if isinstance(topology, Cartesian) and on_grid(topology):
         if len(topology.axes) <= 2:
             _coordinates(ax, topology)
-            if labels == "auto":
+            if on.labels == "auto":
                 return
         elif len(topology.axes) == 3:
             _captions(ax, topology)
-    _names(ax, topology, points, terminal, labels)
+    draw_names(on, terminal)
+
+
+def node_signs(topology: Topology) -> list[Any]:
+    """What the two kinds of discs mean, where there are two."""
+    from matplotlib.lines import Line2D
+
+    if topology.all_terminals:
+        return []
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": INK, "markeredgewidth": 0.9}
+    return [
+        Line2D([], [], markerfacecolor=NODE, markersize=8, label="terminal (sends and takes packets)", **look),
+        Line2D([], [], markersize=6, label="router (passes packets on)", **look),
+    ]
 
 
 def _coordinates(ax: Axes, topology: Cartesian) -> None:
@@ -81,33 +86,3 @@ def _captions(ax: Axes, topology: Cartesian) -> None:
     if points_per_unit(ax) * kx > 30:
         ax.set_xticks([(kx - 1) / 2 + z * (kx + 0.6) for z in range(kz)], labels=[f"z = {z}" for z in range(kz)])
         ax.tick_params(length=0, labelsize=9)
-
-
-def _names(ax: Axes, topology: Topology, points: Points, terminal: Any, labels: Labels) -> None:
-    from matplotlib.patheffects import withStroke
-
-    names = _short_names(topology)
-    longest = max(map(len, names))
-    across = 2 * RADIUS * points_per_unit(ax)
-    size = min(9.0, 0.92 * across / (0.6 * max(longest, 1.6)))
-    if size >= _SMALLEST:
-        for node, name in enumerate(names):
-            at = float(points[node][0]), float(points[node][1])
-            colour = INK if terminal[node] else NODE
-            ax.text(*at, name, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=8)
-    elif labels is True or topology.nodes <= _NAMED:
-        halo = [withStroke(linewidth=2.0, foreground="white")]
-        for node in range(topology.nodes):
-            at = float(points[node][0]), float(points[node][1]) - 1.15 * RADIUS
-            name = topology.name_of(node)
-            ax.text(*at, name, ha="center", va="top", fontsize=7, color=INK, zorder=8, path_effects=halo)
-
-
-def _short_names(topology: Topology) -> list[str]:
-    """Coordinates without brackets where they are few and have one digit, as ``012``; else number or name."""
-    if isinstance(topology, Cartesian) and len(topology.axes) > 4:
-        return [str(node) for node in range(topology.nodes)]
-    if isinstance(topology, Cartesian) and max(topology.radices) <= 10:
-        digits = product(*(range(radix) for radix in reversed(topology.radices)))
-        return ["".join(map(str, reversed(each))) for each in digits]
-    return [topology.name_of(node) for node in range(topology.nodes)]

@@ -11,7 +11,7 @@ import numpy as np
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
 from obliv.view.axes import bar, key, points_per_unit, room
-from obliv.view.frame import Labels
+from obliv.view.names import Labels
 from obliv.view.style import FAINT, QUIET, SHARES, colours
 from obliv.view.text import count
 from obliv.view.witness import Witness
@@ -47,7 +47,7 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
         vmax=most or 1.0, linewidths=0,
     )  # fmt: skip
     if shown.strong:
-        bar(ax, strong, "load of the pair on the worst channel")
+        bar(ax, strong, "load of the pair on the worst channel" + (" (estimated)" if shown.estimated else ""))
     signs = [(strong, shown.strong, "pair on the worst channel", "pairs on the worst channel")]
     signs += [(weak, shown.weak, "other pair", "other pairs"), (fixed, shown.fixed, "fixed point", "fixed points")]
     key(ax, [_sign(dots, count(len(flows), *names)) for dots, flows, *names in signs if flows])

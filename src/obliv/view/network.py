@@ -13,11 +13,12 @@ import numpy.typing as npt
 from obliv.errors import InputError
 from obliv.results.numbers import as_float
 from obliv.topology.topology import Topology
-from obliv.view.axes import bar, fit, points_per_unit
+from obliv.view.axes import bar, finish, key, points_per_unit
 from obliv.view.canvas import Canvas, canvas
-from obliv.view.frame import Labels, draw_nodes
-from obliv.view.layout import Points, place
-from obliv.view.ribbons import ribbons
+from obliv.view.frame import draw_nodes, node_signs
+from obliv.view.layout import place
+from obliv.view.names import Labels
+from obliv.view.ribbons import ribbons, thickened
 from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
 from obliv.view.text import brief
 
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on"]
+__all__ = ["as_amounts", "channel_name", "draw_loads", "draw_topology", "loads_on", "outlined"]
 
 Amounts = npt.NDArray[np.float64]
 
-_THIN, _WIDE = 0.03, 0.11  # of an arrow, where neighbours are one apart
+_IDLE, _THIN, _WIDE = 0.012, 0.03, 0.11  # of an arrow, where neighbours are one apart
+_FINE = 28.0  # points; where neighbours are closer, a single channel is circled
 
 
 def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "auto") -> Axes:
@@ -54,12 +56,11 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     >>> ax = draw_topology(obliv.torus(4, 3))
     """
     on = canvas(topology, place(topology), ax, labels)
-    shapes = _collection(ribbons(on.lines, [0.025] * len(on.lines)), "channels", facecolors=FAINT)
-    on.ax.add_collection(shapes, autolim=False)
-    draw_nodes(on.ax, topology, on.points, labels)
-    if on.own:
-        fit(on.ax)
-    return on.ax
+    widths = thickened(on.ax, [0.025] * len(on.lines), 0.5)
+    on.ax.add_collection(_collection(ribbons(on.lines, widths), "channels", facecolors=FAINT), autolim=False)
+    draw_nodes(on)
+    key(on.ax, node_signs(topology))
+    return finish(on.ax, on.own)
 
 
 def draw_loads(
@@ -108,31 +109,55 @@ def draw_loads(
     if worst is not None and not 0 <= worst < topology.channels:
         raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
     on = canvas(topology, place(topology), ax, labels)
-    loads_on(on, loads, amounts, label, worst)
-    if on.own:
-        fit(on.ax)
-    return on.ax
+    loads_on(on, amounts, label)
+    signs = node_signs(topology)
+    if amounts.any():
+        chosen = int(amounts.argmax()) if worst is None else worst
+        signs.insert(0, outlined(on, chosen, amounts, f"{channel_name(topology, chosen)}: {brief(loads[chosen])}"))
+    key(on.ax, signs)
+    return finish(on.ax, on.own)
 
 
-def loads_on(on: Canvas, loads: Sequence[Fraction | float], amounts: Amounts, label: str, worst: int | None) -> None:
-    """The body of :func:`draw_loads`, on a canvas; `amounts` are the loads as floats."""
-    top = float(amounts.max(initial=0.0))
-    widths = np.where(amounts > 0, _THIN + (_WIDE - _THIN) * amounts / (top or 1.0), 0.012)
-    shapes = ribbons(on.lines, widths.tolist())
+def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
+    """Nodes and channels, coloured and as wide as the amounts say, and the colour bar."""
+    shapes = ribbons(on.lines, _widths(on, amounts))
     idle = [shapes[c] for c in np.flatnonzero(amounts == 0)]
     on.ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
+    draw_nodes(on)
     busy = np.flatnonzero(amounts)
     if len(busy):
         at = busy[np.argsort(amounts[busy], kind="stable")]  # the heaviest are drawn last, on top
         drawn = _collection([shapes[c] for c in at], "channels", cmap=colours("loads", LOADS), zorder=2)
         drawn.set_array(amounts[at])
-        drawn.set_clim(0.0, top)
+        drawn.set_clim(0.0, float(amounts.max()))
         on.ax.add_collection(drawn, autolim=False)
         bar(on.ax, drawn, label)
-    draw_nodes(on.ax, on.topology, on.points, on.labels)
-    if len(busy):
-        chosen = int(amounts.argmax()) if worst is None else worst
-        _point_out(on.ax, shapes[chosen], on.lines[chosen][-1], on.points, brief(loads[chosen]))
+
+
+def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
+    """Outline a channel; what is said of it stands in the key, where it hides nothing."""
+    from matplotlib.lines import Line2D
+
+    unit = points_per_unit(on.ax)
+    width = _widths(on, amounts)[channel]
+    ring = _collection(
+        ribbons([on.lines[channel]], [width]), "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5.5
+    )
+    ring.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
+    on.ax.add_collection(ring, autolim=False)
+    marker = "s"
+    if unit < _FINE:  # the outline alone would not be found
+        line, marker = on.lines[channel][0], "o"
+        middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
+        look: dict[str, Any] = {"markersize": max(1.6 * unit, 14.0), "markeredgewidth": 1.5, "markerfacecolor": "none"}
+        circle = on.ax.plot(*middle[:, None], "o", color=ACCENT, zorder=9, clip_on=False, **look)[0]
+        circle.set_gid("circle round the worst channel")
+    return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor="white", label=text)
+
+
+def channel_name(topology: Topology, channel: int) -> str:
+    """Tail and head of a channel with an arrow between them."""
+    return f"channel {topology.channel_name(channel).replace('->', '→')}"
 
 
 def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:
@@ -154,32 +179,9 @@ def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
     return made
 
 
-def _point_out(ax: Axes, shape: Path, line: Points, points: Points, text: str) -> None:
-    """Outline a channel and write its load beside it, outwards from the middle of the picture."""
-    unit = points_per_unit(ax)
-    ring = _collection([shape], "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5.5)
-    ring.set_linewidth(min(1.8, 0.06 * unit))
-    ax.add_collection(ring, autolim=False)
-    middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
-    away = middle - (points.min(axis=0) + points.max(axis=0)) / 2
-    across = np.array([line[0][1] - line[-1][1], line[-1][0] - line[0][0]])
-    outwards = unit > 28  # where the grid is fine, outwards stand its coordinates
-    if (away @ across < 0) == outwards:
-        across = -across
-    across = across / max(float(np.hypot(*across)), 1e-9)
-    reach = 16.0 + abs(across[0]) * 2.8 * len(text) + abs(across[1]) * 6.0
-    ax.annotate(
-        text,
-        (float(middle[0]), float(middle[1])),
-        xytext=(float(across[0]) * reach, float(across[1]) * reach),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=8.5,
-        fontweight="bold",
-        color=ACCENT,
-        zorder=9,
-        annotation_clip=False,
-        bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": ACCENT, "linewidth": 0.8},
-        arrowprops={"arrowstyle": "-", "color": ACCENT, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 1},
-    ).set_gid("worst channel label")
+def _widths(on: Canvas, amounts: Amounts) -> list[float]:
+    """Widths that grow with the amounts; on fine grids still so wide that they can be seen."""
+    top = float(amounts.max(initial=0.0))
+    (thin,), (idle,) = thickened(on.ax, [_THIN], 0.5), thickened(on.ax, [_IDLE], 0.2)
+    wide = max(_WIDE, 1.6 * thin)
+    return np.where(amounts > 0, thin + (wide - thin) * amounts / (top or 1.0), idle).tolist()  # type: ignore[no-any-return]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from obliv.routing.routing import Routing
 from obliv.topology.topology import Topology
 from obliv.traffic.traffic import Traffic
-from obliv.view.axes import fit, require_matplotlib, title
-from obliv.view.frame import Labels
+from obliv.view.axes import finish, require_matplotlib
+from obliv.view.names import Labels
 from obliv.view.network import draw_loads, draw_topology
-from obliv.view.text import short
+from obliv.view.text import count, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +42,8 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
     """
     own = ax is None
     ax = draw_topology(topology, ax, labels)
-    title(ax, [topology.spec, f"{topology.nodes} nodes, {topology.channels} channels"])
-    if own:
-        fit(ax)
-    return ax
+    size = f"{count(topology.nodes, 'node', 'nodes')}, {count(topology.channels, 'channel', 'channels')}"
+    return finish(ax, own, [topology.spec, size])
 
 
 def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
@@ -85,7 +83,4 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
         else [f"throughput {short(topology.capacity_load / most)} of capacity"]
     )
     what = f"{routing.spec} on {topology.spec} under {flow.spec}"
-    title(ax, [what, f"largest channel load {short(most)}"], remarks)
-    if own:
-        fit(ax)
-    return ax
+    return finish(ax, own, [what, f"largest channel load {short(most)}"], remarks)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv.view.axes import points_per_unit
 from obliv.view.layout import Points
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-__all__ = ["ribbon", "ribbons"]
+__all__ = ["ribbon", "ribbons", "thickened"]
 
 
 def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[Path]:
@@ -24,6 +26,11 @@ def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[
         parts = [Path(ribbon(line, width), closed=True) for line in group]
         paths.append(parts[0] if len(parts) == 1 else Path.make_compound_path(*parts))
     return paths
+
+
+def thickened(ax: Axes, widths: Any, points: float) -> list[float]:
+    """Widths in data units, none of which is thinner on the page than so many points; to be drawn after the limits."""
+    return np.maximum(np.asarray(widths, float), points / points_per_unit(ax)).tolist()  # type: ignore[no-any-return]
 
 
 def ribbon(line: Points, width: float) -> Points:

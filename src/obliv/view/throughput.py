@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
 from obliv.results import Throughput
-from obliv.view.axes import fit, room
-from obliv.view.style import ACCENT, INK, LOADS, QUIET
+from obliv.view.axes import finish, room
+from obliv.view.chart import end_label, make_room, mark_capacity, quiet
+from obliv.view.style import SERIES
 from obliv.view.text import short
 
 if TYPE_CHECKING:
@@ -50,35 +51,20 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     places = range(len(amounts))
     own = ax is None
     ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
-    ax.barh(places, amounts, height=0.62, color=LOADS[4], zorder=2)
+    ax.barh(places, amounts, height=0.62, color=SERIES[0], zorder=2)
     ax.set_yticks(places, labels=[_name(each) for each in result.patterns])
     ax.set_ylim(len(amounts) - 0.4, -0.6)
-    most = max(*amounts, 1.0) if result.capacity is not None else max(amounts) or 1.0
-    ax.set_xlim(0.0, 1.3 * most)  # what stands beside the longest bar needs room
+    ends = []
     for place, amount, each in zip(places, amounts, result.patterns, strict=True):
-        text = short(each[field]) if each[field] is not None else "loads no channel"
-        label = ax.annotate(text, (amount, place), xytext=(5, 0), textcoords="offset points", va="center")
-        label.set(fontsize=9, color=INK, zorder=3)
-        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
+        text = short(each[field]) if each[field] is not None else "loads nothing"
+        ends.append((amount, end_label(ax, amount, place, text, 9)))
+    make_room(ax, ends, 1.04 * max(*amounts, 1.0) if result.capacity is not None else 1.04 * max(amounts) or 1.0)
     if result.capacity is not None:
-        ax.axvline(1.0, color=ACCENT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    _quiet(ax)
+        mark_capacity(ax)
+    quiet(ax, "x")
     ax.set_xlabel("fraction of capacity" if result.capacity is not None else "throughput (packets per node and cycle)")
-    if title:
-        ax.set_title(f"{result.routing} on {result.topology}", fontsize=11, pad=10)
-    if own:
-        fit(ax)
-    return ax
+    return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 
 
 def _name(pattern: dict[str, Any]) -> str:
     return str(pattern["traffic"]) + ("" if pattern.get("admissible", True) else "\n(not admissible)")
-
-
-def _quiet(ax: Axes) -> None:
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0, labelsize=9)
-    ax.tick_params(axis="x", labelsize=8)
-    ax.grid(axis="x", color=QUIET, linewidth=0.5, alpha=0.6)
-    ax.set_axisbelow(True)

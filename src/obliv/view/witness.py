@@ -38,9 +38,14 @@ class Witness:
         return self.loads.topology
 
     @property
+    def estimated(self) -> bool:
+        """Whether the loads are estimates."""
+        return self.loads.samples is not None
+
+    @property
     def label(self) -> str:
         """What the loads are called: estimates say so."""
-        return "channel load" if self.loads.samples is None else "channel load (estimated)"
+        return "channel load (estimated)" if self.estimated else "channel load"
 
 
 def witness(result: WorstCase) -> Witness:
@@ -90,6 +95,11 @@ def _pair_loads(result: WorstCase) -> PairLoads:
         if result.routing == "pair loads":
             raise InputError("this result was made from pair loads and names no routing: draw it before it is saved")
         subject = obliv.routing(result.routing, obliv.topology(result.topology))
-    samples = result.channel_load.samples if isinstance(result.channel_load, Estimate) else None
-    made: PairLoads = subject.pair_loads(samples)
+    if not isinstance(result.channel_load, Estimate):
+        made: PairLoads = subject.pair_loads()
+        return made
+    # The traffic was chosen as the worst for one sample of paths, and on that sample its load looks larger than it is.
+    # So paths are drawn afresh, from a stream that no seed of a search gives.
+    fresh = np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0])
+    made = subject.pair_loads(result.channel_load.samples, fresh)
     return made

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from obliv.errors import InputError, did_you_mean
-from obliv.results import WorstCase
-from obliv.view.axes import fit, key, require_matplotlib
-from obliv.view.axes import title as write_title
+from obliv.results import Estimate, WorstCase
+from obliv.view.axes import finish, key, require_matplotlib
 from obliv.view.canvas import canvas
 from obliv.view.flows import draw_flows, flow_lines
-from obliv.view.frame import Labels, require_labels
+from obliv.view.frame import node_signs
 from obliv.view.layout import place
 from obliv.view.matrix import draw_matrix
-from obliv.view.network import as_amounts, loads_on
-from obliv.view.style import ACCENT, INK, MANY, SHARES
-from obliv.view.text import count, short
+from obliv.view.names import Labels, require_labels
+from obliv.view.network import as_amounts, channel_name, loads_on, outlined
+from obliv.view.style import INK, MANY, SHARES
+from obliv.view.text import brief, count, short
 from obliv.view.witness import Witness, witness
 
 if TYPE_CHECKING:
@@ -66,39 +66,37 @@ def plot_worst(
     require_labels(labels)
     require_matplotlib()
     shown, own = witness(result), ax is None
-    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result.channel["id"])
-    if title:
-        load = f"worst-case channel load {short(result.channel_load)}"
-        write_title(ax, [f"{result.routing} on {result.topology}", load], _remarks(result))
-    if own:
-        fit(ax)
-    return ax
+    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
+    if not title:
+        return finish(ax, own)
+    load = f"worst-case channel load {short(result.channel_load)}{' (estimated)' if shown.estimated else ''}"
+    return finish(ax, own, [f"{result.routing} on {result.topology}", load], _remarks(result))
 
 
-def _network(shown: Witness, ax: Axes | None, labels: Labels, worst: int) -> Axes:
+def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
     from matplotlib.lines import Line2D
 
-    topology, many = shown.topology, shown.topology.nodes > MANY
+    topology, many, worst = shown.topology, shown.topology.nodes > MANY, result.channel["id"]
     weak = () if many else shown.weak
     points = place(topology)
     on = canvas(topology, points, ax, labels, flow_lines(topology, points, [*shown.strong, *weak]))
-    loads = shown.loads.under(shown.traffic)
-    loads_on(on, loads, as_amounts(topology, loads), shown.label, worst)
+    amounts = as_amounts(topology, shown.loads.under(shown.traffic))
+    if isinstance(result.channel_load, Estimate):  # one number for one channel: the estimate that is written
+        amounts[worst] = result.channel_load.value
+    loads_on(on, amounts, shown.label)
     draw_flows(on, shown.strong, weak)
-    name = topology.channel_name(worst).replace("->", "→")
     signs = [
-        Line2D([], [], color=ACCENT, linewidth=1.2, marker="s", markersize=5, markerfacecolor="white"),
+        outlined(on, worst, amounts, f"worst {channel_name(topology, worst)}: load {brief(result.channel_load)}"),
         Line2D([], [], color=SHARES[4], linewidth=2.2),
         Line2D([], [], color=INK, alpha=0.4, linewidth=0.9),
     ]
     texts = [
-        f"worst channel {name}",
         count(len(shown.strong), "pair that loads it", "pairs that load it"),
         count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else ""),
     ]
-    for sign, text in zip(signs, texts, strict=True):
+    for sign, text in zip(signs[1:], texts, strict=True):
         sign.set_label(text)
-    key(on.ax, signs if shown.weak else signs[:2])
+    key(on.ax, [*(signs if shown.weak else signs[:2]), *node_signs(topology)])
     return on.ax
 
 

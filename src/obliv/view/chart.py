@@ -1,0 +1,87 @@
+"""What bars, points and lines have in common: a quiet frame, a legend beside it, whiskers, the line of capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.view.axes import figure_of
+from obliv.view.style import INK, QUIET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+__all__ = ["end_label", "legend", "make_room", "mark_capacity", "quiet", "whiskers"]
+
+
+def quiet(ax: Axes, grid: str) -> None:
+    """Faint grid lines along ``x`` or ``both``, and no more frame than is read."""
+    for side in ("top", "right", *(("left",) if grid == "x" else ())):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="both", labelsize=8)
+    if grid == "x":
+        ax.tick_params(axis="y", length=0, labelsize=9)
+    ax.grid(axis="x" if grid == "x" else "both", color=QUIET, linewidth=0.5, alpha=0.6)
+    ax.set_axisbelow(True)
+
+
+def legend(ax: Axes) -> None:
+    """The names of the series, right of the axes."""
+    handles, _ = ax.get_legend_handles_labels()
+    ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        fontsize=9,
+        frameon=False,
+        borderaxespad=0.0,
+        handlelength=1.8,
+    )
+
+
+def whiskers(ax: Axes, xs: Any, ys: Any, errors: Any, along: str) -> None:
+    """Standard errors of estimates along ``x`` or ``y``; what is exact has none."""
+    errors = np.where(errors > 1e-6 * np.abs(xs if along == "x" else ys), errors, np.nan)  # less cannot be seen
+    if np.isnan(errors).all():
+        return
+    made = ax.errorbar(
+        xs, ys, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.2, zorder=20, **{f"{along}err": errors}
+    )
+    made.set_label("_whiskers")  # kept out of the legend
+
+
+def mark_capacity(ax: Axes) -> None:
+    """A dashed line at the capacity, behind bars and numbers, with its name above it."""
+    ax.axvline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    ax.annotate(
+        "capacity",
+        (1.0, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=8,
+        color=INK,
+    ).set_gid("capacity")
+
+
+def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Annotation:
+    """A number at the end of a bar; nothing behind it shines through."""
+    made = ax.annotate(text, (width, at), xytext=(5, 0), textcoords="offset points", va="center", zorder=7)
+    made.set(fontsize=size, color=INK)
+    made.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+    return made
+
+
+def make_room(ax: Axes, ends: Sequence[tuple[float, Annotation]], least: float) -> None:
+    """Limits from 0 to `least` or beyond, in which every bar and the number at its end have room."""
+    across = ax.get_window_extent().width
+    most = least
+    for width, text in ends:
+        taken = text.get_window_extent().width + 10.0 * figure_of(ax).dpi / 72.0
+        most = max(most, width * across / max(across - taken, 0.3 * across))
+    ax.set_xlim(0.0, most)
