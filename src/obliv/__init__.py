@@ -27,6 +27,7 @@ _HOMES = {
     "obliv.topology.dragonfly": "dragonfly",
     "obliv.topology.irregular": "random_regular",
     "obliv.topology.slimfly": "slimfly",
+    "obliv.topology.tree": "Tree eft2 fattree sub_eft2 xgft",
     "obliv.topology.words": "debruijn kautz",
     "obliv.io.networkx": "from_networkx to_networkx",
     "obliv.traffic.traffic": "Traffic matrix permutation",
@@ -36,15 +37,22 @@ _HOMES = {
     "obliv.routing.two_turn": "I2TURN IVAL U2TURN U2TURNA XYX YXY",
     "obliv.routing.graph": "ECMP Shortest",
     "obliv.routing.table": "table",
+    "obliv.routing.tree": "DModK Hash OMRMN OSRM2 OSRM3 OSRM3D SModK",
+    "obliv.routing.tree_paths": "KPath OSRMK",
+    "obliv.routing.tree_table": "TreeTable WSR up_ports",
+    "obliv.routing.updown": "UpDown",
     "obliv.matching.solve": "maximum_weight",
     "obliv.analysis.worst_case": "worst_case",
     "obliv.analysis.throughput": "throughput",
     "obliv.analysis.average": "average_case",
     "obliv.analysis.compare": "compare",
     "obliv.analysis.locality": "locality",
+    "obliv.analysis.ratio": "ratio",
+    "obliv.analysis.traffic_ratio": "traffic_ratio",
     "obliv.analysis.deadlock": "deadlock fewest_virtual_channels",
     "obliv.results": (
-        "Average Comparison Deadlock Estimate Locality Result Throughput Verification VirtualChannels WorstCase load"
+        "Average Comparison Deadlock Estimate Locality Ratio Result Throughput TrafficRatio Verification "
+        "VirtualChannels WorstCase load"
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

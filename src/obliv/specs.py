@@ -120,6 +120,11 @@ class Entry(Generic[T]):
         """The first line of the factory's docstring."""
         return (inspect.getdoc(self.make) or "").partition("\n")[0].strip()
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the factory's parameters."""
+        return tuple(inspect.signature(self.make).parameters)
+
 
 class Registry(Generic[T]):
     """Names and what they make; a decorator that registers.
@@ -237,6 +242,7 @@ topologies: Registry[Any] = Registry(
         "obliv.topology.dragonfly",
         "obliv.topology.irregular",
         "obliv.topology.slimfly",
+        "obliv.topology.tree",
         "obliv.topology.words",
         "obliv.io.files",
     ),
@@ -249,12 +255,16 @@ routings: Registry[Any] = Registry(
         "obliv.routing.two_turn",
         "obliv.routing.graph",
         "obliv.routing.table",
+        "obliv.routing.tree",
+        "obliv.routing.tree_paths",
+        "obliv.routing.tree_table",
+        "obliv.routing.updown",
     ),
 )
 patterns: Registry[Any] = Registry(
     "traffic",
     "obliv.patterns",
-    ("obliv.traffic.patterns", "obliv.traffic.files"),
+    ("obliv.traffic.patterns", "obliv.traffic.files", "obliv.traffic.jobs"),
 )
 
 

@@ -47,7 +47,7 @@ def test_the_verb_lists_every_paper_and_table() -> None:
     page = lines("verbs/reproduce.md")
     for name in papers.known():
         listed = next(line for line in page if line.startswith(f"| [`{name}`]"))
-        tables = importlib.import_module(f"obliv.papers.{name}").PAPER.tables
+        tables = importlib.import_module(f"obliv.papers.{name.replace('-', '_')}").PAPER.tables
         assert listed.endswith("| " + " ".join(f"`{table}`" for table in tables) + " |")
         assert f"../papers/{name}.md" in listed
         assert (DOCS / "papers" / f"{name}.md").exists()

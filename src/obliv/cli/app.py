@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli import average, compare, deadlock, plot, reproduce, throughput, verify, worst
+from obliv.cli import average, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
 from obliv.cli import list_ as list_verb
 
 __all__ = ["app"]
@@ -58,6 +58,7 @@ app.command("verify")(verify.verify)
 app.command("throughput")(throughput.throughput)
 app.command("average")(average.average)
 app.command("compare")(compare.compare)
+app.command("ratio")(ratio.ratio)
 app.command("deadlock")(deadlock.deadlock)
 app.command("list")(list_verb.list_)
 app.add_typer(plot.app, name="plot")

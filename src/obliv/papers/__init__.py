@@ -24,7 +24,7 @@ from obliv.papers.verdict import verdict
 
 __all__ = ["as_text", "figures", "known", "reproduce", "verdict"]
 
-_PAPERS = ("towles", "u2turn")
+_PAPERS = ("towles", "u2turn", "fat-tree")
 
 
 def known() -> dict[str, str]:
@@ -97,7 +97,7 @@ def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
 
 
 def _paper(name: str) -> Paper:
-    paper: Paper = importlib.import_module(f"obliv.papers.{name}").PAPER
+    paper: Paper = importlib.import_module(f"obliv.papers.{name.replace('-', '_')}").PAPER
     return paper
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import hypot
 from pathlib import Path
 from typing import Any
 
 from obliv.papers.verdict import Computed, Said, as_json, verdict
+from obliv.results import Estimate
 
 __all__ = ["Found", "Paper", "Printed", "Table", "rows_of"]
 
@@ -40,11 +42,22 @@ class Printed:
 
 @dataclass(frozen=True)
 class Found:
-    """One entry as computed, with what there is to say about it; `against` is what the paper says it equals."""
+    """One entry as computed, with what there is to say about it.
+
+    Parameters
+    ----------
+    value : Fraction, Estimate or Bounds
+    note : str
+    against : Fraction, optional
+        What the paper says it equals.
+    print_error : float
+        The standard error of the printed number, where that is a mean over random instances too.
+    """
 
     value: Computed
     note: str = ""
     against: Fraction | None = None
+    print_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,10 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[dict[str, Any]]:
 
 def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> dict[str, Any]:
     said = printed.says if found.against is None else found.against
-    judged = verdict(printed.text if said is None else said, found.value)
+    value = found.value
+    if isinstance(value, Estimate) and found.print_error:
+        value = Estimate(value.value, hypot(value.stderr, found.print_error), value.samples)
+    judged = verdict(printed.text if said is None else said, value)
     notes = [found.note]
     if judged == "differs" and (printed.erratum or printed.open):
         judged = "erratum" if printed.erratum else "open"

@@ -11,7 +11,7 @@ from typing import Any
 from obliv.errors import InputError
 from obliv.results import Estimate
 
-__all__ = ["AtMost", "Bounds", "Computed", "Said", "as_json", "verdict"]
+__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "as_json", "verdict"]
 
 _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 
@@ -19,6 +19,13 @@ _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 @dataclass(frozen=True)
 class AtMost:
     """What a paper says with "no more than": an upper bound."""
+
+    bound: Fraction
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """What a paper says with "larger than": a lower bound."""
 
     bound: Fraction
 
@@ -32,7 +39,7 @@ class Bounds:
 
 
 Computed = Fraction | Estimate | Bounds
-Said = str | Fraction | AtMost
+Said = str | Fraction | AtLeast | AtMost
 
 
 def verdict(published: Said, computed: Computed) -> str:
@@ -40,8 +47,8 @@ def verdict(published: Said, computed: Computed) -> str:
 
     Parameters
     ----------
-    published : str, Fraction or AtMost
-        A decimal as printed (``"0.278"``, ``"62.3 %"``), a number that is meant exactly, or an upper bound.
+    published : str, Fraction, AtMost or AtLeast
+        A decimal as printed (``"0.278"``, ``"62.3 %"``), a number that is meant exactly, or a bound.
     computed : Fraction, Estimate or Bounds
 
     Returns
@@ -50,7 +57,7 @@ def verdict(published: Said, computed: Computed) -> str:
         For an exact number: ``match`` if it is equal to one that is meant exactly, or rounds (half up) to exactly the
         printed digits; ``rounding`` if only cutting it off gives them. For an estimate: ``rounding`` if it is within
         three standard errors of a number that rounds to the print. For bounds: ``rounding`` if the print lies between
-        them. An upper bound is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No
+        them. A bound is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No
         tolerance is ever chosen.
 
     Examples
@@ -58,6 +65,8 @@ def verdict(published: Said, computed: Computed) -> str:
     >>> verdict("0.278", Fraction(5, 18)), verdict("0.173", Fraction(25, 144)), verdict("62.3%", Fraction(5, 8))
     ('match', 'rounding', 'differs')
     """
+    if isinstance(published, AtLeast):
+        return _beyond(published.bound, computed)
     if isinstance(published, AtMost):
         return _within(published.bound, computed)
     if isinstance(computed, Estimate):
@@ -92,6 +101,14 @@ def _within(bound: Fraction, computed: Computed) -> str:
     if isinstance(computed, Bounds):
         return "match" if computed.upper <= bound else "rounding" if computed.lower <= bound else "differs"
     return "match" if computed <= bound else "differs"
+
+
+def _beyond(bound: Fraction, computed: Computed) -> str:
+    if isinstance(computed, Estimate):
+        return "rounding" if computed.value + 3 * computed.stderr >= float(bound) else "differs"
+    if isinstance(computed, Bounds):
+        return "match" if computed.lower >= bound else "rounding" if computed.upper >= bound else "differs"
+    return "match" if computed >= bound else "differs"
 
 
 def _number(published: str | Fraction) -> Fraction:

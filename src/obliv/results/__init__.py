@@ -12,6 +12,7 @@ from obliv.results.compare import Comparison
 from obliv.results.deadlock import Deadlock, VirtualChannels
 from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
+from obliv.results.ratio import Ratio, TrafficRatio
 from obliv.results.result import Result, provenance
 from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
 from obliv.results.throughput import Throughput
@@ -24,8 +25,10 @@ __all__ = [
     "Deadlock",
     "Estimate",
     "Locality",
+    "Ratio",
     "Result",
     "Throughput",
+    "TrafficRatio",
     "Verification",
     "VirtualChannels",
     "WorstCase",
@@ -57,7 +60,18 @@ def load(path: str | Path) -> Result:
     FileError
         If the file holds no result.
     """
-    known = (WorstCase, Throughput, Average, Comparison, Locality, Deadlock, VirtualChannels, Verification)
+    known = (
+        WorstCase,
+        Throughput,
+        Average,
+        Comparison,
+        Locality,
+        Deadlock,
+        VirtualChannels,
+        Verification,
+        Ratio,
+        TrafficRatio,
+    )
     kinds: dict[str, Any] = {each.kind: each for each in known}
     made = read_json(path)
     if made.get("kind") not in kinds:

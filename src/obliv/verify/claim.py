@@ -30,6 +30,7 @@ class Claim:
     topology: str
     routing: str
     channel_load: Fraction
+    lower_bound: Fraction | None
     throughput: Fraction | None
     fraction_of_capacity: Fraction | None
     capacity: Fraction | None
@@ -78,6 +79,7 @@ def read_claim(made: dict[str, Any]) -> Claim:
         topology=_get(made, "topology", str),
         routing=_get(made, "routing", str),
         channel_load=_exact(made, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
+        lower_bound=_exact(made, "lower_bound"),
         throughput=_exact(made, "throughput"),
         fraction_of_capacity=_exact(made, "fraction_of_capacity"),
         capacity=_exact(made, "capacity"),

@@ -22,7 +22,7 @@ from obliv.specs import share as share_of
 from obliv.topology.cartesian import Cartesian
 from obliv.verify._kernels import hop_flow, quadrant_flow, walk_flow
 
-__all__ = ["Flow", "source_flows"]
+__all__ = ["Flow", "source_flows", "without"]
 
 Array = npt.NDArray[Any]
 
@@ -43,6 +43,15 @@ class Flow:
 
 
 Flows = Callable[[int], Flow]
+
+
+def without(flow: Flow, destination: int) -> Flow:
+    """A flow less what goes to one destination."""
+    first, end = int(flow.ends[destination - 1]) if destination else 0, int(flow.ends[destination])
+    ends = flow.ends.copy()
+    ends[destination:] -= end - first
+    gone = slice(first, end)
+    return Flow(ends, np.delete(flow.channel, gone), np.delete(flow.amount, gone), flow.whole)
 
 
 def source_flows(routing: Routing, denominator: int, look: Callable[[], None] = lambda: None) -> Flows:

@@ -19,8 +19,10 @@ import numpy.typing as npt
 from obliv.errors import ObliviousError
 from obliv.results import Verification, provenance
 from obliv.topology.topology import Topology
+from obliv.topology.tree import Tree
+from obliv.topology.tree_bounds import bound_of
 from obliv.verify.claim import Claim
-from obliv.verify.flows import source_flows
+from obliv.verify.flows import source_flows, without
 from obliv.verify.optimum import check_optimum
 from obliv.verify.report import Report
 from obliv.verify.sums import OutOfTimeError, Prices, Sums
@@ -154,6 +156,9 @@ def _traffic_problems(rows: list[tuple[int, int, Fraction]], topology: Topology)
 def _figure_problems(claim: Claim, topology: Topology) -> list[str]:
     """Throughput and fraction of capacity must follow from the load."""
     if claim.kind == "ratio":
+        known = bound_of(topology) if isinstance(topology, Tree) and claim.denominator == 1 else None
+        if claim.lower_bound != (None if known is None else known[0]):
+            return ["the lower bound is not that of the topology for single paths"]
         return []
     problems = []
     through = 1 / claim.channel_load if claim.channel_load > 0 else None
@@ -195,7 +200,8 @@ def _check_loads(
         whole = True
         for i in range(len(sends)):
             look()
-            whole = whole and sums.add(i, flows(i))
+            flow = flows(i)
+            whole = whole and sums.add(i, flow if claim.kind == "worst" else without(flow, i))
             done += 1
             progress("channels", done / len(sends))
         whole = whole and sums.flush()

@@ -1,0 +1,145 @@
+"""Pair loads of a routing on a fat tree, from the numbers of its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import require_memory
+from obliv.loads.pair_loads import PairLoads
+from obliv.matching.weights import Weights, from_entries
+from obliv.topology.tree import Tree
+from obliv.traffic.traffic import Traffic
+
+__all__ = ["TreeLoads", "Ways"]
+
+Array = npt.NDArray[Any]
+
+#: Numbers of the paths of pairs: arrays of sources and of destinations, which broadcast, to one of shape (..., K).
+Ways = Callable[[Array, Array], Array]
+
+_BLOCK = 1 << 22  # path numbers that are held at a time
+
+
+class TreeLoads(PairLoads):
+    """Loads of K equally likely shortest paths a pair, given by their numbers (see :class:`obliv.topology.tree.Tree`).
+
+    Parameters
+    ----------
+    topology : Tree
+    ways : function
+        Of hosts; a number may come several times.
+    spread : int
+        K; the denominator.
+    alike : int
+        How many consecutive hosts have the same ways to every destination that is none of them: 1, or the hosts of a
+        leaf where forwarding goes by switch and destination.
+    """
+
+    topology: Tree
+
+    def __init__(self, topology: Tree, ways: Ways, spread: int = 1, alike: int = 1) -> None:
+        self.topology = topology
+        self.ways = ways
+        self.denominator = spread
+        self.alike = alike
+
+    def links_of(self, source: Array, destination: Array, way: Array, height: int, up: bool) -> Array:
+        """The link numbers of paths at a height, -1 for pairs that turn below it."""
+        tree = self.topology
+        turn = tree.turn(source, destination)
+        width = np.array(tree.width)
+        least = width[np.maximum(turn, height + 1)] // width[height + 1]
+        end = source if up else destination
+        number = end // tree.below[height] * width[height + 1] + way // least
+        return np.where(turn > height, number, -1)
+
+    @cached_property
+    def _place(self) -> tuple[Array, Array, Array]:
+        """Height, direction (1 up) and number of every channel's link."""
+        tree = self.topology
+        height, up, number = (np.zeros(tree.channels, np.int64) for _ in range(3))
+        for h in range(tree.levels):
+            every = np.arange(tree.links(h))
+            for direction, channel in ((1, tree.up_channel(h, every)), (0, tree.down_channel(h, every))):
+                height[channel], up[channel], number[channel] = h, direction, every
+        return height, up, number
+
+    def weights(self, channel: int) -> Weights:
+        tree, n = self.topology, self.terminals
+        height, up, number = (int(each[channel]) for each in self._place)
+        sub = number // tree.width[height + 1]
+        near = np.arange(sub * tree.below[height], (sub + 1) * tree.below[height])
+        far = np.concatenate([np.arange(near[0]), np.arange(near[-1] + 1, n)])
+        require_memory(48.0 * len(near) * len(far) * self.denominator, f"the paths over a link of {tree.spec}")
+        source, destination = np.meshgrid(*((near, far) if up else (far, near)), indexing="ij")
+        ways = self.ways(source, destination)
+        used = self.links_of(source[..., None], destination[..., None], ways, height, bool(up)) == number
+        count = used.sum(axis=-1)
+        hit = np.nonzero(count)
+        return from_entries(source[hit], destination[hit], count[hit].astype(np.int64))
+
+    def _blocks(self) -> Iterator[tuple[Array, Array]]:
+        """All pairs, a few sources at a time."""
+        n = self.terminals
+        step = max(1, _BLOCK // (n * self.denominator))
+        for first in range(0, n, step):
+            source = np.arange(first, min(n, first + step))
+            yield np.repeat(source, n), np.tile(np.arange(n), len(source))
+
+    def _added(self, source: Array, destination: Array, amount: Array) -> Array:
+        """Σ amount × numerator of some pairs, for every channel."""
+        tree = self.topology
+        total: Array = np.zeros(tree.channels, amount.dtype)
+        ways = self.ways(source, destination)
+        for j in range(self.denominator):
+            for height in range(tree.levels):
+                for up, channel_of in ((True, tree.up_channel), (False, tree.down_channel)):
+                    link = self.links_of(source, destination, ways[:, j], height, up)
+                    kept = link >= 0
+                    np.add.at(total, channel_of(height, link[kept]), amount[kept])
+        return total
+
+    def totals(self) -> Array:
+        total = np.zeros(self.topology.channels, np.int64)
+        for source, destination in self._blocks():
+            total += self._added(source, destination, np.ones(len(source), np.int64))
+        return total
+
+    def _carried(self, traffic: Traffic) -> Array:
+        amount = traffic.amount
+        if amount.dtype != object and int(amount.sum()) * self.denominator >= 2**62:
+            amount = amount.astype(object)
+        total: Array = np.zeros(self.topology.channels, amount.dtype)
+        step = max(1, _BLOCK // self.denominator)
+        for first in range(0, len(amount), step):
+            part = slice(first, first + step)
+            source, destination = traffic.source[part].astype(np.int64), traffic.destination[part].astype(np.int64)
+            total = total + self._added(source, destination, amount[part])
+        return total
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        tree = self.topology
+        ids = {
+            (height, up): channel_of(height, np.arange(tree.links(height)))
+            for height in range(tree.levels)
+            for up, channel_of in ((True, tree.up_channel), (False, tree.down_channel))
+        }
+        for source, destination in self._blocks():
+            ways = self.ways(source, destination)
+            image = self.ways(place[source], place[destination])
+            for (height, up), channel in ids.items():
+                here = self._channels(source, destination, ways, height, up, channel)
+                there = self._channels(place[source], place[destination], image, height, up, channel)
+                here = np.where(here >= 0, moved[here], -1)
+                if not np.array_equal(np.sort(here, axis=-1), np.sort(there, axis=-1)):
+                    return False
+        return True
+
+    def _channels(self, source: Array, destination: Array, ways: Array, height: int, up: bool, ids: Array) -> Array:
+        link = self.links_of(source[:, None], destination[:, None], ways, height, up)
+        return np.where(link >= 0, ids[link], -1)

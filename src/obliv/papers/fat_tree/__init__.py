@@ -1,0 +1,27 @@
+"""Oblivious routing in fat-tree based system area networks with uncertain traffic demands.
+
+X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2009.
+"""
+
+from __future__ import annotations
+
+from obliv.papers.fat_tree import drawing, printed, statements, study, table1
+from obliv.papers.paper import Paper, Table
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    name="fat-tree",
+    about="X. Yuan et al., Oblivious routing in fat-tree based system area networks (2009): ratios and their study",
+    tables={
+        "table1": Table("oblivious performance ratios, every even m from 4 to 36", printed.TABLE1, table1.compute),
+        "osrm2": Table("OSRM2 where m/2 is no square: the best grid of groups", printed.OSRM2, table1.osrm2),
+        "table2": Table("mean ratio of regular traffic on FT(32,2), random placements", printed.TABLE2, study.table2),
+        "table3": Table(
+            "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements", printed.TABLE3, study.table3
+        ),
+        "figures": Table("what the text says of Figures 11 to 15", printed.FIGURES, study.figures),
+        "statements": Table("algorithms and theorems as printed", printed.STATEMENTS, statements.compute),
+    },
+    figures=drawing.FIGURES,
+)

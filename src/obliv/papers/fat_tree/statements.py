@@ -1,0 +1,78 @@
+"""What the text and the algorithms state, and where the print is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+
+import obliv
+from obliv.papers.fat_tree.printed import STATEMENTS
+from obliv.papers.paper import Found
+from obliv.topology import tree_bounds
+
+__all__ = ["compute"]
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Every statement, exact."""
+    parts = (_figure9, _figure9_grid, _figure10, _theorem2, _theorem5, _wsr)
+    found = {}
+    for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
+        found[entry] = part()
+        step((at + 1) / len(parts))
+    return found
+
+
+def _indices(k: int, factor: str) -> set[int]:
+    """The switches that the formula of Figure 9 names, with Nd or Zd as its factor."""
+    root = isqrt(k)
+    zs, zd = root + (root * root < k), root
+    ns, nd = -(-k // zs), -(-k // zd)
+    by = nd if factor == "Nd" else zd
+    return {s // ns * by + d // nd for s in range(k) for d in range(k)}
+
+
+def _figure9() -> Found:
+    named = _indices(6, "Nd")
+    return Found(Fraction(len([x for x in named if x < 6])), f"The formula names {sorted(named)}; switches are 0 to 5.")
+
+
+def _figure9_grid() -> Found:
+    over = [2 * k for k in range(2, 37) if max(_indices(k, "Zd")) >= k]
+    return Found(Fraction(len(over)), f"m = {', '.join(map(str, over))}.")
+
+
+def _figure10() -> Found:
+    """How far the printed switch is from the destination's, on FT(4,3), in links beyond the host's own."""
+    tree = obliv.fattree(4, 3)
+    source, destination = (tree.name_of(v) for v in (0, 6))
+    s, d = tree.digits(0), tree.digits(6)
+    printed = f"(({d[0]},{s[1]}),2)"
+    right = tree.name_of(int(tree.head[tree.first_channel[6]]))
+    return Found(
+        Fraction(int(printed != right)), f"From {source} to {destination}: printed {printed}, attached to {right}."
+    )
+
+
+def _theorem2() -> Found:
+    ratio = obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4)))
+    return Found(ratio.ratio, "min(m/2, k-1); the theorem speaks of 8 and more leaf switches here.")
+
+
+def _theorem5() -> Found:
+    printed, sharp = tree_bounds.theorem5(8, 4), tree_bounds.single_path_bound(8, 4)
+    values = {n: (tree_bounds.theorem5(8, n), tree_bounds.single_path_bound(8, n)) for n in range(2, 8)}
+    text = "; ".join(f"n = {n}: {a} and {b}" for n, (a, b) in values.items())
+    note = f"The same argument gives (m/2)^(⌊2n/3⌋/2). On FT(8,n), printed and that: {text}."
+    return Found(Fraction(sharp, printed), note)
+
+
+def _wsr() -> Found:
+    tree = obliv.fattree(4, 3)
+    host = np.arange(16)
+    wsr, dmodk = (obliv.routing(name, tree).ways(host[:, None], host)[..., 0] for name in ("wsr", "dmodk"))
+    same = (wsr == dmodk) & (host[:, None] != host)
+    return Found(Fraction(int(same.sum())), "Of 240 pairs; WSR by its own rule, the links' counts added up.")

@@ -1,0 +1,108 @@
+"""Up*/down*: packets climb towards the roots and come down, and never climb again."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError
+from obliv.routing.routing import HopRouting
+from obliv.specs import routings
+from obliv.topology.topology import Topology
+from obliv.topology.tree import Tree
+
+__all__ = ["UpDown"]
+
+Array = npt.NDArray[Any]
+
+
+@routings("updown", example="updown")
+class UpDown(HopRouting):
+    """Up*/down* by destination: down as soon as a way down leads there, else up; equal splits over the shortest.
+
+    The roots of a fat tree are its own. Elsewhere they are the nodes farthest from all terminals, or, where every node
+    is a terminal, the first node of least eccentricity; nodes nearer to the roots, or as near with lower numbers, are
+    higher. Free of deadlock with one virtual channel.
+    """
+
+    def __init__(self, topology: Topology, spec: str = "updown") -> None:
+        super().__init__(topology, spec)
+        self._ways = lru_cache(maxsize=4)(self._measured)
+
+    @cached_property
+    def rank(self) -> Array:
+        """Height of every node above the roots' negative distance: larger is higher; no two alike but on a fat tree."""
+        topology = self.topology
+        if isinstance(topology, Tree):
+            return np.array([topology.level_of(v) for v in range(topology.nodes)])
+        outwards = _neighbours(topology, topology.tail, topology.head)
+        if topology.all_terminals:
+            far = [max(_distances(outwards, [v])) for v in range(topology.nodes)]
+            roots = [int(np.argmin(far))]
+        else:
+            near = np.array(_distances(outwards, topology.terminals.tolist()))
+            roots = np.flatnonzero(near == near.max()).tolist()
+        depth = np.array(_distances(outwards, roots))
+        order = np.lexsort((np.arange(topology.nodes), depth))
+        rank: Array = np.empty(topology.nodes, np.int64)
+        rank[order] = np.arange(topology.nodes)[::-1]
+        return rank
+
+    def _measured(self, destination: int) -> tuple[Array, Array]:
+        """Hops down to a destination from every node (-1 where no way leads down), and hops at all."""
+        topology, rank = self.topology, self.rank
+        up = rank[topology.head] > rank[topology.tail]
+        below = _neighbours(topology, topology.head[~up], topology.tail[~up])
+        down = np.array(_distances(below, [destination]))
+        hops = down.copy()
+        first = topology.first_channel
+        for v in np.argsort(-rank, kind="stable").tolist():  # highest first: what lies above is known
+            if down[v] < 0:
+                above = [hops[topology.head[c]] for c in range(first[v], first[v + 1]) if up[c]]
+                reached = [h for h in above if h >= 0]
+                hops[v] = min(reached) + 1 if reached else -1
+        lost = topology.terminals[hops[topology.terminals] < 0]
+        if len(lost):
+            name = topology.name_of
+            raise RoutingError(
+                f"{self.spec}: no way up and down leads from {name(int(lost[0]))} to {name(destination)}"
+            )
+        return down, hops
+
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        if node == destination:
+            return []
+        down, hops = self._ways(destination)
+        topology, rank = self.topology, self.rank
+        channels = range(topology.first_channel[node], topology.first_channel[node + 1])
+        head = topology.head
+        if down[node] >= 0:
+            return [c for c in channels if rank[head[c]] < rank[node] and down[head[c]] == down[node] - 1]
+        return [
+            c for c in channels if rank[head[c]] > rank[node] and hops[node] > 0 and hops[head[c]] == hops[node] - 1
+        ]
+
+
+def _neighbours(topology: Topology, tail: Array, head: Array) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in range(topology.nodes)]
+    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+        found[a].append(b)
+    return found
+
+
+def _distances(neighbours: list[list[int]], starts: list[int]) -> list[int]:
+    far = [-1] * len(neighbours)
+    for v in starts:
+        far[v] = 0
+    queue = deque(starts)
+    while queue:
+        v = queue.popleft()
+        for w in neighbours[v]:
+            if far[w] < 0:
+                far[w] = far[v] + 1
+                queue.append(w)
+    return far

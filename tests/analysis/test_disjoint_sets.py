@@ -1,0 +1,98 @@
+"""Lemmas 1 to 9 of Yuan et al. on generated sets of pairs and routings."""
+
+from __future__ import annotations
+
+import networkx as nx
+from hypothesis import given
+from hypothesis import strategies as st
+
+import obliv
+from obliv.analysis.disjoint_sets import (
+    destination_set,
+    destinations,
+    is_disjoint,
+    largest_disjoint_subset,
+    largest_star,
+    max_disjoint_sizes,
+    most_through_root,
+    pairs_on_links,
+    source_set,
+    sources,
+)
+from obliv.topology.tree_bounds import single_path_bound, theorem2, theorem3, theorem4, theorem5
+
+Pair = tuple[int, int]
+PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30)
+
+
+def size(pairs: set[Pair]) -> int:
+    return len(largest_disjoint_subset(pairs))
+
+
+@given(PAIRS)
+def test_largest_subsets(pairs: set[Pair]) -> None:
+    found = largest_disjoint_subset(pairs)
+    assert found <= pairs
+    assert is_disjoint(found)
+    graph = nx.Graph([(("s", s), ("d", d)) for s, d in pairs])
+    assert len(found) == sum(
+        len(nx.bipartite.maximum_matching(graph.subgraph(part), {v for v in part if v[0] == "s"})) // 2
+        for part in nx.connected_components(graph)
+    )
+
+
+@given(PAIRS, PAIRS)
+def test_lemmas_1_2_and_5(a: set[Pair], b: set[Pair]) -> None:
+    assert len(sources(a)) >= size(a)
+    assert len(destinations(a)) >= size(a)
+    assert size(a) + size(b) >= size(a | b)
+    assert len(a) <= size(a) * largest_star(a)
+
+
+@given(PAIRS)
+def test_lemmas_3_and_4(a: set[Pair]) -> None:
+    most = size(a)
+    heavy_sources = [s for s in sources(a) if len(source_set(a, s)) > most]
+    heavy_destinations = [d for d in destinations(a) if len(destination_set(a, d)) > most]
+    for s in heavy_sources:
+        assert size(a - source_set(a, s)) == most - 1
+    for d in heavy_destinations:
+        assert size(a - destination_set(a, d)) == most - 1
+    left = a.difference(
+        *(source_set(a, s) for s in heavy_sources), *(destination_set(a, d) for d in heavy_destinations)
+    )
+    assert size(left) == most - len(heavy_sources) - len(heavy_destinations)
+
+
+@given(st.integers(2, 4), st.integers(2, 6), st.data())
+def test_lemma_8(half: int, k: int, data: st.DataObject) -> None:
+    """However pairs are chosen, the root carries no more than the bound for what its links then have."""
+    hosts = half * k
+    pairs = data.draw(st.sets(st.tuples(st.integers(0, hosts - 1), st.integers(0, hosts - 1)), max_size=60))
+    across = {(s, d) for s, d in pairs if s // half != d // half}
+    up = max((size({(s, d) for s, d in across if s // half == leaf}) for leaf in range(k)), default=0)
+    down = max((size({(s, d) for s, d in across if d // half == leaf}) for leaf in range(k)), default=0)
+    assert len(across) <= most_through_root(2 * half, k, max(up, down))
+
+
+@given(st.sampled_from(["fattree:4,2", "eft2:6,4", "fattree:4,3"]), st.integers(0, 10**6))
+def test_lemmas_6_7_9_and_the_bounds(tree: str, seed: int) -> None:
+    topology = obliv.topology(tree)
+    routing = obliv.Hash(topology, seed)
+    on_links = pairs_on_links(routing)
+    ratio = obliv.ratio(routing).ratio
+    assert ratio == max(max_disjoint_sizes(routing).values())  # Lemma 7, and Theorem 1 the other way
+    assert ratio <= max(min(len(sources(pairs)), len(destinations(pairs))) for pairs in on_links.values())  # Lemma 9
+    bound = obliv.ratio(routing).lower_bound
+    assert bound is not None
+    assert bound <= ratio
+
+
+def test_bounds_as_whole_numbers() -> None:
+    assert [theorem3(m) for m in (4, 8, 10, 18, 36)] == [2, 2, 3, 3, 5]
+    assert [theorem2(8, k) for k in (3, 4, 8)] == [1, 2, 2]
+    for m in range(4, 50, 2):
+        assert theorem4(m) == m // 2 == single_path_bound(m, 3)
+        assert theorem3(m) == single_path_bound(m, 2)
+        for n in range(2, 8):
+            assert single_path_bound(m, n) >= theorem5(m, n)

@@ -1,0 +1,163 @@
+"""The oblivious ratio against reference values, the general engine, and all permutations."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import permutations
+from math import isqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.analysis.disjoint import largest_disjoint
+from obliv.analysis.disjoint_sets import max_disjoint_size, max_disjoint_sizes
+from obliv.analysis.optimum import all_paths_worst
+from obliv.loads.tree import TreeLoads
+from obliv.routing.tree import TreeRouting
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "fat_tree.json"
+SPECS = {"MLID(smodk)": "mlid", "DMODK": "dmodk", "OSRM2": "osrm2", "OSRM3": "osrm3", "WSR0": "wsr"}
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference values are not here")
+def test_by_height_and_direction() -> None:
+    """Source: exact matchings per height, up and down, made apart from this code."""
+    rows = json.loads(REFERENCE.read_text())["table1"]
+    for tree, routings in rows.items():
+        topology = obliv.topology(f"fattree:{tree[3:-1]}")
+        for name, wanted in routings.items():
+            if name not in SPECS:
+                continue
+            loads = obliv.routing(SPECS[name], topology).pair_loads()
+            assert isinstance(loads, TreeLoads)
+            found = largest_disjoint(loads, every=True)
+            assert found.size == wanted["ratio"]
+            for height, sizes in wanted["per"].items():
+                assert [found.by_height[int(height), up] for up in (True, False)] == sizes
+
+
+@pytest.mark.parametrize("m", range(4, 26, 2))
+def test_table_1_of_the_paper(m: int) -> None:
+    k = m // 2
+    two, three = obliv.fattree(m, 2), obliv.fattree(m, 3)
+    wanted = {(two, "dmodk"): k, (two, "mlid"): k, (three, "dmodk"): m - 1, (three, "osrm3-d"): k}
+    if isqrt(k) ** 2 == k:
+        wanted[two, "osrm2"] = isqrt(k)
+    if m <= 16:
+        wanted |= {(three, "mlid"): m - 1, (three, "osrm3"): k}
+    for (tree, name), value in wanted.items():
+        result = obliv.ratio(obliv.routing(name, tree))
+        assert result.ratio == value
+        assert result.lower_bound is not None
+        assert result.lower_bound <= value
+        assert result.optimal == (name in ("osrm2", "osrm3", "osrm3-d") or value == result.lower_bound)
+    assert all_paths_worst(two) == all_paths_worst(three) == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("m", range(4, 50, 2))
+def test_osrm3_d_is_optimal_up_to_48_ports(m: int) -> None:
+    result = obliv.ratio(obliv.routing("osrm3-d", obliv.fattree(m, 3)), certificate=True)
+    assert result.ratio == result.lower_bound == m // 2
+    if m <= 12:
+        assert obliv.verify(result).proved
+
+
+@pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,3,4;1,2,3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_three_ways_agree_on_random_routings(tree: str, seed: int) -> None:
+    """The engine by path numbers, by hosts and by leaves, the general one, and sets of pairs from the paths."""
+    topology = obliv.topology(tree)
+    rng = np.random.default_rng(seed)
+    hosts = topology.below[-1]
+    ports = [
+        rng.integers(0, topology.parents[level], (topology.first_node[level + 1] - topology.first_node[level], hosts))
+        for level in range(1, topology.levels)
+    ]
+    for routing in (obliv.TreeTable(topology, ports), obliv.Hash(topology, seed)):
+        loads = routing.pair_loads()
+        assert isinstance(loads, TreeLoads)
+        found = largest_disjoint(loads, every=True)
+        by_host = largest_disjoint(TreeLoads(topology, routing.ways), every=True)
+        assert found.by_height == by_host.by_height
+        assert found.size == obliv.worst_case(loads, symmetry="off").channel_load == max_disjoint_size(routing)
+        sizes = max_disjoint_sizes(routing)
+        assert sizes[found.channel] == found.size
+        pairs = {(s, d) for s, d in found.pairs if s != d}
+        assert len({s for s, _ in pairs}) == len(pairs) == len({d for _, d in pairs})
+        image = obliv.ratio(routing).permutation if topology.parents[0] == 1 else None
+        if image is not None:
+            assert loads.under(obliv.permutation(image))[found.channel] == found.size
+
+
+def test_all_permutations_of_a_small_tree() -> None:
+    tree = obliv.topology("eft2:4,3")  # 6 hosts
+    for name in ("dmodk", "smodk", "osrm2", "hash:seed=3", "omrmn", "kpath:2,select=random"):
+        loads = obliv.routing(name, tree).pair_loads()
+        every = max(max(loads.under(obliv.permutation(image))) for image in permutations(range(6)))
+        assert obliv.ratio(loads).ratio == every
+
+
+@pytest.mark.parametrize("name", ["dmodk", "osrm3", "omrmn", "kpath:3,select=disjoint", "osrm-k:4", "hash:seed=2"])
+def test_loads_are_those_of_the_paths(name: str) -> None:
+    routing = obliv.routing(name, obliv.fattree(4, 3))
+    assert isinstance(routing, TreeRouting)
+    ours, theirs = routing.pair_loads(), obliv.Routing._loads(routing, None)
+    for channel in range(0, routing.topology.channels, 7):
+        a, b = ours.on_channel(channel) * theirs.denominator, theirs.on_channel(channel) * ours.denominator
+        assert (a != b).nnz == 0
+    assert ours.hops() == theirs.hops()
+    uniform = obliv.traffic("uniform", routing.topology)
+    assert ours.under(uniform) == theirs.under(uniform)
+    for g in routing.topology.generators:
+        assert ours.keeps(g) == theirs.keeps(g)
+
+
+def test_up_ports_make_the_routing_again() -> None:
+    tree = obliv.fattree(4, 3)
+    host = np.arange(16)
+    for name in ("dmodk", "osrm3-d", "wsr"):
+        routing = obliv.routing(name, tree)
+        again = obliv.TreeTable(tree, obliv.up_ports(routing))
+        assert np.array_equal(routing.ways(host[:, None], host), again.ways(host[:, None], host))
+    with pytest.raises(obliv.RoutingError, match="depends on its source"):
+        obliv.up_ports(obliv.routing("osrm3", tree))
+
+
+@pytest.mark.parametrize(
+    ("topology", "says"),
+    [
+        ("sub-eft2:8,6", "tapered"),
+        ("mesh:4x4", "fat trees only"),
+        ("xgft:2;4,4;1,2", "tapered"),
+        ("xgft:1;4;2", "2 links"),
+    ],
+)
+def test_refused_where_the_best_routing_is_not_known(topology: str, says: str) -> None:
+    network = obliv.topology(topology)
+    with pytest.raises(obliv.InputError, match=says):
+        obliv.ratio(obliv.routing("ecmp", network))
+
+
+def test_ratio_under_traffic() -> None:
+    tree = obliv.fattree(8, 2)
+    routing = obliv.routing("dmodk", tree)
+    worst = obliv.ratio(routing)
+    assert obliv.traffic_ratio(routing, obliv.permutation(worst.permutation)).ratio == worst.ratio == 4
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rows = rng.integers(0, 3, (32, 32)) * Fraction(1, 96)
+        found = obliv.traffic_ratio(obliv.routing("omrmn", tree), obliv.matrix(rows.tolist())).ratio
+        assert found == 1  # Corollary 1: the base load is reached
+        assert 1 <= obliv.traffic_ratio(routing, obliv.matrix(rows.tolist())).ratio <= 4
+    one, two = (obliv.traffic_ratio(routing, "ring", instances=8, rng=3).patterns for _ in range(2))
+    assert one == two
+    for traffic, options, says in (
+        ("shift:1", {"instances": 4}, "nothing is random"),
+        ("ring", {"instances": 1}, "2 are"),
+    ):
+        with pytest.raises(obliv.InputError, match=says):
+            obliv.traffic_ratio(routing, traffic, **options)

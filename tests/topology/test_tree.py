@@ -1,0 +1,121 @@
+"""Fat trees: numbering, the paper's properties, and paths by number against the network itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import obliv
+from obliv.topology.tree import Tree
+
+TREES = [
+    "fattree:4,2",
+    "fattree:6,2",
+    "fattree:4,3",
+    "fattree:4,4",
+    "eft2:8,5",
+    "sub-eft2:6,4",
+    "xgft:3;2,3,4;1,2,3",
+    "xgft:2;3,4;2,3",
+    "xgft:1;4;1",
+]
+
+
+def channels_of(tree: Tree, s: int, d: int, number: int) -> list[int]:
+    turn = int(tree.turn(s, d))
+    part = [number // (tree.width[turn] // tree.width[h + 1]) for h in range(turn)]
+    up = [int(tree.up_channel(h, s // tree.below[h] * tree.width[h + 1] + part[h])) for h in range(turn)]
+    down = [int(tree.down_channel(h, d // tree.below[h] * tree.width[h + 1] + part[h])) for h in range(turn)]
+    return [*up, *reversed(down)]
+
+
+@pytest.mark.parametrize("spec", TREES)
+def test_paths_by_number_are_the_shortest_paths(spec: str) -> None:
+    tree = obliv.topology(spec)
+    graph = nx.DiGraph(zip(tree.tail.tolist(), tree.head.tolist(), strict=True))
+    hosts = len(tree.terminals)
+    rng = np.random.default_rng(1)
+    for s, d in rng.integers(0, hosts, (20, 2)).tolist():
+        found = set()
+        for number in range(tree.width[int(tree.turn(s, d))]):
+            nodes = [s]
+            for c in channels_of(tree, s, d, number):
+                assert tree.tail[c] == nodes[-1]
+                nodes.append(int(tree.head[c]))
+            found.add(tuple(nodes))
+        assert found == {tuple(path) for path in nx.all_shortest_paths(graph, s, d)}
+
+
+@pytest.mark.parametrize("spec", TREES)
+def test_links_are_all_channels_once(spec: str) -> None:
+    tree = obliv.topology(spec)
+    seen = []
+    for height in range(tree.levels):
+        every = np.arange(tree.links(height))
+        up, down = tree.up_channel(height, every), tree.down_channel(height, every)
+        assert np.array_equal(tree.tail[up], tree.head[down])
+        assert np.array_equal(tree.head[up], tree.tail[down])
+        assert {tree.level_of(v) for v in tree.tail[up].tolist()} == {height}
+        seen += [*up.tolist(), *down.tolist()]
+    assert sorted(seen) == list(range(tree.channels))
+
+
+@pytest.mark.parametrize("spec", TREES)
+def test_generators_are_automorphisms(spec: str) -> None:
+    tree = obliv.topology(spec)
+    links = Counter(zip(tree.tail.tolist(), tree.head.tolist(), strict=True))
+    for g in tree.generators:
+        assert sorted(g.tolist()) == list(range(tree.nodes))
+        assert Counter((int(g[a]), int(g[b])) for a, b in links.elements()) == links
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 2), (8, 2), (4, 3), (8, 3), (6, 4)])
+def test_sizes_and_properties_of_the_paper(m: int, n: int) -> None:
+    tree = obliv.fattree(m, n)
+    k = m // 2
+    assert len(tree.terminals) == m * k ** (n - 1)
+    assert tree.nodes - len(tree.terminals) == (2 * n - 1) * k ** (n - 1)
+    assert tree.channels == 2 * n * m * k ** (n - 1)
+    degree = np.bincount(tree.tail)
+    assert set(degree[len(tree.terminals) :].tolist()) == {m}
+    for i in range(1, n):  # Property 1
+        assert len(tree.terminals) // tree.below[i] == m * k ** (n - 1 - i)
+    for s, d in ((0, 1), (0, len(tree.terminals) - 1), (0, k)):  # Properties 3 and 4
+        turn = int(tree.turn(s, d))
+        assert tree.width[turn] == k ** (turn - 1)
+        uses = Counter(c for number in range(tree.width[turn]) for c in channels_of(tree, s, d, number))
+        assert set(uses.values()) <= {k**x for x in range(turn)}
+    assert tree.below[:n] == tuple(k**i for i in range(n))  # Property 5: so many hosts below a link of height i
+
+
+def test_names_are_those_of_the_paper() -> None:
+    tree = obliv.fattree(4, 3)
+    assert tree.name_of(6) == "(1,1,0)"
+    leaf = int(tree.head[tree.first_channel[6]])
+    assert tree.name_of(leaf) == "((1,1),2)"
+    assert tree.name_of(tree.nodes - 1) == "((1,1),0)"
+    roots = [v for v in range(tree.nodes) if tree.level_of(v) == 3]
+    above = {tree.name_of(int(h)) for v in roots for h in tree.head[tree.tail == v] if tree.name_of(v) == "((1,0),0)"}
+    assert above == {f"(({i},1),1)" for i in range(4)}  # level 1 switch (i0,i1) is joined to the roots (i1,X)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("fattree:5,2", "even number"),
+        ("fattree:2,3", "at least 4"),
+        ("fattree:4,1", "at least 2"),
+        ("eft2:8,9", "2 to 8"),
+        ("sub-eft2:8,1", "2 to 8"),
+        ("xgft:3;4,4;1,2", "as many"),
+        ("xgft:2;4,x;1,2", "write LEVELS"),
+        ("xgft:2;4,0;1,2", "has a child"),
+        ("xgft:", "nothing follows"),
+    ],
+)
+def test_mistakes(spec: str, says: str) -> None:
+    with pytest.raises(obliv.InputError, match=says):
+        obliv.topology(spec)
