@@ -73,7 +73,7 @@ def check_worst_case(
     if report.holds and _check_form(report, claim, topology):
         try:
             if claim.kind == "ratio":
-                check_optimum(report, claim, topology, began + budget)
+                check_optimum(report, topology)
             unchecked = _check_loads(report, claim, topology, routing, quick, began + budget, progress)
         except (ObliviousError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))
