@@ -422,10 +422,10 @@ MANY3 = [
     "ecmp",
     "osrm-k:2",
     "osrm-k:4",
-    "kpath:2",
-    "kpath:3,base=osrm3",
     "kpath:3,base=osrm3,select=disjoint",
     "kpath:2,base=smodk,select=random,seed=5",
+    "kpath:2",
+    "kpath:3,base=osrm3",
     "1/2*dmodk+1/2*osrm3",
     "1/5*hash:seed=3+4/5*osrm3-d",
 ]
@@ -436,13 +436,14 @@ DEEP = ["xgft:3;2,3,2;1,2,3", "xgft:4;2,2,1,3;1,2,2,1", "xgft:3;1,2,3;1,1,3", "x
 CASES = [
     *(("fattree:4,2", name) for name in SINGLE2 + MANY2),
     *(("fattree:6,2", name) for name in ("dmodk", "osrm2", "shortest", "kpath:2", "1/3*osrm2+2/3*omrmn")),
-    *(("fattree:4,3", name) for name in SINGLE3 + MANY3),
+    *(("fattree:4,3", name) for name in SINGLE3[:6] + MANY3[:8]),
     *((spec, name) for spec in WIDE for name in ("dmodk", "smodk", "wsr", "hash:seed=1", "omrmn", MANY_ANY[-1])),
     *((spec, name) for spec in WIDE[2:4] for name in ("shortest", "updown", "ecmp")),
-    *((spec, name) for spec in DEEP for name in ("dmodk", "smodk", "hash:seed=1", "omrmn", "updown")),
+    *((spec, name) for spec in DEEP[:2] for name in ("dmodk", "smodk", "hash:seed=1", "omrmn")),
     *(("eft2:8,3", name) for name in ("osrm2", *OTHERS[:3])),
 ]
 LARGER = [
+    *(("fattree:4,3", name) for name in SINGLE3[6:] + MANY3[8:]),
     *(("fattree:6,2", name) for name in SINGLE2 + MANY2),
     *(("fattree:8,2", name) for name in ("osrm2", "hash:seed=5", *OTHERS[:3])),
     *(("fattree:4,4", name) for name in ("dmodk", "wsr", "kpath:3", "ecmp")),
@@ -665,7 +666,7 @@ def test_table_1(m: int, n: int) -> None:
     k, spec = m // 2, f"fattree:{m},{n}"
     for name in ("dmodk", "smodk", "mlid", "wsr"):
         assert obliv.ratio(route(spec, name)).ratio == (k if n == 2 else m - 1)
-    if (m, n) not in ((10, 3), (12, 3)):  # these take seconds
+    if (m, n) not in ((8, 3), (10, 3), (12, 3)):  # these take seconds
         assert obliv.ratio(route(spec, "omrmn")).ratio == 1
     if n == 3:
         for name in ("osrm3", "osrm3-d"):
@@ -830,7 +831,7 @@ def same(found: dict[tuple[int, bool], Fraction], printed: dict[str, float]) -> 
     return all(abs(float(found[key]) - value) < 1e-4 for key, value in wanted.items())
 
 
-SLOW = ("|6", "|8", "|12")
+SLOW = ("|6", "|8", "|12", "random|2", "random|3", "random|4", "osrm|16", "disjoint|16")
 
 
 @pytest.mark.parametrize(
@@ -843,7 +844,7 @@ def test_reference_k_paths(label: str) -> None:
     routing = route("fattree:8,3", f"kpath:{count},base={'osrm3' if base else 'dmodk'},select={select}")
     entry = REFERENCE["kpath"][label]
     assert obliv.ratio(routing).ratio == F(entry["ratio"]).limit_denominator(48)
-    if select == "random" or count != "3":
+    if select == "random" or count != "3" or kind in ("shift-osrm", "disjoint"):
         return
     assert same(per_height(routing, 3), entry["per"])
 
@@ -856,7 +857,7 @@ def test_reference_osrm_k(label: str) -> None:
     ratio, per = REFERENCE["osrm_k"][label]
     assert obliv.ratio(routing).ratio == F(ratio)
     others = [v[1] for key, v in REFERENCE["osrm_k"].items() if key.startswith(label.split("|r=")[0])]
-    if int(count) in (1, 16):
+    if count not in ("2", "4"):
         return
     found = per_height(routing, n)
     assert any(same(found, other) for other in others)  # K = 2 may be blocks of (1, 2) or (2, 1)
@@ -902,7 +903,7 @@ def test_reference_patterns() -> None:
 @beside
 def test_reference_figures() -> None:
     specs = {"rand": "bernoulli:{}", "cluster": "clustered:{}", "hot": "hotspot:4,{}"}
-    chosen = ["rand|0.1", "cluster|2", "cluster|16", "hot|8"]
+    chosen = ["rand|0.1", "cluster|8", "hot|8"]
     for key in chosen:
         kind, size = key.split("|")
         entry = REFERENCE["figs"][f"{kind}|FT(8,3)|{size}"]
@@ -967,7 +968,11 @@ def random_table(spec: str, seed: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "spec", ["fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:4,3", "eft2:8,3", "eft2:6,5", *WIDE[2:], *DEEP]
+    "spec",
+    [
+        *("fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:4,3", "eft2:8,3", "eft2:6,5"),
+        *(*WIDE[3:], *DEEP[:2], *(by_night(spec) for spec in DEEP[2:])),
+    ],
 )
 def test_random_tables(spec: str) -> None:
     for seed in range(2 if tree(spec).nodes > 40 else 4):
@@ -1014,7 +1019,7 @@ def test_a_table_goes_where_its_ports_lead() -> None:
 
 
 def test_tables_of_routings_by_destination() -> None:
-    for spec in ("fattree:6,2", "fattree:4,3", "fattree:4,4", "eft2:8,3"):
+    for spec in ("fattree:6,2", "fattree:4,3", "eft2:8,3"):
         for name in ("dmodk", "wsr", "osrm3-d"):
             if name == "osrm3-d" and spec != "fattree:4,3":
                 continue
@@ -1085,7 +1090,7 @@ def random_rows(hosts: int, seed: int) -> list[list[Fraction]]:
 
 TRAFFIC_CASES = [
     ("fattree:4,2", [*FT42, "kpath:2,base=osrm2,select=random"]),
-    ("fattree:4,3", ["omrmn", "dmodk", "osrm3-d", "osrm-k:2", "1/2*dmodk+1/2*osrm3"]),
+    ("fattree:4,3", ["omrmn", "dmodk", "osrm3-d", "osrm-k:2"]),
     ("eft2:6,4", ["omrmn", "ecmp", "dmodk", "osrm2", "hash:seed=3"]),
     ("xgft:3;3,2,2;1,4,2", ["omrmn", "ecmp", "dmodk", "smodk"]),
     ("xgft:2;2,5;1,3", ["omrmn", "dmodk"]),
@@ -1117,7 +1122,7 @@ def test_any_traffic(spec: str, names: list[str]) -> None:
 def test_linear_algebra() -> None:
     """Loads of a mix are the mix of the loads; its ratio is at most the mix of the ratios."""
     for spec, one, two in (
-        ("fattree:4,3", "dmodk", "osrm3"),
+        ("fattree:4,2", "dmodk", "osrm2"),
         ("xgft:2;3,3;1,5", "hash:seed=1", "omrmn"),
         ("eft2:8,3", "kpath:3", "wsr"),
     ):
@@ -1405,7 +1410,7 @@ CERTIFIED = [
     ("fattree:4,2", "omrmn"),
     ("fattree:6,2", "osrm2"),
     ("fattree:4,2", "1/2*dmodk+1/2*smodk"),
-    ("fattree:4,3", "kpath:3,base=dmodk,select=shift"),
+    ("eft2:8,3", "kpath:3,base=dmodk,select=shift"),
     ("eft2:6,4", "kpath:2,base=osrm2,select=random"),
     ("xgft:3;2,3,2;1,2,3", "hash:seed=2"),
     # Once "the loads of ecmp are no whole numbers" with three parents a leaf.
@@ -1664,11 +1669,43 @@ def test_a_claim_does_not_hold_on_a_changed_tree(tmp_path: Path) -> None:
         tree("sub-eft2:4,4"),
         tree("eft2:8,4"),
         tree("xgft:2;2,4;1,3"),
+        *(
+            dataclasses.replace(topology, bandwidth=(F(1),) * channel + (width,) + (F(1),) * (31 - channel))
+            for channel in (0, 10, 31)
+            for width in (F(1, 2), F(2))
+        ),
     ):
         try:
             assert not obliv.verify(file, topology=other).proved
         except obliv.InputError as error:
             assert "\n" not in str(error)
+
+
+def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
+    """A tree with a cable less, more or elsewhere, for which a sound worst case is called a ratio."""
+    topology = tree("fattree:4,2")
+    cables = [(a, b) for a, b in zip(topology.tail.tolist(), topology.head.tolist()) if a < b]
+    for changed in (
+        [each for each in cables if each != (8, 12)],  # a leaf with one way up
+        [*cables, (0, 9)],  # a host with two links
+        [*(each for each in cables if each != (0, 8)), (0, 12)],  # a host at a root
+        [*cables, (8, 9)],  # two leaves joined: equal splits over shortest paths crowd there
+    ):
+        ends = [*changed, *((b, a) for a, b in changed)]
+        other = obliv.build("other", topology.nodes, ends, terminals=list(range(8)))
+        routing = obliv.routing("ecmp", other)
+        line_of(lambda: obliv.ratio(routing))  # noqa: B023
+        worst = obliv.worst_case(routing, certificate=True)
+        made = plain_json(worst)
+        pattern = made_of("fattree:4,2", "ecmp")
+        made = {key: made[key] for key in pattern if key in made} | {"kind": "ratio", "ratio": made["channel_load"]}
+        made |= {"lower_bound": None, "lower_bound_source": ""}
+        made["certificate"]["digest"] = digest_of(made)
+        file = tmp_path / "forged.json"
+        file.write_text(json.dumps(made))
+        found = obliv.verify(file, topology=other, routing=routing)
+        assert not found.proved
+        assert [check["check"] for check in found.checks if check["ok"] is False] == ["optimum"], found
 
 
 @pytest.mark.parametrize(

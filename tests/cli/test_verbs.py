@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_answer(capsys: pytest.CaptureFixture[str])
 
 def test_ctrl_c_stops_at_once() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "obliv", "worst", "random-regular:n=700,d=8,seed=1", "valiant"],
+        [sys.executable, "-m", "obliv", "worst", "random-regular:n=1500,d=8,seed=1", "valiant"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

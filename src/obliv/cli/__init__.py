@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -64,6 +65,7 @@ def run() -> None:
         status = main()
     except KeyboardInterrupt:
         status = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt while Python ends changes nothing
     sys.exit(status)
 
 
