@@ -37,7 +37,7 @@ _HOMES = {
     "obliv.routing.two_turn": "I2TURN IVAL U2TURN U2TURNA XYX YXY",
     "obliv.routing.graph": "ECMP Shortest",
     "obliv.routing.table": "table",
-    "obliv.routing.tree": "DModK Hash OMRMN OSRM2 OSRM3 OSRM3D SModK",
+    "obliv.routing.tree": "DModK Hash OMRMN OSRM2 OSRM2C OSRM3 OSRM3D OSRMN SModK TreeRouting",
     "obliv.routing.tree_paths": "KPath OSRMK",
     "obliv.routing.tree_table": "TreeTable WSR up_ports",
     "obliv.routing.updown": "UpDown",

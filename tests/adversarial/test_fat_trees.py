@@ -213,7 +213,8 @@ def test_properties_1_and_2(m: int, n: int) -> None:
 def shortest_paths(topology: Any, source: int, destination: int, towards: list[int]) -> list[tuple[int, ...]]:
     """All shortest paths as channels, from the distances to the destination."""
     first, head = topology.first_channel, topology.head
-    found, open_paths = [], [((), source)]
+    found: list[tuple[int, ...]] = []
+    open_paths: list[tuple[tuple[int, ...], int]] = [((), source)]
     while open_paths:
         path, node = open_paths.pop()
         if node == destination:
@@ -244,7 +245,7 @@ def distances(topology: Any, destination: int) -> list[int]:
 def all_shortest(spec: str) -> dict[tuple[int, int], list[tuple[int, ...]]]:
     topology = tree(spec)
     hosts = topology.terminals.tolist()
-    found = {}
+    found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     for d in hosts:
         towards = distances(topology, d)
         found |= {(s, d): shortest_paths(topology, s, d, towards) for s in hosts if s != d}
@@ -436,14 +437,14 @@ DEEP = ["xgft:3;2,3,2;1,2,3", "xgft:4;2,2,1,3;1,2,2,1", "xgft:3;1,2,3;1,1,3", "x
 CASES = [
     *(("fattree:4,2", name) for name in SINGLE2 + MANY2),
     *(("fattree:6,2", name) for name in ("dmodk", "osrm2", "shortest", "kpath:2", "1/3*osrm2+2/3*omrmn")),
-    *(("fattree:4,3", name) for name in SINGLE3[:6] + MANY3[:8]),
-    *((spec, name) for spec in WIDE for name in ("dmodk", "smodk", "wsr", "hash:seed=1", "omrmn", MANY_ANY[-1])),
+    *(("fattree:4,3", name) for name in SINGLE3[:6] + MANY3[:7]),
+    *((spec, name) for spec in WIDE for name in ("dmodk", "wsr", "hash:seed=1", "omrmn", MANY_ANY[-1])),
     *((spec, name) for spec in WIDE[2:4] for name in ("shortest", "updown", "ecmp")),
     *((spec, name) for spec in DEEP[:2] for name in ("dmodk", "smodk", "hash:seed=1", "omrmn")),
     *(("eft2:8,3", name) for name in ("osrm2", *OTHERS[:3])),
 ]
 LARGER = [
-    *(("fattree:4,3", name) for name in SINGLE3[6:] + MANY3[8:]),
+    *(("fattree:4,3", name) for name in SINGLE3[6:] + MANY3[7:]),
     *(("fattree:6,2", name) for name in SINGLE2 + MANY2),
     *(("fattree:8,2", name) for name in ("osrm2", "hash:seed=5", *OTHERS[:3])),
     *(("fattree:4,4", name) for name in ("dmodk", "wsr", "kpath:3", "ecmp")),
@@ -582,7 +583,7 @@ def test_figure_10_switch_by_switch(m: int) -> None:
         assert names_along(topology, path) == [written(a), *switches, written(b)]
 
 
-@pytest.mark.parametrize("m", [8, 18, 32])
+@pytest.mark.parametrize("m", [8, 18, by_night(32)])
 def test_figure_9_for_square_k(m: int) -> None:
     """OSRM2 as printed, for m/2 = 4, 9 and 16."""
     paper, topology = Paper(m, 2), tree(f"fattree:{m},2")
@@ -613,8 +614,8 @@ def test_wsr_by_its_own_rule(spec: str) -> None:
     assert taken(spec, "wsr") == taken(spec, "dmodk")
 
 
-@pytest.mark.parametrize("base", ["dmodk", "smodk", "osrm3", "hash:seed=4"])
-@pytest.mark.parametrize("count", [1, 2, 4, 9])
+@pytest.mark.parametrize("base", ["dmodk", by_night("smodk"), "osrm3", "hash:seed=4"])
+@pytest.mark.parametrize("count", [1, 4, 9])
 def test_k_paths(base: str, count: int) -> None:
     spec, k = "fattree:6,3", 3
     paper = Paper(6, 3)
@@ -685,7 +686,7 @@ def grid(k: int) -> int:
     return min(max(-(-k // a), -(-k // b)) for a in range(1, k + 1) for b in range(1, k // a + 1))
 
 
-@pytest.mark.parametrize("m", [14, 16, 20, 22, 24, 26, 34, 36, 38, 48, 50, 52, 64, 72])
+@pytest.mark.parametrize("m", [14, 16, 20, 22, *map(by_night, [36, 50, 24, 26, 34, 38, 48, 52, 64, 72])])
 def test_larger_trees_of_two_levels(m: int) -> None:
     spec, k = f"fattree:{m},2", m // 2
     topology = obliv.topology(spec)
@@ -794,7 +795,9 @@ def most_significant_first(topology: Any, n: int, k: int) -> Any:
     return obliv.TreeTable(topology, tables)
 
 
-@pytest.mark.parametrize(("label", "name", "entry"), TABLE1)
+@pytest.mark.parametrize(
+    ("label", "name", "entry"), [by_night(*row) if row[0] == "FT(8,3)" and row[1] == "WSR3" else row for row in TABLE1]
+)
 def test_reference_table_1(label: str, name: str, entry: Any) -> None:
     spec, n = tree_of(label)
     k = int(spec.split(":")[1].split(",")[0]) // 2
@@ -844,7 +847,7 @@ def test_reference_k_paths(label: str) -> None:
     routing = route("fattree:8,3", f"kpath:{count},base={'osrm3' if base else 'dmodk'},select={select}")
     entry = REFERENCE["kpath"][label]
     assert obliv.ratio(routing).ratio == F(entry["ratio"]).limit_denominator(48)
-    if select == "random" or count != "3" or kind in ("shift-osrm", "disjoint"):
+    if select == "random" or count != "3" or kind not in ("shift", "disjoint-osrm"):
         return
     assert same(per_height(routing, 3), entry["per"])
 
@@ -857,7 +860,7 @@ def test_reference_osrm_k(label: str) -> None:
     ratio, per = REFERENCE["osrm_k"][label]
     assert obliv.ratio(routing).ratio == F(ratio)
     others = [v[1] for key, v in REFERENCE["osrm_k"].items() if key.startswith(label.split("|r=")[0])]
-    if count not in ("2", "4"):
+    if count != "4" and "8,3" in spec:
         return
     found = per_height(routing, n)
     assert any(same(found, other) for other in others)  # K = 2 may be blocks of (1, 2) or (2, 1)
@@ -891,7 +894,7 @@ def test_reference_patterns() -> None:
     named = {"ring:bi": "ring", "hyper": "hypercube", "tree:bi": "tree", "mesh3:4x4x8torus": "torus3d"}
     for key, pattern in named.items():
         entry = REFERENCE["table2_3"][f"FT(8,3)|{key}"]
-        for column, name in (("MLID", "wsr"), ("OSRM", "osrm3"))[pattern not in ("ring", "tree") :]:
+        for column, name in (("MLID", "wsr"), ("OSRM", "osrm3"))[pattern != "ring" :]:
             (row,) = obliv.traffic_ratio(route("fattree:8,3", name), pattern, instances=32, rng=5).patterns
             mean, error, spread = entry[column]
             assert row["traffic"] == pattern
@@ -903,7 +906,7 @@ def test_reference_patterns() -> None:
 @beside
 def test_reference_figures() -> None:
     specs = {"rand": "bernoulli:{}", "cluster": "clustered:{}", "hot": "hotspot:4,{}"}
-    chosen = ["rand|0.1", "cluster|8", "hot|8"]
+    chosen = ["rand|0.1", "cluster|8", "hot|2"]
     for key in chosen:
         kind, size = key.split("|")
         entry = REFERENCE["figs"][f"{kind}|FT(8,3)|{size}"]
@@ -970,8 +973,8 @@ def random_table(spec: str, seed: int) -> Any:
 @pytest.mark.parametrize(
     "spec",
     [
-        *("fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:4,3", "eft2:8,3", "eft2:6,5"),
-        *(*WIDE[3:], *DEEP[:2], *(by_night(spec) for spec in DEEP[2:])),
+        *("fattree:4,2", "fattree:4,3", "eft2:4,3", "eft2:8,3", *WIDE[3:5], DEEP[0]),
+        *(by_night(spec) for spec in ("fattree:6,2", "eft2:6,5", *WIDE, *DEEP)),
     ],
 )
 def test_random_tables(spec: str) -> None:
@@ -985,7 +988,7 @@ def test_random_tables(spec: str) -> None:
 
 @pytest.mark.parametrize("spec", ["fattree:4,2", "eft2:6,3", "xgft:2;3,3;1,5", "xgft:3;2,2,2;1,3,4"])
 def test_random_shares(spec: str) -> None:
-    for seed in range(3):
+    for seed in range(2):
         routing = drawn(spec, seed, 2 + seed)
         result, found = obliv.ratio(routing, certificate=True), Crossings(laws_of(routing))
         assert result.ratio == found.ratio
@@ -1092,7 +1095,7 @@ TRAFFIC_CASES = [
     ("fattree:4,2", [*FT42, "kpath:2,base=osrm2,select=random"]),
     ("fattree:4,3", ["omrmn", "dmodk", "osrm3-d", "osrm-k:2"]),
     ("eft2:6,4", ["omrmn", "ecmp", "dmodk", "osrm2", "hash:seed=3"]),
-    ("xgft:3;3,2,2;1,4,2", ["omrmn", "ecmp", "dmodk", "smodk"]),
+    ("xgft:3;2,3,2;1,2,3", ["omrmn", "dmodk"]),
     ("xgft:2;2,5;1,3", ["omrmn", "dmodk"]),
 ]
 
@@ -1101,7 +1104,7 @@ TRAFFIC_CASES = [
 def test_any_traffic(spec: str, names: list[str]) -> None:
     """Base load and optimum (Theorem 1, Corollary 1); PERF is at least 1 and at most the oblivious ratio."""
     hosts = len(tree(spec).terminals)
-    traffics = [random_rows(hosts, seed) for seed in range(4)]
+    traffics = [random_rows(hosts, seed) for seed in range(3)]
     for name in names:
         routing = route(spec, name)
         found, ratio = crossings(spec, name), obliv.ratio(routing).ratio
@@ -1351,7 +1354,7 @@ def test_theorem_2_by_search(k: int, leaves: int) -> None:
 
 def test_a_wider_tree_may_undercut_the_bound() -> None:
     """A root for every pair of places: ratio 1. A bound by hosts a leaf would be wrong here."""
-    for k, leaves in ((2, 4), (2, 8), (3, 6)):
+    for k, leaves in ((2, 4), (3, 4)):
         spec = f"xgft:2;{k},{leaves};1,{k * k}"
         routing = by_choice(tree(spec), {(s, d): s % k * k + d % k for s, d in all_shortest(spec)})
         result = obliv.ratio(routing)
@@ -1530,7 +1533,8 @@ def test_forged_channels_are_refused(spec: str, name: str, tmp_path: Path) -> No
     claim, channels = F(made["ratio"]["exact"]), made["certificate"]["channels"]
     beyond = []
     for channel, pairs in found.on.items():
-        rows, columns = defaultdict(int), defaultdict(int)
+        rows: dict[int, int] = defaultdict(int)
+        columns: dict[int, int] = defaultdict(int)
         for (i, j), share in pairs.items():
             rows[i], columns[j] = max(rows[i], share), max(columns[j], share)
         if min(sum(rows.values()), sum(columns.values())) > claim * found.denominator:

@@ -63,6 +63,11 @@ def _ends(traffic: obliv.Traffic) -> tuple[np.ndarray, np.ndarray]:
     [
         ("hypercube", "no power of two"),
         ("mesh2d:5x5", "25 ranks"),
+        ("mesh2d:2x2x3", "2x2x3 is no shape of 2 sides: write mesh2d:3x4 or mesh2d alone"),
+        ("torus2d:12", "12 is no shape of 2 sides: write torus2d:3x4"),
+        ("mesh3d:3x4", "no shape of 3 sides: write mesh3d:2x2x3"),
+        ("torus3d:12,seed=1", "no shape of 3 sides"),
+        ("mesh2d:-3,-4", "no shape of 2 sides"),
         ("clustered:1", "2 to 12"),
         ("hotspot:4,4", "16 terminals"),
         ("bernoulli:2", "probability"),

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from obliv.errors import InputError
 from obliv.topology.topology import Topology
-from obliv.topology.tree import Tree
+from obliv.topology.tree import Tree, xgft
 
 __all__ = ["all_paths_worst", "require_base_load"]
 
@@ -51,4 +51,18 @@ def require_base_load(topology: Topology) -> Tree:
             f"{spec} is tapered: even all paths together load a link by {worst} where a host's own has 1, "
             f"so the best routing of every traffic is not known; {instead}"
         )
+    _require_useful_levels(topology)
     return topology
+
+
+def _require_useful_levels(tree: Tree) -> None:
+    """Refuse levels above all hosts that are too narrow for them: no shortest path uses them, a claim could not say so.
+
+    Whoever checks a claim splits what hosts send over all ways to the top, where these links would carry too much.
+    """
+    height = tree.below.index(tree.below[-1])
+    if any(tree.below[-1] > wide for wide in tree.width[height + 1 :]):
+        raise InputError(
+            f"{tree.spec}: all hosts are below each switch of level {height}, the narrow levels above serve nobody; "
+            f"leave them out: {xgft(tree.children[:height], tree.parents[:height]).spec}"
+        )

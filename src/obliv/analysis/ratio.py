@@ -18,6 +18,7 @@ from obliv.results import pack, provenance
 from obliv.results.ratio import Ratio
 from obliv.routing.routing import Routing
 from obliv.topology.topology import Topology
+from obliv.topology.tree import Tree
 from obliv.topology.tree_bounds import bound_of
 
 __all__ = ["ratio"]
@@ -80,7 +81,8 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
     else:
         found = _worst(loads, certificate, step)
     value, channel, permutation, kept = found
-    bound = bound_of(tree) if single else None
+    climbs = single and (isinstance(loads, TreeLoads) or _all_shortest(loads, tree))
+    bound = bound_of(tree) if climbs else None
     routing = x.spec if isinstance(x, Routing) else "pair loads"
     sources = x.sources if isinstance(x, Routing) else ()
     if kept is not None:
@@ -101,6 +103,8 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
         lower_bound_source=bound[1]
         if bound is not None
         else "no theorem bounds single paths on this tree"
+        if climbs
+        else "the bounds are given for shortest paths, and not all paths of this routing are shortest"
         if single
         else "the bounds hold for one path a pair, this routing has several",
         certificate=kept,
@@ -108,6 +112,13 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
         if channel < 0
         else (tree.name_of(int(tree.tail[channel])), tree.name_of(int(tree.head[channel]))),
     )
+
+
+def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
+    """Whether single paths are as long together as shortest ones, which climb and then come down."""
+    hosts = tree.below[-1]
+    least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])  # every height up and down by those that cross
+    return int(loads.totals().sum()) == least
 
 
 Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate

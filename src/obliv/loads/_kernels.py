@@ -10,7 +10,7 @@ from typing import Any
 
 from obliv.kernels import kernel
 
-__all__ = ["compare", "hop_levels", "propagate", "scatter"]
+__all__ = ["compare", "hop_levels", "propagate", "same_ways", "scatter"]
 
 Array = Any
 
@@ -232,3 +232,27 @@ def compare(start: Array, moved: Array, place: Array, row: Array, col: Array, we
             if low == first + size or row[low] != r or col[low] != k or weight[low] != weight[e]:
                 return False
     return True
+
+
+@kernel
+def same_ways(first: Array, way: Array, image_first: Array, image: Array, channel: Array, balance: Array) -> bool:
+    """Whether the ways of each pair become those of its image, however they are ordered.
+
+    Way w of pair p is told by the channel ``channel[first[p] + w]``, where its image has another table and start;
+    nothing is compared where ``first[p]`` is negative. `balance` holds zeros before and after.
+    """
+    same = True
+    for p in range(len(first)):
+        if first[p] < 0:
+            continue
+        for j in range(way.shape[1]):
+            balance[channel[0, first[p] + way[p, j]]] += 1
+            balance[channel[1, image_first[p] + image[p, j]]] -= 1
+        for j in range(way.shape[1]):
+            if balance[channel[0, first[p] + way[p, j]]] != 0:
+                same = False
+            if balance[channel[1, image_first[p] + image[p, j]]] != 0:
+                same = False
+            if not same:
+                return False
+    return same

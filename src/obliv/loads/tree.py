@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import require_memory
+from obliv.kernels import run
+from obliv.loads._kernels import same_ways
 from obliv.loads.pair_loads import PairLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.topology.tree import Tree
@@ -123,23 +125,25 @@ class TreeLoads(PairLoads):
         return total
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        # a shortest path is told by its ends and its topmost link, and an automorphism leaves turns where they are
         tree = self.topology
-        ids = {
-            (height, up): channel_of(height, np.arange(tree.links(height)))
-            for height in range(tree.levels)
-            for up, channel_of in ((True, tree.up_channel), (False, tree.down_channel))
-        }
+        start = np.cumsum([0, *(tree.links(h) for h in range(tree.levels))])
+        top = np.concatenate([tree.up_channel(h, np.arange(tree.links(h))) for h in range(tree.levels)])
+        channel = np.stack([moved[top], top])
+        balance = np.zeros(tree.channels, np.int64)
         for source, destination in self._blocks():
-            ways = self.ways(source, destination)
-            image = self.ways(place[source], place[destination])
-            for (height, up), channel in ids.items():
-                here = self._channels(source, destination, ways, height, up, channel)
-                there = self._channels(place[source], place[destination], image, height, up, channel)
-                here = np.where(here >= 0, moved[here], -1)
-                if not np.array_equal(np.sort(here, axis=-1), np.sort(there, axis=-1)):
-                    return False
+            there, end = place[source], place[destination]
+            turn = tree.turn(source, destination)
+            if not np.array_equal(turn, tree.turn(there, end)):
+                return False
+            ways = self.ways(source, destination), self.ways(there, end)
+            first, image = (self._tops(start, side, turn) for side in (source, there))
+            if not run(same_ways, 4.0 * ways[0].size, first, ways[0], image, ways[1], channel, balance):
+                return False
         return True
 
-    def _channels(self, source: Array, destination: Array, ways: Array, height: int, up: bool, ids: Array) -> Array:
-        link = self.links_of(source[:, None], destination[:, None], ways, height, up)
-        return np.where(link >= 0, ids[link], -1)
+    def _tops(self, start: Array, source: Array, turn: Array) -> Array:
+        """Where the topmost up links of pairs begin in a list of all up links by height; -1 for none."""
+        below, width = np.array(self.topology.below), np.array(self.topology.width)
+        height = np.maximum(turn - 1, 0)
+        return np.where(turn > 0, start[height] + source // below[height] * width[height + 1], -1)

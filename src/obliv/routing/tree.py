@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import ceil
+from math import ceil, isqrt
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from obliv.errors import RoutingError
 from obliv.loads.pair_loads import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.routing.routing import Path, Routing
+from obliv.routing.tree_covers import best_grid, cover_root, fewest_lids
 from obliv.specs import routings
 from obliv.topology.topology import Topology
 from obliv.topology.tree import Tree
 
-__all__ = ["OMRMN", "OSRM2", "OSRM3", "OSRM3D", "DModK", "Hash", "SModK", "TreeRouting"]
+__all__ = ["OMRMN", "OSRM2", "OSRM2C", "OSRM3", "OSRM3D", "OSRMN", "DModK", "Hash", "SModK", "TreeRouting"]
 
 Array = npt.NDArray[Any]
 
@@ -28,14 +29,21 @@ class TreeRouting(Routing):
 
     A subclass gives ``ways(source, destination)``: for arrays of hosts, which broadcast, the numbers of their paths in
     an array of shape (..., `spread`); a number may come several times.
+
+    Parameters
+    ----------
+    topology : Tree
+        With every host as a terminal.
+    spec : str
+        The spec that makes this routing again; where it is made from one, that one by default.
     """
 
     topology: Tree
     spread = 1
     alike = 1
 
-    def __init__(self, topology: Topology, spec: str) -> None:
-        super().__init__(_require_tree(topology, spec), spec)
+    def __init__(self, topology: Topology, spec: str = "") -> None:
+        super().__init__(_require_tree(topology, spec or type(self).__name__), spec)
 
     def ways(self, source: Array, destination: Array) -> Array:
         """Path numbers of pairs of hosts, shape (..., spread)."""
@@ -88,8 +96,12 @@ class DModK(TreeRouting):
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
         chooser = destination if self.end == "destination" else source
-        ports = [chooser // tree.width[h] % tree.parents[h] for h in range(tree.levels)]
-        return number_of(tree, tree.turn(source, destination), ports)[..., None]
+        return number_of(tree, tree.turn(source, destination), _last_digits(tree, chooser))[..., None]
+
+
+def _last_digits(tree: Tree, chooser: Array) -> list[Array]:
+    """The ports that a host's digits name, the last one at the leaf."""
+    return [chooser // tree.width[h] % tree.parents[h] for h in range(tree.levels)]
 
 
 @routings("smodk", example="smodk", aliases=("mlid",))
@@ -139,17 +151,47 @@ class OSRM2(TreeRouting):
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port])[..., None]
 
 
-def best_grid(hosts: int, roots: int) -> tuple[int, int]:
-    """Groups of sources and of destinations, at most as many pairs of them as roots, so that the largest is smallest.
+@routings("osrm2-c", example="osrm2-c")
+class OSRM2C(TreeRouting):
+    """OSRM2 by covers: roots by the distance of the places of source and destination at their leaves; optimal.
 
-    Of equals the squarest, more groups of sources than of destinations.
+    Every root has ⌈(m/2) / L⌉ sources of a leaf and L destinations of a leaf, where L is `lids`: so the ratio on
+    FT(m, 2) is the larger of the two, and with L LIDs a host there is no smaller one up to L = ⌈√(m/2)⌉.
+
+    Parameters
+    ----------
+    topology : Tree
+        Of two levels, with as many links up as hosts at a leaf.
+    lids : int
+        1 to m/2; unless given the fewest with which the ratio is ⌈√(m/2)⌉, the least there is.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> [int(obliv.ratio(OSRM2C(obliv.fattree(36, 2), lids)).ratio) for lids in (1, 2, 3, 4)]
+    [18, 9, 6, 5]
     """
 
-    def key(grid: tuple[int, int]) -> tuple[int, int, int]:
-        a, b = grid
-        return max(ceil(hosts / a), ceil(hosts / b)), abs(a - b), -a
+    def __init__(self, topology: Topology, lids: int | None = None, spec: str = "") -> None:
+        super().__init__(topology, spec or ("osrm2-c" if lids is None else f"osrm2-c:lids={lids}"))
+        tree = self.topology
+        _require_levels(tree, self.spec, 2)
+        k = tree.children[0]
+        if tree.parents[1] != k:
+            raise RoutingError(
+                f"{self.spec} needs as many links up as hosts at a leaf, {tree.spec} has {tree.parents[1]} and {k}: "
+                "take osrm2"
+            )
+        self.lids = fewest_lids(k) if lids is None else lids
+        if not 1 <= self.lids <= k:
+            raise RoutingError(f"{self.spec}: a destination on {tree.spec} has 1 to {k} LIDs")
+        self.alike = k if self.lids == 1 else 1  # with one the source does not count: D-mod-k
 
-    return min(((a, roots // a) for a in range(1, roots + 1)), key=key)
+    def ways(self, source: Array, destination: Array) -> Array:
+        tree = self.topology
+        k = tree.children[0]
+        port = cover_root(source % k, destination % k, k, self.lids)
+        return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port])[..., None]
 
 
 @routings("osrm3", example="osrm3")
@@ -185,6 +227,52 @@ class OSRM3D(TreeRouting):
         port = (source // tree.below[1] % tree.children[1] + last) % tree.parents[1]
         above = last % tree.parents[2]
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port, above])[..., None]
+
+
+@routings("osrmn", example="osrmn")
+class OSRMN(TreeRouting):
+    """Alternating digits, the best rule for every m known for FT(m, n); for n > 3 optimality is not claimed.
+
+    The last digits of source and destination choose the ports in turn, the source's first.  Where the number of choices
+    is odd, both choose the last port as in OSRM2-C.  For n = 2 and 3 these are OSRM2-C and OSRM3; where that is no
+    better than D-mod-k, which needs one address a host only, it is D-mod-k.
+    """
+
+    def __init__(self, topology: Topology, spec: str = "osrmn") -> None:
+        super().__init__(topology, spec)
+        half = self.topology.half
+        if half is None:
+            raise RoutingError(f"{spec} is for fat trees FT(m, n), {topology.spec} is none: take dmodk")
+        self.lids = fewest_lids(half)  # of the last choice, where both choose it
+        self.alternates = _alternating_ratio(half, self.topology.levels) < _d_mod_k_ratio(half, self.topology.levels)
+        self.alike = 1 if self.alternates else half
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        tree = self.topology
+        ports = self._in_turn(source, destination) if self.alternates else _last_digits(tree, destination)
+        return number_of(tree, tree.turn(source, destination), ports)[..., None]
+
+    def _in_turn(self, source: Array, destination: Array) -> list[Array]:
+        tree = self.topology
+        k = tree.children[0]
+        ports = [np.zeros_like(source)]
+        for choice in range(tree.levels - 1):
+            low, high = (end // k ** (choice // 2) % k for end in (source, destination))
+            ports.append(high if choice % 2 else low)
+        if tree.levels % 2 == 0:
+            ports[-1] = cover_root(low, high, k, self.lids)
+        return ports
+
+
+def _alternating_ratio(k: int, n: int) -> int:
+    """The ratio of alternating digits on FT(2k, n)."""
+    last = 1 if n % 2 else isqrt(k - 1) + 1
+    return int(k ** ((n - 1) // 2)) * last
+
+
+def _d_mod_k_ratio(k: int, n: int) -> int:
+    """The ratio of D-mod-k on FT(2k, n)."""
+    return max(min(int(k**h), 2 * int(k ** (n - h)) - 1) for h in range(1, n))
 
 
 @routings("hash", example="hash:seed=1")

@@ -20,9 +20,8 @@ __all__ = ["WSR", "TreeTable", "up_ports"]
 
 Array = npt.NDArray[Any]
 
-_OWN_RULE = (
-    20  # ports up to which WSR is computed by its own rule; beyond it is D-mod-k, as it is wherever it was tried
-)
+_OWN_PORTS = 20  # on FT(m, n) beyond, D-mod-k stands for WSR: it came to the same wherever both were computed
+_MOST_WORK = 10**10  # hosts² times paths that WSR's own rule may take: minutes
 
 
 class TreeTable(TreeRouting):
@@ -110,15 +109,21 @@ def up_ports(routing: TreeRouting) -> list[Array]:
 class WSR(TreeRouting):
     """Widest shortest routing: pairs in order, each by the path whose links were chosen least often so far.
 
-    By its own rule (sum of the links' counts, lowest path number of equals) up to 20 ports; there it comes to D-mod-k,
-    which stands for it beyond.
+    By its own rule: the sum of the links' counts, the lowest path number of equals.  On FT(m, n) that came to D-mod-k
+    wherever it was computed, and D-mod-k stands for it beyond 20 ports and where the rule would take too long; on other
+    trees the two can differ, and what would take too long is refused.
     """
 
     def __init__(self, topology: Topology, spec: str = "wsr") -> None:
         super().__init__(topology, spec)
-        self.own_rule = (
-            max(map(sum, zip(self.topology.children, (*self.topology.parents[1:], 0), strict=True))) <= _OWN_RULE
-        )
+        tree = self.topology
+        work = tree.below[-1] ** 2 * tree.width[-1]
+        self.own_rule = tree.half is None or (tree.half <= _OWN_PORTS // 2 and work <= _MOST_WORK)
+        if self.own_rule and work > _MOST_WORK:
+            raise RoutingError(
+                f"{spec} chooses among up to {tree.width[-1]} paths for each of {tree.below[-1] ** 2} pairs of "
+                f"{tree.spec}, one after another, which takes too long: take dmodk"
+            )
 
     def ways(self, source: Array, destination: Array) -> Array:
         if self.own_rule:

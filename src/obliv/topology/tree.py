@@ -47,6 +47,13 @@ class Tree(Topology):
         """How many levels of switches there are."""
         return len(self.children)
 
+    @property
+    def half(self) -> int | None:
+        """Half the ports of a switch, m/2, where the tree is FT(m, n), however it is called; None elsewhere."""
+        k, more = self.children[0], self.levels - 1
+        fits = k > 1 and more > 0 and (self.children, self.parents) == ((k,) * more + (2 * k,), (1,) + (k,) * more)
+        return k if fits else None
+
     @cached_property
     def below(self) -> tuple[int, ...]:
         """How many hosts a sub-tree of each height 0 .. levels has."""

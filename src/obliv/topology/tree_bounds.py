@@ -1,12 +1,26 @@
-"""Lower bounds on the oblivious performance ratio of single-path routings on fat trees (Yuan et al., section IV)."""
+"""Lower bounds on the oblivious performance ratio of single paths on fat trees (Yuan et al., section IV, and beyond).
+
+All of them for paths that climb and then come down; proved in docs/fat-trees.md.
+"""
 
 from __future__ import annotations
 
 from math import isqrt
 
+from obliv.errors import TopologyError
 from obliv.topology.tree import Tree
 
-__all__ = ["bound_of", "single_path_bound", "theorem2", "theorem3", "theorem4", "theorem5", "with_lids"]
+__all__ = [
+    "bound_of",
+    "several_heights",
+    "single_path_bound",
+    "theorem2",
+    "theorem3",
+    "theorem4",
+    "theorem5",
+    "two_levels",
+    "with_lids",
+]
 
 
 def theorem2(m: int, k: int) -> int:
@@ -18,6 +32,17 @@ def theorem2(m: int, k: int) -> int:
     (2, 1)
     """
     return _root(m // 2) if k * k >= 2 * m else 1
+
+
+def two_levels(m: int, k: int) -> int:
+    """EFT2(m, k): at least min(√(m/2), k/2), rounded up; contains Theorem 2.
+
+    Examples
+    --------
+    >>> two_levels(8, 8), two_levels(8, 3), two_levels(36, 7)
+    (2, 2, 4)
+    """
+    return max(1, min(_root(m // 2), -(-k // 2)))
 
 
 def theorem3(m: int) -> int:
@@ -56,9 +81,8 @@ def theorem5(m: int, n: int) -> int:
 def single_path_bound(m: int, n: int) -> int:
     """FT(m, n): at least (m/2)^(⌊2n/3⌋/2), rounded up; never below Theorems 3 to 5.
 
-    The argument of Theorem 5 gives more than is printed. Count sub-trees of i levels as switches with 2 (m/2)^i ports
-    under what connects them, which is at least EFT2 with 2 (m/2)^(n - i) of them. Theorem 2 applies where
-    2 (m/2)^(n - i) ≥ 2 (m/2)^(i/2), that is for i ≤ 2n/3, and gives √((m/2)^i).
+    For paths that climb and then come down.  The proof, by covers of the links up from sub-trees of ⌊2n/3⌋ levels, is
+    in docs/fat-trees.md under "Lower bounds".
 
     Examples
     --------
@@ -68,29 +92,61 @@ def single_path_bound(m: int, n: int) -> int:
     return _root((m // 2) ** (2 * n // 3))
 
 
+def several_heights(m: int, n: int) -> int:
+    """FT(m, n): the least whole X with 2((n - 1 - g) k X² + k^g X) ≥ 2kⁿ - kⁿ⁻¹ for every g ≤ n - 2; k = m/2.
+
+    For paths that climb and then come down.  For n > 3 mostly more than :func:`single_path_bound`, but less for some n
+    where k = 2.  The proof is in docs/fat-trees.md under "Four levels and more".
+
+    Examples
+    --------
+    >>> [(n, several_heights(8, n), single_path_bound(8, n)) for n in range(2, 7)]
+    [(2, 2, 2), (3, 4, 4), (4, 6, 4), (5, 10, 8), (6, 18, 16)]
+    """
+    k = m // 2
+    pairs = 2 * k**n - k ** (n - 1)
+    return max(_least(2 * (n - 1 - g) * k, 2 * k**g, pairs) for g in range(n - 1))
+
+
 def with_lids(m: int, lids: int) -> int:
     """FT(m, 2) with so many LIDs a destination, forwarded by them alone: at least max(⌈(m/2)/L⌉, ⌈√(m/2)⌉).
 
-    At a leaf some LID class of a destination is used by at least (m/2)/L of its hosts, and on that link the
-    destination has to be covered.
+    For paths that climb and then come down; `osrm2-c` attains it up to L = ⌈√(m/2)⌉.  The proof is in
+    docs/fat-trees.md under "Why one LID is enough".
 
     Examples
     --------
     >>> [with_lids(8, lids) for lids in (1, 2, 3)]
     [4, 2, 2]
     """
+    if lids < 1:
+        raise TopologyError(f"{lids} LIDs: a destination has at least 1")
     return max(-(-(m // 2) // lids), theorem3(m))
 
 
 def bound_of(tree: Tree) -> tuple[int, str] | None:
-    """The best bound that holds for single paths on a tree, and where it is from; None where none is known."""
+    """The best bound that holds for single paths on a tree, and where it is from; None where none says anything.
+
+    For paths that climb and then come down.
+
+    Examples
+    --------
+    >>> from obliv.topology.tree import eft2, fattree
+    >>> [bound_of(tree) for tree in (fattree(8, 2), fattree(8, 3), eft2(6, 2))]
+    [(2, 'Yuan et al., Theorem 3'), (4, 'Yuan et al., Theorem 4'), None]
+    >>> [bound_of(tree) for tree in (fattree(8, 4), eft2(8, 3))]
+    [(6, 'covers of links at several heights, docs/fat-trees.md'), (2, 'covers of links, docs/fat-trees.md')]
+    """
     k, n = tree.children[0], tree.levels
-    if tree.parents != (1,) + (k,) * (n - 1) or k < 2:
-        return None
-    if n == 2 and tree.children[1] <= 2 * k:
-        return theorem2(2 * k, tree.children[1]), "Yuan et al., Theorem 2"
-    if tree.children == (k,) * (n - 1) + (2 * k,):
-        return single_path_bound(2 * k, n), "Yuan et al., Theorem 4" if n == 3 else "Theorem 5, sharpened"
+    if tree.half is not None and n > 3:
+        sharpened = single_path_bound(2 * k, n), "Theorem 5, sharpened"
+        heights = several_heights(2 * k, n), "covers of links at several heights, docs/fat-trees.md"
+        return max(heights, sharpened, key=lambda each: each[0])
+    if tree.half is not None:
+        return single_path_bound(2 * k, n), "Yuan et al., Theorem 3" if n == 2 else "Yuan et al., Theorem 4"
+    if n == 2 and k > 1 and tree.parents == (1, k) and tree.children[1] < 2 * k:
+        bound = two_levels(2 * k, tree.children[1])
+        return (bound, "covers of links, docs/fat-trees.md") if bound > 1 else None  # 1 needs no theorem
     return None
 
 
@@ -98,3 +154,11 @@ def _root(square: int) -> int:
     """The square root, rounded up."""
     root = isqrt(square)
     return root if root * root == square else root + 1
+
+
+def _least(a: int, b: int, c: int) -> int:
+    """The least whole X with a X² + b X ≥ c."""
+    x = max(0, (isqrt(b * b + 4 * a * c) - b) // (2 * a) - 1)
+    while a * x * x + b * x < c:
+        x += 1
+    return x

@@ -79,9 +79,13 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
             raise TrafficError(f"hypercube: {n} terminals are no power of two; ring and tree fit any number")
         one_way = [np.column_stack([rank, rank ^ (1 << bit)]) for bit in range(n.bit_length() - 1)]
     else:
-        sides = shape or _sides(n, int(name[-2]))
+        dims = int(name[-2])
+        sides = shape or _sides(n, dims)
+        text = "x".join(map(str, sides))
+        if len(sides) != dims or min(sides) < 1:
+            example = "x".join(map(str, _sides(n, dims)))
+            raise TrafficError(f"{name}: {text} is no shape of {dims} sides: write {name}:{example} or {name} alone")
         if prod(sides) != n:
-            text = "x".join(map(str, sides))
             raise TrafficError(f"{name}: {text} are {prod(sides)} ranks, the network has {n} terminals")
         one_way = []
         stride = 1

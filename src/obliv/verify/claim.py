@@ -44,6 +44,13 @@ class Claim:
     sources: dict[str, str]
     digest_holds: bool
 
+    @property
+    def witness(self) -> list[tuple[int, int, Fraction]]:
+        """The traffic as rows of source, destination and amount, terminals by number."""
+        if self.traffic is not None:
+            return self.traffic
+        return [(i, j, Fraction(1)) for i, j in enumerate(self.permutation or [])]
+
 
 def read_claim(made: dict[str, Any]) -> Claim:
     """Take a saved claim apart.

@@ -22,6 +22,7 @@ from obliv.routing.tree import TreeRouting
 from obliv.specs import share as share_of
 from obliv.topology.cartesian import Cartesian
 from obliv.verify._kernels import hop_flow, quadrant_flow, walk_flow
+from obliv.verify.climb import numbered, walk
 
 __all__ = ["Flow", "source_flows", "without"]
 
@@ -79,7 +80,7 @@ def source_flows(routing: Routing, denominator: int, look: Callable[[], None] = 
         and all(along.kind != "clique" for along in topology.axes)
     ):
         return _mixed([(program.probability, _program_flows(topology, program, look)) for program in programs])
-    if isinstance(routing, TreeRouting) and routing.spread == 1 and type(routing).paths is TreeRouting.paths:
+    if numbered(routing):
         return _way_flows(routing, look)
     if isinstance(routing, TwoPhase):
         return _two_phase_flows(routing, source_flows(routing.base, denominator, look), denominator)
@@ -115,33 +116,15 @@ def _path_flow(routing: Routing, i: int, look: Callable[[], None]) -> Flow:
 
 def _way_flows(routing: TreeRouting, look: Callable[[], None]) -> Flows:
     """The path of each pair of a fat tree, walked link by link as its number says."""
-    tree = routing.topology
-    hosts = tree.terminals.astype(np.int64)
-    n, levels = len(hosts), tree.levels
-    head, first = tree.head.astype(np.int64), tree.first_channel
+    terminals = np.arange(len(routing.topology.terminals))
 
     def flow(i: int) -> Flow:
         look()
-        number = routing.ways(np.array(hosts[i]), hosts)[..., 0]
-        turn = sum((hosts // tree.below[h] != hosts[i] // tree.below[h]).astype(np.int64) for h in range(levels))
-        width = np.array(tree.width)[turn]
-        taken = np.full((n, 2 * levels), -1, np.int64)
-        at = np.full(n, hosts[i])
-        for h in range(levels):
-            going = np.flatnonzero(turn > h)
-            port = number[going] // (width[going] // tree.width[h + 1]) % tree.parents[h]
-            taken[going, h] = first[at[going]] + (tree.children[h - 1] if h else 0) + port
-            at[going] = head[taken[going, h]]
-        for h in reversed(range(levels)):
-            going = np.flatnonzero(turn > h)
-            taken[going, 2 * levels - 1 - h] = first[at[going]] + hosts[going] // tree.below[h] % tree.children[h]
-            at[going] = head[taken[going, 2 * levels - 1 - h]]
-        if not np.array_equal(at, hosts):
-            lost = int(hosts[np.argmax(at != hosts)])
-            raise RoutingError(f"{routing.spec}: the path from node {hosts[i]} to node {lost} does not end there")
+        taken = walk(routing, np.array(i), terminals)
         used = taken >= 0
         channel = taken[used]
-        return Flow(np.cumsum(used.sum(axis=1)), channel, np.ones(len(channel), np.int64), np.ones(n, np.int64))
+        ends = np.cumsum(used.sum(axis=1))
+        return Flow(ends, channel, np.ones(len(channel), np.int64), np.ones(len(terminals), np.int64))
 
     return flow
 

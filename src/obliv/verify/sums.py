@@ -138,11 +138,8 @@ class Sums:
 
 def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
     """For every source what it sends to whom."""
-    rows = claim.traffic
-    if rows is None:
-        rows = [(i, j, Fraction(1)) for i, j in enumerate(claim.permutation or [])]
     found: dict[int, list[tuple[int, Fraction]]] = {}
-    for s, d, share in rows:
+    for s, d, share in claim.witness:
         found.setdefault(s, []).append((d, share))
     return found
 

@@ -7,8 +7,10 @@ proved: by its simple bound, min(Σ row maxima, Σ column maxima), or by prices 
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -22,6 +24,7 @@ from obliv.topology.topology import Topology
 from obliv.topology.tree import Tree
 from obliv.topology.tree_bounds import bound_of
 from obliv.verify.claim import Claim
+from obliv.verify.climb import numbered, row_sums, witness_load
 from obliv.verify.flows import source_flows, without
 from obliv.verify.optimum import check_optimum
 from obliv.verify.report import Report
@@ -157,7 +160,7 @@ def _figure_problems(claim: Claim, topology: Topology) -> list[str]:
     """Throughput and fraction of capacity must follow from the load."""
     if claim.kind == "ratio":
         known = bound_of(topology) if isinstance(topology, Tree) and claim.denominator == 1 else None
-        if claim.lower_bound != (None if known is None else known[0]):
+        if claim.lower_bound is not None and (known is None or claim.lower_bound != known[0]):
             return ["the lower bound is not that of the topology for single paths"]
         return []
     problems = []
@@ -188,45 +191,112 @@ def _check_loads(
     if prices.misfit is not None:
         report.note("prices", False, f"the word of channel {prices.misfit} moves a terminal onto a node that is none")
         return checked
-    sums = Sums(claim, topology, prices, np.array(sends, number))
-    done = 0
+    done = 0.0
 
     def look() -> None:
         if time.perf_counter() > end:
             raise OutOfTimeError
 
-    try:
-        flows = source_flows(routing, claim.denominator, look)
-        whole = True
-        for i in range(len(sends)):
-            look()
-            flow = flows(i)
-            whole = whole and sums.add(i, flow if claim.kind == "worst" else without(flow, i))
-            done += 1
-            progress("channels", done / len(sends))
-        whole = whole and sums.flush()
-    except OutOfTimeError:
-        share = f"{done} of {len(sends)} sources"
-        report.note("channels", None, f"the time ran out after {share}: no channel is checked; raise --budget")
-        return list(range(topology.channels))
-    if not whole:
-        report.note("pair loads", False, f"a load is no whole number over the denominator {claim.denominator}")
-        return checked
-    load = sums.load / (claim.denominator * topology.bandwidth_of(named))
+    def went(share: float) -> None:
+        nonlocal done
+        done = share
+        progress("channels", share)
+
     claimed = claim.channel_load
-    report.note("witness", load == claimed, f"it loads channel {named} by {load}, claimed {claimed}")
     demand = np.array(takes, object)
-    bad = []
-    for c in checked:
-        limit = claimed * topology.bandwidth_of(c) * claim.denominator * scale
-        bound = int(sums.total[c]) + int((prices.of(c).astype(object) * demand).sum())
-        if bound > limit and claim.channels[c] == "simple":
-            bound = int((sums.tops_of(c).astype(object) * demand).sum())
-        if bound > limit:
-            bad.append(c)
+    spent = {row: int((prices.table[row].astype(object) * demand).sum()) for row in range(len(prices.table))}
+    try:
+        if numbered(routing) and claim.denominator == 1 and topology.unit_rates and number is np.int64:
+            totals: _Totals | None = _climbed(claim, routing, prices, look, went)
+        else:
+            totals = _summed(claim, topology, routing, prices, np.array(sends, number), demand, look, went)
+        if totals is None:
+            report.note("pair loads", False, f"a load is no whole number over the denominator {claim.denominator}")
+            return checked
+        bad = []
+        for c in checked:
+            limit = claimed * topology.bandwidth_of(c) * claim.denominator * scale
+            bound = int(totals.rows[c]) + spent[int(prices.row[c])]
+            if bound > limit and claim.channels[c] == "simple":
+                bound = totals.columns(c)
+            if bound > limit:
+                bad.append(c)
+    except OutOfTimeError:
+        report.note("channels", None, f"the time ran out after {done:.0%}: no channel is checked; raise --budget")
+        return list(range(topology.channels))
+    if claim.lower_bound is not None and isinstance(topology, Tree):
+        climbs = totals.steps == _least_steps(topology)
+        report.note(
+            "lower bound",
+            climbs,
+            f"{claim.lower_bound} for single paths that climb and then come down{'' if climbs else '; not all do'}",
+        )
+    load = totals.load / topology.bandwidth_of(named)
+    report.note("witness", load == claimed, f"it loads channel {named} by {load}, claimed {claimed}")
     simple = sum(claim.channels[c] == "simple" for c in checked)
     detail = f"{len(checked) - simple} by prices, {simple} by the simple bound"
     if bad:
         detail = f"channel {bad[0]} may carry more than claimed" + (f", and {len(bad) - 1} others" if bad[1:] else "")
     report.note("channels", not bad, detail)
     return [c for c in range(topology.channels) if quick and c != named]
+
+
+@dataclass(frozen=True)
+class _Totals:
+    """What the bounds are made of: each channel's sum over sources and, asked one by one, over destinations."""
+
+    rows: Array
+    columns: Callable[[int], int]
+    load: Fraction  # of the witness on the named channel
+    steps: int  # entries of all pairs: of single paths, the edges
+
+
+def _climbed(
+    claim: Claim, routing: Any, prices: Prices, look: Callable[[], None], went: Callable[[float], None]
+) -> _Totals:
+    """Of one path a pair on a fat tree."""
+    none = np.zeros_like(prices.row)
+    rows = row_sums(routing, prices.row, prices.table, "source", look, went)
+
+    @functools.cache
+    def columns() -> Array:
+        return row_sums(routing, none, prices.table, "destination", look, lambda share: None)
+
+    load = witness_load(routing, claim.channel["id"], claim.witness)
+    return _Totals(rows, lambda c: int(columns()[c]), load, _least_steps(routing.topology))
+
+
+def _least_steps(tree: Tree) -> int:
+    """The edges of shortest paths between all pairs of hosts: a pair climbs over a height if that ends its sub-tree."""
+    hosts = tree.below[-1]
+    return 2 * hosts * sum(hosts - below for below in tree.below[:-1])
+
+
+def _summed(
+    claim: Claim,
+    topology: Topology,
+    routing: Any,
+    prices: Prices,
+    sends: Array,
+    demand: Array,
+    look: Callable[[], None],
+    went: Callable[[float], None],
+) -> _Totals | None:
+    """Of any routing; None where a load is no whole number over the claim's denominator."""
+    sums = Sums(claim, topology, prices, sends)
+    flows = source_flows(routing, claim.denominator, look)
+    steps = 0
+    for i in range(len(sends)):
+        look()
+        flow = flows(i) if claim.kind == "worst" else without(flows(i), i)
+        steps += len(flow.channel)
+        if not sums.add(i, flow):
+            return None
+        went((i + 1) / len(sends))
+    if not sums.flush():
+        return None
+
+    def columns(c: int) -> int:
+        return int((sums.tops_of(c).astype(object) * demand).sum())
+
+    return _Totals(sums.total, columns, sums.load / claim.denominator, steps)

@@ -113,6 +113,12 @@ STATEMENTS = {
     "Theorem 2 needs k ≥ √(2m): D-mod-k on EFT2(32,4) undercuts √(m/2) = 4": Printed(
         "if k ≥ √(2m)", AtMost(Fraction(4))
     ),
+    "Theorem 2: least ratio of single paths on EFT2(34,9)": Printed(
+        "any single path routing ... at least √(m/2)",
+        AtLeast(Fraction(5)),
+        erratum="It holds for paths that climb once. Over a third leaf, which both ends choose together, every link "
+        "has four hosts that are an end of each of its pairs: ratio 4.",
+    ),
     "Theorem 5 at n = 4: bound on FT(8,4) over the printed one": Printed("(m/2)^⌊(n-1)/3⌋", Fraction(1)),
     "WSR's routes on FT(4,3) that are D-mod-k's": Printed("exactly the same routes as [9]", Fraction(240)),
 }

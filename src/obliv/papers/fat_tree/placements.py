@@ -1,0 +1,71 @@
+"""Exact performance ratios over random placements, the same ones for every routing, and what their means say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any
+
+import obliv
+
+__all__ = ["INSTANCES", "SEED", "mean", "placed", "quotient", "ratios"]
+
+SEED = 1
+INSTANCES = 32  # of the paper
+
+_ROUTINGS = {"MLID/WSR": "dmodk", "WSR": "dmodk", "MLID": "mlid", "OSRM2": "osrm2", "OSRM3": "osrm3"}
+
+
+def ratios(
+    m: int, n: int, routings: Sequence[str], place: Callable[[Any, int], Any], instances: int = INSTANCES
+) -> dict[str, list[float]]:
+    """The ratio of every routing on FT(m, n) under every instance of a traffic.
+
+    Parameters
+    ----------
+    m, n : int
+    routings : sequence of str
+        As the paper calls them.
+    place : function
+        Of the tree and a seed, to a Traffic.
+    instances : int
+
+    Returns
+    -------
+    dict
+        By routing, one ratio an instance: the nearest float of an exact one.
+    """
+    tree = obliv.fattree(m, n)
+    ways = {name: obliv.routing(_ROUTINGS[name], tree) for name in routings}
+    found: dict[str, list[float]] = {name: [] for name in routings}
+    for k in range(instances):
+        traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
+        for name, way in ways.items():
+            found[name].append(float(obliv.traffic_ratio(way, traffic).patterns[0]["ratio"]))
+    return found
+
+
+def placed(spec: str) -> Callable[[Any, int], Any]:
+    """Instances of a traffic whose spec takes a seed."""
+    return lambda tree, seed: obliv.traffic(f"{spec}{',' if ':' in spec else ':'}seed={seed}", tree)
+
+
+def mean(values: Sequence[float]) -> obliv.Estimate:
+    """The mean over instances, and its standard error."""
+    return obliv.Estimate(fmean(values), stdev(values) / sqrt(len(values)), len(values))
+
+
+def quotient(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> obliv.Estimate:
+    """The quotient of two routings' mean ratios, averaged over several traffics.
+
+    Both were placed alike, so that what a placement does to both leaves the quotient alone: its error is that of the
+    differences that remain.
+    """
+    left: list[list[float]] = []
+    quotients = []
+    for a, b in zip(ours, theirs, strict=True):
+        quotients.append(fmean(a) / fmean(b))
+        left.append([(x - quotients[-1] * y) / fmean(b) for x, y in zip(a, b, strict=True)])
+    remaining = mean([fmean(each) for each in zip(*left, strict=True)])
+    return obliv.Estimate(fmean(quotients), remaining.stderr, remaining.samples)

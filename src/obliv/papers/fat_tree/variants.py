@@ -1,0 +1,159 @@
+"""Clustered traffic that the text mentions without a number or a figure, as it is defined here.
+
+"Clustered traffic with random group sizes, clustered traffic with a random regular pattern in each group, and clustered
+traffic with random traffic in each group": one unit a pair, members of the groups placed at random as in Figure 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.papers.fat_tree.curves import SIZES
+from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
+from obliv.papers.fat_tree.study import PATTERNS
+from obliv.papers.paper import Found, Printed
+from obliv.papers.verdict import AtMost
+from obliv.traffic import jobs
+
+__all__ = ["PRINTED", "VARIANTS", "Variant", "compute"]
+
+Pairs = npt.NDArray[np.int64]
+
+_SIZES_DECIDE = (
+    "Which sizes were drawn is not printed, and they decide: where few large groups set the load, the traffic is like "
+    "hot spots, under which the text finds OSRM2 worse too."
+)
+
+_TREES = {(32, 2): "OSRM2", (8, 3): "OSRM3"}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kind of clustered traffic: its groups, what is sent in each, the known routings that it tells apart."""
+
+    name: str
+    about: str
+    sizes: Callable[[int, np.random.Generator], list[int]]
+    within: Callable[[int, np.random.Generator], Pairs]
+    known: tuple[str, ...] = ("MLID/WSR",)
+    instances: int = 2 * INSTANCES  # as in the tables
+
+    def traffic(self, tree: Any, seed: int) -> Any:
+        """One instance on a tree."""
+        # what is sent and where it is placed are drawn apart
+        rng = np.random.default_rng((seed, 1))
+        sizes = self.sizes(len(tree.terminals), rng)
+        first = np.cumsum([0, *sizes])
+        pairs = [self.within(size, rng) + start for size, start in zip(sizes, first, strict=False)]
+        return jobs.placed(self.name, tree, np.concatenate(pairs), seed)
+
+
+def random_sizes(among: Sequence[int]) -> Callable[[int, np.random.Generator], list[int]]:
+    """Sizes drawn from some, each as likely, until all hosts have a group."""
+
+    def draw(n: int, rng: np.random.Generator) -> list[int]:
+        found: list[int] = []
+        while sum(found) < n:
+            found.append(min(int(rng.choice(among)), n - sum(found)))
+        return found
+
+    return draw
+
+
+def equal_sizes(size: int) -> Callable[[int, np.random.Generator], list[int]]:
+    """Groups of one size."""
+    return lambda n, rng: [size] * (n // size)
+
+
+def all_to_all(size: int, rng: np.random.Generator) -> Pairs:
+    """Each member to each other one."""
+    return random_traffic(size, rng, 1.0)
+
+
+def random_regular(size: int, rng: np.random.Generator) -> Pairs:
+    """One of the five patterns of Tables II and III, each as likely."""
+    return jobs.flows_of(str(rng.choice(list(PATTERNS.values()))), size)
+
+
+def random_traffic(size: int, rng: np.random.Generator, density: float = 0.5) -> Pairs:
+    """Each member to each other one with a probability."""
+    source, destination = np.nonzero((rng.random((size, size)) < density) & ~np.eye(size, dtype=bool))
+    return np.column_stack([source, destination])
+
+
+def _variants() -> dict[str, tuple[Variant, ...]]:
+    """The three that are mentioned, the first with two ranges of sizes, the others with groups of 8 and of 32."""
+    found: dict[str, tuple[Variant, ...]] = {}
+    ranges: tuple[tuple[str, Sequence[int], str], ...] = (
+        ("groups of random sizes up to 16", range(2, 17), "2, 3, ..., 16"),
+        ("groups of random sizes up to 128", SIZES, "2, 4, 8, ..., 128"),
+    )
+    for name, among, which in ranges:
+        about = f"Sizes are drawn from {which}, each as likely; the last group is what remains."
+        # twice as many as in the tables, as what the routings differ by is a few per cent only
+        found[name] = (Variant(name, about, random_sizes(among), all_to_all, instances=4 * INSTANCES),)
+    about = "Every group draws one of the five patterns of Table II, each as likely."
+    found["groups of 8 and 32, random regular"] = tuple(
+        Variant(f"groups of {size}, a random regular pattern in each", about, equal_sizes(size), random_regular)
+        for size in (8, 32)
+    )
+    about = "Every member sends to each other one of its group with probability 1/2."
+    found["groups of 8 and 32, random traffic"] = tuple(
+        Variant(f"groups of {size}, random traffic in each", about, equal_sizes(size), random_traffic, ("MLID", "WSR"))
+        for size in (8, 32)
+    )
+    return found
+
+
+VARIANTS = _variants()
+
+
+def _printed() -> dict[str, Printed]:
+    """No number is printed, but a sentence on all of them: no ratio is 0, so that every mean stands as open."""
+    found = {}
+    for kind, variants in VARIANTS.items():
+        for (m, n), new in _TREES.items():
+            for each in variants:
+                why = f"No number is printed. {each.about}"
+                for name in (*each.known, new):
+                    found[_entry(each.name, m, n, name)] = Printed("mentioned", Fraction(0), open=why)
+            known = " and ".join(variants[0].known)
+            doubt = _SIZES_DECIDE if variants[0].within is all_to_all else ""
+            said = Printed("comparable to or better", AtMost(Fraction(1)), open=doubt)
+            found[_entry(kind, m, n, f"{new} over {known}")] = said
+    return found
+
+
+def _entry(name: str, m: int, n: int, what: str) -> str:
+    return f"{name[0].upper()}{name[1:]}, FT({m},{n}), {what}"
+
+
+PRINTED = _printed()
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Mean ratios of every variant, and how the paper's routing stands to the known ones."""
+    found: dict[str, Found] = {}
+    for kind, variants in VARIANTS.items():
+        for (m, n), new in _TREES.items():
+            ours, theirs = [], []
+            for each in variants:
+                values = ratios(m, n, (*each.known, new), each.traffic, each.instances)
+                found |= {_entry(each.name, m, n, name): Found(mean(some)) for name, some in values.items()}
+                ours.append(values[new])
+                theirs.append(_averaged([values[name] for name in each.known]))
+            known = " and ".join(variants[0].known)
+            found[_entry(kind, m, n, f"{new} over {known}")] = Found(quotient(ours, theirs))
+            step(len(found) / len(PRINTED))
+    return found
+
+
+def _averaged(routings: Sequence[Sequence[float]]) -> list[float]:
+    """By instance, the mean over routings."""
+    return [sum(each) / len(routings) for each in zip(*routings, strict=True)]

@@ -1,0 +1,54 @@
+"""Lower bounds in claims of ratios: for paths that climb and then come down, and for no others."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import networkx as nx
+
+import obliv
+from obliv.papers.fat_tree.detour import Detour
+from obliv.results.saved import digest_of
+from obliv.topology.tree_bounds import theorem2
+
+
+def largest_matching(routing: obliv.Routing) -> int:
+    hosts = routing.topology.terminals.tolist()
+    pairs = defaultdict(list)
+    for s in hosts:
+        for d in hosts:
+            for path, _ in routing.paths(s, d):
+                for c in path:
+                    pairs[c].append(((s, 0), (d, 1)))
+    best = 0
+    for on_channel in pairs.values():
+        found = nx.bipartite.hopcroft_karp_matching(nx.Graph(on_channel), [s for s, _ in on_channel])
+        best = max(best, len(found) // 2)
+    return best
+
+
+def test_detours_may_beat_the_printed_bound(tmp_path: Path) -> None:
+    tree = obliv.eft2(34, 9)
+    routing = Detour(tree)
+    result = obliv.ratio(routing, certificate=True)
+    assert theorem2(34, 9) == 5 > result.ratio == largest_matching(routing) == 4
+    assert result.lower_bound is None
+    assert "shortest" in result.lower_bound_source
+    assert obliv.verify(result, topology=tree, routing=routing).proved
+    made = result.to_dict() | {"lower_bound": {"exact": "5", "value": 5.0}, "lower_bound_source": "Theorem 2"}
+    made["certificate"]["digest"] = digest_of(made)
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(made))
+    assert not obliv.verify(forged, topology=tree, routing=routing).proved
+
+
+def test_a_bound_may_be_left_out(tmp_path: Path) -> None:
+    made = obliv.ratio(obliv.routing("osrm3", obliv.fattree(4, 3)), certificate=True).to_dict()
+    assert obliv.verify(obliv.ratio(obliv.routing("osrm3", obliv.fattree(4, 3)), certificate=True)).proved
+    made |= {"lower_bound": None}
+    made["certificate"]["digest"] = digest_of(made)
+    file = tmp_path / "less.json"
+    file.write_text(json.dumps(made))
+    assert obliv.verify(file).proved
