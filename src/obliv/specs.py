@@ -241,10 +241,14 @@ topologies: Registry[Any] = Registry(
         "obliv.topology.concentrated",
         "obliv.topology.dragonfly",
         "obliv.topology.irregular",
+        "obliv.topology.leveled_families",
+        "obliv.topology.leveled_random",
+        "obliv.topology.leveled_unrolled",
         "obliv.topology.slimfly",
         "obliv.topology.tree",
         "obliv.topology.words",
         "obliv.io.files",
+        "obliv.io.leveled",
     ),
 )
 routings: Registry[Any] = Registry(

@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 import obliv
 from obliv.loads.pair_loads import channel_map, terminal_map
 from obliv.loads.relative import RelativeLoads, translation_group
+from obliv.topology.leveled import Leveled
 
 ARRANGEMENTS = ["absolute", "relative", "palm-tree", "circulant"]
 SMALL = [
@@ -502,5 +503,7 @@ def test_the_tables_of_the_page_are_right() -> None:
     assert len(rows) > 20
     for spec, cells in rows:
         topology = obliv.topology(spec)
+        if isinstance(topology, Leveled):  # in a table of its own, which gives formulas
+            continue
         routers = topology.nodes - len(topology.terminals) or topology.nodes
         assert {topology.channels, routers, len(topology.terminals)} <= set(map(int, re.findall(r"\d+", cells))), spec

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli import average, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
+from obliv.cli import average, bufferless, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
 from obliv.cli import list_ as list_verb
 
 __all__ = ["app"]
@@ -60,6 +60,7 @@ app.command("average")(average.average)
 app.command("compare")(compare.compare)
 app.command("ratio")(ratio.ratio)
 app.command("deadlock")(deadlock.deadlock)
+app.command("bufferless")(bufferless.bufferless)
 app.command("list")(list_verb.list_)
 app.add_typer(plot.app, name="plot")
 app.command("reproduce")(reproduce.reproduce)

@@ -24,7 +24,7 @@ from obliv.papers.verdict import verdict
 
 __all__ = ["as_text", "figures", "known", "reproduce", "verdict"]
 
-_PAPERS = ("towles", "u2turn", "fat-tree")
+_PAPERS = ("towles", "u2turn", "fat-tree", "bufferless")
 
 
 def known() -> dict[str, str]:

@@ -10,11 +10,13 @@ from obliv.errors import FileError
 from obliv.results.average import Average
 from obliv.results.compare import Comparison
 from obliv.results.deadlock import Deadlock, VirtualChannels
+from obliv.results.instance import Instance
 from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
 from obliv.results.ratio import Ratio, TrafficRatio
 from obliv.results.result import Result, provenance
 from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
+from obliv.results.schedule import Moves, Schedule, Schedules
 from obliv.results.throughput import Throughput
 from obliv.results.verification import Verification
 from obliv.results.worst_case import WorstCase
@@ -24,9 +26,13 @@ __all__ = [
     "Comparison",
     "Deadlock",
     "Estimate",
+    "Instance",
     "Locality",
+    "Moves",
     "Ratio",
     "Result",
+    "Schedule",
+    "Schedules",
     "Throughput",
     "TrafficRatio",
     "Verification",
@@ -71,6 +77,7 @@ def load(path: str | Path) -> Result:
         Verification,
         Ratio,
         TrafficRatio,
+        Schedule,
     )
     kinds: dict[str, Any] = {each.kind: each for each in known}
     made = read_json(path)

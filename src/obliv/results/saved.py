@@ -14,7 +14,7 @@ from typing import Any
 from obliv.errors import FileError
 from obliv.files import read_bytes, write_whole
 
-__all__ = ["digest_of", "pack", "read_json", "unpack", "write_json"]
+__all__ = ["digest_of", "pack", "read_json", "unpack", "unpack_array", "write_json"]
 
 
 _DIGITS = 4000  # longer numbers are no claim of ours, and slow to read
@@ -50,21 +50,7 @@ def unpack(value: Any) -> Any:
         If it holds anything else.
     """
     if isinstance(value, dict):
-        import numpy as np
-
-        shape = value["shape"]
-        if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 < n < 2**28 for n in shape):
-            raise ValueError("an array that is not int64")
-        if prod(shape) > 2**28:
-            raise ValueError(f"an array of {prod(shape)} numbers")
-        size = 8
-        for n in shape:
-            size *= n
-        stream = zlib.decompressobj()
-        data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
-        if len(data) != size:
-            raise ValueError(f"an array of {len(data)} bytes where {size} are announced")
-        return np.frombuffer(data, "<i8").reshape(shape).tolist()
+        return _inflated(value).tolist()
     if isinstance(value, list):
         return [unpack(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -72,6 +58,36 @@ def unpack(value: Any) -> Any:
     if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
         raise ValueError(f"{value[:40]!r} where a whole number belongs")
     return int(value)
+
+
+def unpack_array(value: Any) -> Any:
+    """The inverse of :func:`pack` for arrays of machine integers: an int64 array; ValueError where it is none."""
+    import numpy as np
+
+    if isinstance(value, dict):
+        return _inflated(value)
+    whole = unpack(value)
+    try:
+        array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
+    except (TypeError, OverflowError):
+        raise ValueError("rows of unlike form, or numbers beyond 64 bits") from None
+    return array
+
+
+def _inflated(value: dict[str, Any]) -> Any:
+    import numpy as np
+
+    shape = value["shape"]
+    if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 < n < 2**28 for n in shape):
+        raise ValueError("an array that is not int64")
+    size = 8 * prod(shape)
+    if size > 2**31:
+        raise ValueError(f"an array of {prod(shape)} numbers")
+    stream = zlib.decompressobj()
+    data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
+    if len(data) != size:
+        raise ValueError(f"an array of {len(data)} bytes where {size} are announced")
+    return np.frombuffer(data, "<i8").reshape(shape)
 
 
 def digest_of(made: dict[str, Any]) -> str:

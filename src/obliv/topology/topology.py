@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import TopologyError, require_memory
+from obliv.errors import TopologyError, did_you_mean, require_memory
 from obliv.specs import exact
 
 __all__ = ["IntArray", "Topology", "build"]
@@ -153,7 +153,8 @@ class Topology:
                 return found[0]
             if found:
                 raise TopologyError(f"{len(found)} nodes of {self.spec} are called {name!r}: use their numbers {found}")
-        raise TopologyError(f"{self.spec} has no node {name!r}; nodes are 0 to {self.nodes - 1}")
+        known = did_you_mean(str(name)[:80], self.labels[:1000]) if self.labels else f"nodes are 0 to {self.nodes - 1}"
+        raise TopologyError(f"{self.spec} has no node {str(name)[:80]!r}; {known}")
 
     @cached_property
     def _by_label(self) -> dict[str, list[int]]:

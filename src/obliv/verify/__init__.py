@@ -25,7 +25,7 @@ def check(
     Parameters
     ----------
     claim : path-like or Result
-        A file that ``--output`` wrote, or a result that holds a certificate.
+        A file that ``--output`` wrote, a result that holds a certificate, or a schedule of packets.
     quick : bool
         Check one channel, the named one, instead of all.
     budget : float
@@ -48,7 +48,7 @@ def check(
     Notes
     -----
     The pair loads are computed again from the routing's paths, next hops or phases, source by source; neither closed
-    forms nor the solver nor the search for symmetries take part.
+    forms nor the solver nor the search for symmetries take part. A schedule is followed move by move.
 
     Examples
     --------
@@ -60,12 +60,26 @@ def check(
     from obliv import routing as routings
     from obliv import topology as topologies
     from obliv.errors import FileError, InputError, SpecError
-    from obliv.results import Result, read_json
+    from obliv.results import Result, Schedule, Schedules, read_json
     from obliv.verify.claim import MalformedError, read_claim
+    from obliv.verify.schedule import check_classes, check_schedule
+    from obliv.verify.schedule_claim import claimed_of, read_classes, read_schedule
     from obliv.verify.worst_case import check_worst_case
 
+    if isinstance(claim, Schedule):
+        return check_schedule(claimed_of(claim), progress or (lambda what, share: None))
+    if isinstance(claim, Schedules):
+        return check_classes([claimed_of(each) for each in claim.classes], claim.to_dict())
     made = claim.to_dict() if isinstance(claim, Result) else read_json(claim)
     name = None if isinstance(claim, Result) else Path(claim)
+    if made.get("kind") == "bufferless":
+        try:
+            if "classes" in made:
+                return check_classes(read_classes(made), made)
+            schedule = read_schedule(made)
+        except MalformedError as error:
+            raise FileError(f"is no whole schedule: {error}", name) from None
+        return check_schedule(schedule, progress or (lambda what, share: None))
     if made.get("kind") not in ("worst", "ratio"):
         raise FileError(f"holds no claim that can be checked (kind {made.get('kind')!r})", name)
     if isinstance(made.get("channel_load"), dict) and "stderr" in made["channel_load"]:

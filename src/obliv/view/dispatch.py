@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
 from obliv.results import Comparison, Throughput, WorstCase
+from obliv.results.schedule import Schedule, Schedules
 from obliv.view.compare import plot_comparison
+from obliv.view.schedule import plot_schedule, plot_schedules
 from obliv.view.throughput import plot_throughput
 from obliv.view.worst_case import plot_worst
 
@@ -23,13 +25,13 @@ def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, Throughput or Comparison
+    result : WorstCase, Throughput, Comparison, Schedule or Schedules
         What to draw; the same as ``result.plot(...)``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
-        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_throughput` and
-        :func:`obliv.view.plot_comparison`.
+        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_throughput`,
+        :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
     -------
@@ -69,3 +71,13 @@ def _(result: Throughput, ax: Any = None, **options: Any) -> Any:
 @plot.register
 def _(result: Comparison, ax: Any = None, kind: str = "auto", **options: Any) -> Any:
     return plot_comparison(result, kind, ax, **options)
+
+
+@plot.register
+def _(result: Schedule, ax: Any = None, kind: str = "space-time", **options: Any) -> Any:
+    return plot_schedule(result, kind, ax, **options)
+
+
+@plot.register
+def _(result: Schedules, ax: Any = None, kind: str = "space-time", **options: Any) -> Any:
+    return plot_schedules(result, kind, ax, **options)

@@ -1,0 +1,149 @@
+"""``obliv bufferless``: schedules of packets on leveled networks, every move checked."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, progress, require_outputs, say
+from obliv.errors import InputError
+
+__all__ = ["bufferless"]
+
+
+class Constants(StrEnum):
+    """Which constants the paper's algorithms run with."""
+
+    paper = "paper"
+    tuned = "tuned"
+    one_frame = "one-frame"
+
+
+class Timetable(StrEnum):
+    """When a round of the distributed algorithm ends."""
+
+    fixed = "fixed"
+    oracle = "oracle"
+
+
+class Priority(StrEnum):
+    """Which hot potato goes first."""
+
+    age = "age"
+    closest = "closest"
+    farthest = "farthest"
+    random = "random"
+
+
+def bufferless(
+    topology: TopologySpec,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            "--algorithm",
+            "-a",
+            metavar="A",
+            help="direct, centralized, distributed, hot-potato, fifo, random-delay, random-rank or farthest-to-go.",
+        ),
+    ] = "direct",
+    paths: Annotated[
+        str,
+        typer.Option("--paths", help="random, permutation, transpose, bit-reverse, hotspot, or a file of paths."),
+    ] = "random",
+    constants: Annotated[
+        Constants | None, typer.Option("--constants", help="Of centralized and distributed.", show_default="paper")
+    ] = None,
+    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels of a frame, even.")] = None,
+    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Sets of packets, s.")] = None,
+    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats of distributed, chi.")] = None,
+    timetable: Annotated[
+        Timetable | None,
+        typer.Option(
+            "--timetable",
+            help="Of distributed: as many rounds as the constants say, or, as if told by an oracle, those needed.",
+            show_default="fixed",
+        ),
+    ] = None,
+    priority: Annotated[Priority | None, typer.Option("--priority", help="Of hot-potato.", show_default="age")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Keep the schedule with all moves (.json or .json.gz).")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf; .gif or .html moves).")
+    ] = None,
+    seed: Seed = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """A schedule of packets on a leveled network, its routing time against C + D, checked move by move.
+
+    mesh:AxB, line:N and hypercube:K are taken in their leveled form.
+
+    Example: obliv bufferless butterfly:6 --algorithm direct
+
+    Example: obliv bufferless random-leveled:L=71,W=4,d=2,seed=1 -a centralized --constants tuned --plot waves.png
+    """
+    from obliv.bufferless import instances, schedules
+
+    require_outputs(output, plot)
+    if plot is not None:
+        from obliv.view.schedule import require_drawing
+
+        require_drawing(plot)
+    options: dict[str, Any] = {
+        "constants": constants and constants.value,
+        "lam": lam,
+        "s": sets,
+        "chi": boats,
+        "timetable": timetable and timetable.value,
+        "priority": priority and priority.value,
+    }
+    told = {name: value for name, value in options.items() if value is not None}
+    _require_fit(algorithm, told)
+    with progress() as step:
+        step("paths", 0.0)
+        made = instances(topology, paths, seed=seed)
+        require_outputs(output, plot, inputs=[each for one in made for each in one.network.sources])
+        try:
+            result = schedules(made, algorithm, topology=topology, seed=seed, progress=step, **told)
+        except InputError as error:
+            raise InputError(_as_options(str(error))) from None
+    if output is not None:
+        result.save(output)
+        checked = f"; check it with  obliv verify {output}" if result.verified else ", the figures alone"
+        say(f"kept in {output}{checked}")
+    if plot is not None:
+        from obliv.view.schedule import draw
+
+        draw(result, plot)
+        say(f"drawn in {plot}")
+    answer(result.bare(), format)
+
+
+#: What Python's arguments are called here.
+_OPTIONS = {"lam": "--lambda", "s": "--sets", "chi": "--boats"}
+
+
+def _require_fit(algorithm: str, told: dict[str, Any]) -> None:
+    """Refuse options that the algorithm does not take, by their names here."""
+    from obliv.bufferless import ALGORITHMS
+
+    if algorithm not in ALGORITHMS:
+        return
+    known = ("constants", "timetable", "priority", *_OPTIONS)
+    takes = [_OPTIONS.get(name, f"--{name}") for name in ALGORITHMS[algorithm].options if name in known]
+    for name in told:
+        if name not in ALGORITHMS[algorithm].options:
+            rest = f"it takes {', '.join(takes)}" if takes else "it takes no options"
+            raise InputError(f"{algorithm} does not take {_OPTIONS.get(name, f'--{name}')}; {rest}")
+
+
+def _as_options(message: str) -> str:
+    """A message that names Python's arguments, with the names that they have here."""
+    for name, option in _OPTIONS.items():
+        message = re.sub(rf"\b{name}=", f"{option} ", message)
+        message = re.sub(rf"\b{name} (is|must)\b", rf"{option} \1", message)
+    return message

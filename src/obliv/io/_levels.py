@@ -1,0 +1,143 @@
+"""Levels of a graph: read from its nodes, or found such that every edge leads one level up."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.files import shown
+from obliv.io._links import Edge, Links
+
+__all__ = ["levels_of"]
+
+Array = npt.NDArray[Any]
+
+_SHOWN = 8  # nodes of a cycle in a message
+
+
+def levels_of(links: Links) -> tuple[Array, Array, Array]:
+    """The lower and upper end of every edge, and the level of every node.
+
+    Raises
+    ------
+    FileError
+        Naming an edge that does not lead to the next level, a cycle, or a node without a level.
+    """
+    for edge in links.edges:
+        if edge.tail == edge.head:
+            raise links.fault(
+                f"edge {links.edge_name(edge)} leads nowhere: an edge must lead to the next level", edge.line
+            )
+    with_level = [bool(links.node_value(node, "level")) for node in range(len(links.names))]
+    ends = [(edge.tail, edge.head) for edge in links.edges]
+    if any(with_level):
+        level = _given(links)
+        ends = [_upwards(links, edge, level) for edge in links.edges]
+    else:
+        level = _found(links)
+        if any(not (links.directed if edge.directed is None else edge.directed) for edge in links.edges):
+            links.notes.append("edges without a direction are taken to lead from their first node up to their second")
+    both = np.array(ends, np.int32).reshape(-1, 2)
+    return both[:, 0], both[:, 1], np.array(level, np.int32)
+
+
+def _given(links: Links) -> list[int]:
+    level = []
+    for node, name in enumerate(links.names):
+        text = links.node_value(node, "level")
+        if not re.fullmatch(r"[0-9]{1,9}(\.0+)?", text):
+            what = f"is {shown(text)}" if text else "is missing, others have one"
+            raise links.fault(
+                f"the level of node {shown(name)} {what}: it must be a whole number from 0", links.node_line(node)
+            )
+        level.append(int(text.partition(".")[0]))
+    taken = set(level)
+    if len(taken) <= max(taken):
+        missing = next(number for number in range(len(taken) + 1) if number not in taken)
+        raise links.fault(f"there is no node on level {missing}: levels go from 0 up without a gap")
+    return level
+
+
+def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
+    rise = level[edge.head] - level[edge.tail]
+    one_way = links.directed if edge.directed is None else edge.directed
+    if rise == 1:
+        return edge.tail, edge.head
+    if rise == -1 and not one_way:
+        return edge.head, edge.tail
+    mend = "; write it the other way round" if rise == -1 else ""
+    raise links.fault(
+        f"edge {links.edge_name(edge)} leads from level {level[edge.tail]} to level {level[edge.head]}: "
+        f"an edge must lead to the next level{mend}",
+        edge.line,
+    )
+
+
+def _found(links: Links) -> list[int]:
+    """Levels from any node of a component on, its lowest node on level 0."""
+    beside: list[list[tuple[int, int]]] = [[] for _ in links.names]
+    for number, edge in enumerate(links.edges):
+        beside[edge.tail].append((edge.head, number))
+        beside[edge.head].append((edge.tail, number))
+    level: list[int | None] = [None] * len(links.names)
+    for root in range(len(links.names)):
+        if level[root] is not None:
+            continue
+        level[root] = 0
+        part = [root]
+        for node in part:
+            here = level[node] or 0
+            for other, number in beside[node]:
+                edge = links.edges[number]
+                wanted = here + (1 if edge.tail == node else -1)
+                if level[other] is None:
+                    level[other] = wanted
+                    part.append(other)
+                elif level[other] != wanted:
+                    raise _contradiction(links, edge)
+        least = min(level[node] or 0 for node in part)
+        for node in part:
+            level[node] = (level[node] or 0) - least
+    return [each or 0 for each in level]
+
+
+def _contradiction(links: Links, edge: Edge) -> Exception:
+    cycle = _cycle(links)
+    if cycle:
+        names = [shown(links.names[node]) for node in cycle]
+        around = " -> ".join([*names[:_SHOWN], *(["..."] if len(names) > _SHOWN else []), names[0]])
+        return links.fault(f"the edges go round in a cycle, so that there are no levels: {around}", edge.line)
+    return links.fault(
+        f"no levels fit edge {links.edge_name(edge)}: paths of different lengths lead from one node to another; "
+        "put a node into the middle of edges that skip a level",
+        edge.line,
+    )
+
+
+def _cycle(links: Links) -> list[int]:
+    """The nodes of some directed cycle; empty where there is none."""
+    after: list[list[int]] = [[] for _ in links.names]
+    for edge in links.edges:
+        after[edge.tail].append(edge.head)
+    state = [0] * len(links.names)  # 1 on the way, 2 done
+    for root in range(len(links.names)):
+        way, turn = ([root], [0]) if not state[root] else ([], [])
+        while way:
+            node = way[-1]
+            state[node] = 1
+            if turn[-1] == len(after[node]):
+                state[node] = 2
+                way.pop()
+                turn.pop()
+                continue
+            other = after[node][turn[-1]]
+            turn[-1] += 1
+            if state[other] == 1:
+                return way[way.index(other) :]
+            if state[other] == 0:
+                way.append(other)
+                turn.append(0)
+    return []

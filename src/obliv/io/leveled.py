@@ -1,0 +1,215 @@
+"""Leveled networks and paths from files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import FileError, InputError, SpecError, did_you_mean, require_memory
+from obliv.files import lines, read_text, sha256_of, shown
+from obliv.io import edgelist, gml, graphml
+from obliv.io._levels import levels_of
+from obliv.io._links import Links
+from obliv.io._text import looks_like
+from obliv.results._instance_json import network_of, readable
+from obliv.results.instance import Instance
+from obliv.results.saved import read_json
+from obliv.specs import topologies
+from obliv.topology.leveled import Leveled, given
+
+__all__ = ["leveled_file", "read_paths"]
+
+Array = npt.NDArray[Any]
+
+_FORMATS: dict[str, Callable[[str, object], Links]] = {
+    "graphml": graphml.parse,
+    "gml": gml.parse,
+    "edgelist": edgelist.parse,
+}
+_ARROW = re.compile(r"->|→")
+
+
+@topologies("leveled-file", example="leveled-file:network.graphml")
+def leveled_file(path: Path, format: str = "") -> Leveled:
+    r"""Leveled network read from a file: GraphML, GML, an edge list, or a saved instance (JSON).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str
+        ``graphml``, ``gml``, ``edgelist`` or ``json``, where the content leaves a doubt.
+
+    Returns
+    -------
+    Leveled
+        Edges are numbered in the order of the file, nodes in the order in which it first names them. Levels are the
+        node attribute `level` where the nodes have it; else they are found, every edge leading from its first node, one
+        level up, to its second.
+
+    Raises
+    ------
+    FileError
+        If an edge does not lead to the next level, or no levels fit; the message names the edge or the cycle.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "diamond.txt")
+    >>> _ = path.write_text("a b\na c\nb d\nc d\n")
+    >>> leveled_file(path).node_level.tolist()
+    [0, 1, 1, 2]
+    """
+    if format and format not in (*_FORMATS, "json"):
+        raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, 'json'))}")
+    spec = f"leveled-file:{path}" + (f",format={format}" if format else "")
+    text = "" if format == "json" else read_text(path)
+    found = format or looks_like(text)
+    sources = ((str(path), sha256_of(path)),)
+    if found == "json":
+        return _saved(path, spec, sources)
+    if found not in _FORMATS:
+        raise FileError(
+            f"looks like {found}; a leveled network is GraphML, GML, an edge list or a saved instance", path
+        )
+    links = _FORMATS[found](text, path)
+    if not links.edges:
+        raise FileError("there is no edge in it", path)
+    low, high, level = levels_of(links)
+    names = tuple(links.names)
+    numbered = all(name == str(node) for node, name in enumerate(names))
+    return given(spec, low, high, level, labels=() if numbered else names, sources=sources, notes=tuple(links.notes))
+
+
+def _saved(path: Path, spec: str, sources: tuple[tuple[str, str], ...]) -> Leveled:
+    made = read_json(path)
+    try:
+        with readable():
+            network = network_of(made.get("instance", made))
+        low, high = network.edge_ends
+    except InputError as error:
+        raise FileError(str(error), path) from None
+    return given(spec, low, high, network.node_level, labels=network.labels, sources=sources)
+
+
+def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[str, ...]]:
+    """The paths in a file, one packet a line.
+
+    Parameters
+    ----------
+    path : path-like
+        A text, in each line the numbers of a path's edges, or its nodes with blanks or ``->`` between them, lowest
+        level first; numbers without ``->`` are edges. ``#`` begins a comment. Or a saved instance on the same network.
+    network : Leveled
+
+    Returns
+    -------
+    tuple
+        Offsets, edges, and notes. Of parallel edges between two nodes the first is taken.
+
+    Raises
+    ------
+    FileError
+        With the line of an edge or node that there is not, or of a path that does not climb level by level.
+    """
+    text = read_text(path)
+    if looks_like(text) == "json":
+        return _saved_paths(path, network)
+    paths: list[list[int]] = []
+    where: list[int] = []
+    staying = 0
+    between: _Between | None = None
+    for number, line in enumerate(lines(text), 1):
+        content = line.partition("#")[0]
+        arrows = _ARROW.search(content)
+        words = [word.strip() for word in _ARROW.split(content)] if arrows else content.replace(",", " ").split()
+        if not words:
+            continue
+        if arrows or not all(word.isdecimal() for word in words):
+            between = between or _Between(network)
+            edges = between.edges(words, path, number)
+        else:
+            edges = [_edge(word, network, path, number) for word in words]
+        if edges:
+            paths.append(edges)
+            where.append(number)
+        staying += not edges
+    start = np.zeros(len(paths) + 1, np.int64)
+    np.cumsum([len(edges) for edges in paths], out=start[1:])
+    edge = np.array([e for edges in paths for e in edges], np.int32)
+    _require_joined(network, start, edge, path, where)
+    notes = (f"{staying} of {staying + len(paths)} packets are at their destination already and left out",)
+    return start, edge, notes if staying else ()
+
+
+def _saved_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[str, ...]]:
+    saved = Instance.load(path)
+    ends, own = saved.network.edge_ends, network.edge_ends
+    if not all(map(np.array_equal, ends, own)):
+        raise FileError(
+            f"holds paths of {saved.network.spec}, whose edges are not those of {network.spec}; "
+            "load it with obliv.bufferless.load_instance",
+            path,
+        )
+    return saved.start, saved.edge, saved.notes
+
+
+def _edge(word: str, network: Leveled, path: object, line: int) -> int:
+    if len(word) > 10 or int(word) >= network.edges:
+        what = f"there is no edge {word[:20]}, {network.spec} has the edges 0 to {network.edges - 1}"
+        raise FileError(f"{what}; nodes are written with -> between them", path, line)
+    return int(word)
+
+
+class _Between:
+    """The first edge from a node to another."""
+
+    def __init__(self, network: Leveled) -> None:
+        require_memory(40.0 * network.edges, f"looking up the {network.edges} edges by their ends")
+        self.network = network
+        low, high = network.edge_ends
+        self.keys, self.first = np.unique(low.astype(np.int64) * network.nodes + high, return_index=True)
+
+    def edges(self, words: list[str], path: object, line: int) -> list[int]:
+        try:
+            nodes = [self.network.node(word) for word in words]
+        except InputError as error:
+            raise FileError(str(error), path, line) from None
+        except ValueError:  # such as a superscript
+            raise FileError(f"there is no node {shown(' '.join(words))}", path, line) from None
+        return [self.edge(a, b, path, line) for a, b in pairwise(nodes)]
+
+    def edge(self, a: int, b: int, path: object, line: int) -> int:
+        found = self.find(a, b)
+        if found >= 0:
+            return found
+        one, two = (f"{shown(self.network.name_of(v))} (level {self.network.node_level[v]})" for v in (a, b))
+        back = "; one leads back, a path is listed from its lowest level up" if self.find(b, a) >= 0 else ""
+        raise FileError(f"no edge leads from {one} to {two}{back}", path, line)
+
+    def find(self, a: int, b: int) -> int:
+        key = a * self.network.nodes + b
+        at = int(np.searchsorted(self.keys, key))
+        return int(self.first[at]) if at < len(self.keys) and self.keys[at] == key else -1
+
+
+def _require_joined(network: Leveled, start: Array, edge: Array, path: object, where: list[int]) -> None:
+    low, high = network.ends_of(edge)
+    joined = high[:-1] == low[1:]
+    joined[start[1:-1] - 1] = True  # from one path to the next
+    if joined.all():
+        return
+    at = int(np.argmin(joined))
+    packet = int(np.searchsorted(start, at, side="right")) - 1
+    raise FileError(
+        f"the path breaks: edge {edge[at]} ends at node {network.name_of(int(high[at]))} and edge {edge[at + 1]} "
+        f"begins at node {network.name_of(int(low[at + 1]))}; list edges from the lowest level up",
+        path,
+        where[packet],
+    )

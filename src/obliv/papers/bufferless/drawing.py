@@ -1,0 +1,110 @@
+"""Routing times against the terms of the theorems, below what the paper's constants bound them by.
+
+The paper has no figure of times; these are the rows of its theorems as pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obliv import view
+from obliv.papers.bufferless.formulas import Formulas
+from obliv.papers.bufferless.growth import fit
+from obliv.papers.bufferless.instances import times
+from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES, MESHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FIGURES", "draw"]
+
+_SEEDS = 10
+_THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("distributed", 12, "C log²(DN)")}
+
+
+def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
+    """Draw the routing times of theorems side by side into a file.
+
+    Parameters
+    ----------
+    path : str or Path
+    *names : str
+        ``theorem3.1``, ``theorem4.1``.
+    dpi : float
+        Pixels per inch of a PNG.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = Figure(figsize=(0.6 + 4.5 * len(names), 4.1), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
+    for number, (ax, name) in enumerate(zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True)):
+        _panel(ax, name)
+        if number == 0:
+            ax.set_ylabel("routing time (steps)", fontsize=9)
+    figure.supxlabel(
+        f"Butterflies 2² to 2¹² and meshes 4x4 to 32x32, random paths, {_SEEDS} seeds each, the paper's constants.",
+        fontsize=8,
+        color="0.35",
+    )
+    view.save(figure, path, dpi=dpi)
+
+
+def _panel(ax: Axes, name: str) -> None:
+    from obliv.view.chart import quiet
+    from obliv.view.style import INK, MARKERS, SERIES
+
+    algorithm, alpha, term = _THEOREMS[name]
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ends: list[float] = []
+    for (family, specs), label, colour, mark in zip(
+        FAMILIES.items(), ("butterflies", "meshes"), SERIES, MARKERS, strict=False
+    ):
+        assert specs in (BUTTERFLIES, MESHES), family
+        runs = [times(spec, algorithm, seed) for spec in specs for seed in range(_SEEDS)]
+        x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _ in runs]
+        bound = [Formulas(size, alpha).time for size, _ in runs]
+        ax.plot(x, bound, linestyle="none", marker="_", markersize=6, color=INK, alpha=0.6, zorder=2)
+        ax.plot(
+            x,
+            [time for _, time in runs],
+            linestyle="none",
+            marker=mark,
+            markersize=4.5,
+            markerfacecolor="none",
+            color=colour,
+            label=label,
+            zorder=3,
+        )
+        ends += [min(x), max(x)]
+    _line(ax, (min(ends), max(ends)), fit(BUTTERFLIES, algorithm, _SEEDS)[0].value, term)
+    ax.plot([], [], linestyle="none", marker="_", markersize=6, color=INK, label="bound, " + _BOUNDS[name])
+    ax.set_xlabel(term, fontsize=9)
+    ax.set_title(f"Theorem {name[-3:]}: {algorithm}", fontsize=11)
+    quiet(ax, "both")
+    ax.legend(loc="upper left", fontsize=9, frameon=False)
+
+
+_BOUNDS = {"theorem3.1": "2mτ", "theorem4.1": "2m · 3ξ · 2τ"}
+
+
+def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
+    """The fitted growth of butterflies, for the eye."""
+    from obliv.view.style import SERIES
+
+    ax.plot(
+        ends,
+        [per * x for x in ends],
+        color=SERIES[0],
+        linewidth=1.0,
+        label=f"{float(f'{per:.3g}'):,.0f} {term}, fitted",
+        zorder=1,
+    )
+
+
+FIGURES: dict[str, Callable[[str | Path], None]] = {
+    name: partial(lambda path, which: draw(path, which), which=name) for name in _THEOREMS
+}

@@ -1,0 +1,167 @@
+"""Small instances on which the algorithms as printed break a rule, and as corrected do not.
+
+Both are run move by move with every rule checked; the corrected schedules pass the verifier too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import obliv
+from obliv.bufferless import rounds, stepping
+from obliv.bufferless.frames import Constants, assign, draw_sets, group_frames, lg
+from obliv.bufferless.plan import plan
+from obliv.bufferless.waves import Waves, waves
+from obliv.papers.bufferless.conflicts import conflicts
+from obliv.papers.bufferless.instances import instance
+from obliv.papers.bufferless.said import ERRATA
+from obliv.papers.paper import Found
+from obliv.topology.leveled import given
+
+__all__ = ["CENTRALIZED", "DISTRIBUTED", "compute", "game_of", "two_rows"]
+
+Paths = Sequence[Sequence[int]]
+
+#: Edges of an array of so many nodes, lambda, and the wrong rule.
+CENTRALIZED: dict[str, tuple[int, Paths, int, stepping.Variant]] = {
+    "last target": (16, [range(8, 15)], 8, stepping.Variant(last_target=True)),
+    "early target": (
+        12,
+        [range(9), range(9), range(9), range(1, 5), range(1, 5)],
+        6,
+        stepping.Variant(early_target=True),
+    ),
+    "own edge": (9, [range(2, 8), range(1, 8), range(4, 6)], 4, stepping.Variant(over_own_edge=True)),
+}
+
+
+def two_rows(alone: int, together: int) -> Any:
+    """Two packets on rows of nodes of their own that become one row."""
+    ends = [(2 * level + row, 2 * min(level + 1, alone) + (row if level + 1 < alone else 0))
+            for level in range(alone) for row in (0, 1)]  # fmt: skip
+    ends += [(2 * alone + at, 2 * alone + at + 1) for at in range(together)]
+    levels = [node // 2 for node in range(2 * alone)] + [alone + at for at in range(together + 1)]
+    low, high = np.array(ends).T
+    network = given("two rows that become one", low, high, np.array(levels))
+    shared = range(2 * alone, 2 * alone + together)
+    return obliv.bufferless.instance(network, [[*range(row, 2 * alone, 2), *shared] for row in (0, 1)])
+
+
+#: An instance, chi (lambda = 6 chi, s = 1), the seed, and the wrong rule.
+DISTRIBUTED: dict[str, tuple[Callable[[], Any], int, int, rounds.Variant]] = {
+    "at target": (lambda: two_rows(18, 2), 2, 1, rounds.Variant(at_target=True)),
+    "last reversed": (
+        lambda: _array(15, [range(1, 3), range(3, 9), range(10, 12)]),
+        1,
+        0,
+        rounds.Variant(last_reversed=True),
+    ),
+    "early": (lambda: _array(14, [range(5, 8), range(8, 11), range(9, 10)]), 1, 0, rounds.Variant(early=True)),
+    "on path": (
+        lambda: _array(18, [range(10, 15), range(12, 14), range(16, 17)]),
+        3,
+        2,
+        rounds.Variant(back_on_path=True),
+    ),
+}
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Every erratum, on its instance."""
+    parts: list[Callable[[], Found]] = [
+        _phases,
+        _frame_of_last_target,
+        lambda: _centralized("last target"),
+        lambda: _centralized("early target"),
+        lambda: _centralized("own edge"),
+        _graphs,
+        lambda: _distributed("at target"),
+        lambda: _distributed("last reversed"),
+        lambda: _distributed("early"),
+        lambda: _distributed("on path"),
+        _phases_of_a_packet,
+        _rounds,
+    ]
+    found = {}
+    for at, (entry, part) in enumerate(zip(ERRATA, parts, strict=True)):
+        found[entry] = part()
+        step((at + 1) / len(parts))
+    return found
+
+
+def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
+    """The instance, the algorithm as ``schedule`` runs it with the seed, and what it is told."""
+    make, chi, seed, _ = DISTRIBUTED[name]
+    one, lam = make(), 6 * chi
+    rng = np.random.default_rng(seed)
+    sets = draw_sets(one.packets, 1, rng)
+    constants = Constants(lam, 1, group_frames(one.dilation, lam), chi, 2 * lg(one), 2 * (lam + chi - 1))
+    return one, waves(one, constants, sets, int(rng.integers(2**31))), {"lam": lam, "chi": chi, "s": 1, "seed": seed}
+
+
+def _array(nodes: int, paths: Paths) -> Any:
+    return obliv.bufferless.instance(f"array:{nodes}", paths)
+
+
+def _centralized(name: str) -> Found:
+    nodes, paths, lam, variant = CENTRALIZED[name]
+    one = _array(nodes, paths)
+    made = plan(one, np.ones(one.packets, np.int64), 1, lam)
+    broken = stepping.simulate(one, made, variant).violation
+    right = obliv.bufferless.schedule(one, "centralized", lam=lam, s=1)
+    return _found(broken, right)
+
+
+def _distributed(name: str) -> Found:
+    one, game, told = game_of(name)
+    broken = rounds.simulate(game, DISTRIBUTED[name][3]).violation
+    right = obliv.bufferless.schedule(one, "distributed", **told)
+    return _found(broken, right)
+
+
+def _found(broken: Any, right: Any) -> Found:
+    note = f"As printed: {broken}. As corrected: {right.packets} in {right.makespan} steps, verified."
+    return Found(Fraction(int(broken is not None)), note)
+
+
+def _phases() -> Found:
+    """A packet of the last set, whose source is in the last frame, is delivered in the last phase that there can be."""
+    lam = 4
+    one = _array(16, [range(3, 11), range(12, 15)])
+    made = obliv.bufferless.centralized.centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
+    last = -(-int(made.delivery.max()) // made.constants["tau"])
+    note = f"A packet of set 2 from level 12 to 15 arrives at {made.delivery[1]}, τ = {made.constants['tau']}."
+    return Found(Fraction(last), note)
+
+
+def _frame_of_last_target() -> Found:
+    lam = 8
+    dilation = lam + 1
+    return Found(
+        Fraction((2 * dilation - 1) // lam + 1), f"λ = {lam}, D = {dilation}, γ' = {group_frames(dilation, lam)}."
+    )
+
+
+def _graphs() -> Found:
+    """Two packets over one edge in the middle of the third frame: the pair is in as many graphs as frames j."""
+    lam = 4
+    one = _array(13, [range(10, 11), range(10, 11)])
+    made = conflicts(one, lam, 4)
+    return Found(Fraction(made.node.shape[1]), f"λ = {lam}; the edge from level 10 to 11 in F_3: G(i,2) and G(i,3).")
+
+
+def _phases_of_a_packet() -> Found:
+    lam = 48
+    one = _array(2 * lam, [range(lam - 1, lam + 1)])
+    places = assign(one.level, one.length, lam, group_frames(one.dilation, lam))
+    many = int((places.destination - places.source + 1).max())
+    return Found(Fraction(many), f"λ = 48 log(DN) = {lam}, from level {lam - 1} to {lam + 1}.")
+
+
+def _rounds() -> Found:
+    one = instance("leveled-mesh:16x16")
+    return Found(Fraction(one.dilation, one.network.depth) ** 2, f"L = {one.network.depth}, D = {one.dilation}.")

@@ -1,0 +1,51 @@
+"""How routing times grow: least squares against the terms of the theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from obliv.papers.bufferless.instances import times
+from obliv.papers.bufferless.printed import ARRAYS, FAMILIES, GROWTH
+from obliv.papers.paper import Found
+from obliv.results import Estimate
+
+__all__ = ["compute", "fit"]
+
+SEEDS = 10
+ARRAY_SEEDS = 40
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Coefficients of both terms, with their standard errors."""
+    values: list[Found] = []
+    for number, algorithm in enumerate(("centralized", "distributed")):
+        for specs in FAMILIES.values():
+            per_c, per_d = fit(specs, algorithm, SEEDS)
+            few = max(times(spec, algorithm, 0)[0].dilation for spec in specs)
+            why = (
+                f"D is at most {few} with seed 0, so that the other term is nearly everything; where packets are few, "
+                "the last sets have none, and the fit takes that for an effect of D."
+            )
+            values += [Found(per_c), Found(per_d, why)]
+        values.append(Found(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
+        step((number + 1) / 2)
+    return dict(zip(GROWTH, values, strict=True))
+
+
+def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Estimate]:
+    """Least squares, without a constant, of routing times against C log(DN) and D; times log(DN) if distributed."""
+    terms, steps = [], []
+    for spec in specs:
+        for seed in range(seeds):
+            size, time = times(spec, algorithm, seed)
+            more = 1 if algorithm == "centralized" else size.log
+            terms.append((size.congestion * size.log * more, size.dilation * more))
+            steps.append(time)
+    x, y = np.array(terms, float), np.array(steps, float)
+    best = np.linalg.lstsq(x, y, rcond=None)[0]
+    rest = y - x @ best
+    errors = np.sqrt(np.diag(rest @ rest / (len(y) - 2) * np.linalg.inv(x.T @ x)))
+    first, second = (Estimate(float(b), float(s), len(y)) for b, s in zip(best, errors, strict=True))
+    return first, second

@@ -1,0 +1,116 @@
+"""What the paper prints: formulas, worked out for instances, bounds and statements."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.paper import Printed
+from obliv.papers.verdict import AtMost
+
+__all__ = [
+    "ARRAYS",
+    "BUTTERFLIES",
+    "CENTRALIZED",
+    "CONSTANTS",
+    "DISTRIBUTED",
+    "FAMILIES",
+    "GROWTH",
+    "MESHES",
+    "PARAMETERS",
+    "SIZES",
+    "share",
+]
+
+#: Packets N, congestion C and dilation D of instances with seed 0.
+SIZES = {
+    "butterfly:2": Size(4, 1, 2),
+    "butterfly:3": Size(8, 3, 3),
+    "butterfly:4": Size(16, 2, 4),
+    "butterfly:5": Size(32, 3, 5),
+    "butterfly:6": Size(64, 3, 6),
+    "butterfly:7": Size(128, 3, 7),
+    "butterfly:8": Size(256, 4, 8),
+    "butterfly:9": Size(512, 5, 9),
+    "butterfly:10": Size(1024, 7, 10),
+    "butterfly:11": Size(2048, 5, 11),
+    "butterfly:12": Size(4096, 5, 12),
+    "leveled-mesh:4x4": Size(13, 3, 4),
+    "leveled-mesh:8x8": Size(54, 7, 11),
+    "leveled-mesh:12x12": Size(139, 10, 17),
+    "leveled-mesh:16x16": Size(242, 16, 27),
+    "leveled-mesh:24x24": Size(559, 22, 33),
+    "leveled-mesh:32x32": Size(1013, 28, 53),
+    "deep:L=2000,W=16,S=8,seed=0": Size(128, 14, 2000),
+}
+
+BUTTERFLIES = tuple(name for name in SIZES if name.startswith("butterfly"))
+MESHES = tuple(name for name in SIZES if name.startswith("leveled-mesh"))
+ARRAYS = tuple(f"array:{2**k}" for k in range(9, 17))
+FAMILIES = {"butterflies 2^2 to 2^12": BUTTERFLIES, "meshes 4x4 to 32x32": MESHES}
+CONSTANTS = ("butterfly:4", "butterfly:8", "leveled-mesh:16x16", "deep:L=2000,W=16,S=8,seed=0")
+
+
+def _parameters() -> dict[str, Printed]:
+    found = {}
+    for name in CONSTANTS:
+        first, second = Formulas(SIZES[name], 3), Formulas(SIZES[name], 12)
+        for algorithm, entry, text, value in (
+            ("centralized", "λ", "4α log(DN)", first.frame),
+            ("centralized", "s", "8αeC", first.sets),
+            ("centralized", "γ'", "2⌈D/λ⌉", first.group),
+            ("distributed", "λ", "4α log(DN)", second.frame),
+            ("distributed", "s", "8αeC", second.sets),
+            ("distributed", "χ", "2λ/α", second.boats),
+            ("distributed", "ξ", "2 log(DN)", second.rounds),
+            ("distributed", "τ", "2(λ + χ - 1)", second.phase),
+        ):
+            found[f"{name}, {algorithm}, {entry}"] = Printed(f"{text} = {value}", Fraction(value))
+            if entry == "γ'":
+                found[f"{name}, {algorithm}, τ over 2(λ + d)"] = Printed("τ = 2(λ + χ - 1), χ = d + 1", AtMost(_ONE))
+    return found
+
+
+def _theorem(alpha: int, text: str) -> dict[str, Printed]:
+    """The routing time of every instance is at most that of all phases of both sessions."""
+    found = {}
+    for name in (*BUTTERFLIES, *MESHES, CONSTANTS[-1]):
+        most = Formulas(SIZES[name], alpha).time
+        found[name] = Printed(f"at most {text} = {most}", AtMost(Fraction(most)))
+    for family in FAMILIES:
+        found[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
+    return found
+
+
+def share(family: str) -> str:
+    """The entry of the largest routing time over its bound."""
+    return f"{family}, 10 seeds each, largest share of the bound"
+
+
+def _growth() -> dict[str, Printed]:
+    """What 2mτ and 2m·3ξ·2τ come to for each C log(DN) and each D; e is rounded down."""
+    found = {}
+    for number, log, per_c, per_d, most in (
+        ("3.1", "log(DN)", 8350, Fraction(32, 3), ("3072e = 8350", "32/3")),
+        ("4.1", "log²(DN)", 1_402_894, Fraction(112), ("516096e = 1402894", "112")),
+    ):
+        dilation = "D" if number == "3.1" else "D log(DN)"
+        text = f"O(C {log} + {dilation})"
+        for family in FAMILIES:
+            found[f"Theorem {number}, {family}, steps for each C {log}"] = Printed(
+                f"{text}: at most {most[0]}", AtMost(Fraction(per_c))
+            )
+            found[f"Theorem {number}, {family}, steps for each {dilation}"] = Printed(
+                f"{text}: at most {most[1]}", AtMost(per_d)
+            )
+        found[f"Theorem {number}, one packet all along arrays of 2^9 to 2^16, steps for each {dilation}"] = Printed(
+            f"{text}: at most {most[1]}", AtMost(per_d)
+        )
+    return found
+
+
+_ONE = Fraction(1)
+PARAMETERS = _parameters()
+CENTRALIZED = _theorem(3, "2mτ")
+DISTRIBUTED = _theorem(12, "2m · 3ξ · 2τ")
+GROWTH = _growth()

@@ -1,0 +1,141 @@
+"""Success probabilities over many seeds, against what the lemmas and theorems promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from obliv.bufferless.boats import ride
+from obliv.bufferless.frames import Constants
+from obliv.bufferless.plan import delivery_times, plan
+from obliv.bufferless.waves import waves
+from obliv.errors import InputError
+from obliv.papers.bufferless.conflicts import Conflicts, conflicts
+from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.bufferless.instances import instance
+from obliv.papers.bufferless.printed import SIZES
+from obliv.papers.bufferless.said import DRAWN, PROBABILITIES
+from obliv.papers.paper import Found
+from obliv.results import Estimate
+
+__all__ = ["compute", "share"]
+
+PARTITIONS = 6000
+PLANS = 4500
+RIDES = 2500
+CROWD = "leveled-mesh:8x8"
+
+
+def share(hits: int, samples: int) -> Estimate:
+    """A share of samples; its standard error is that of one hit and one miss more, so that it is never 0."""
+    likely = (hits + 1) / (samples + 2)
+    return Estimate(hits / samples, float((likely * (1 - likely) / samples) ** 0.5), samples)
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Every probability, with fixed seeds."""
+    values = []
+    for at, found in enumerate(_values()):
+        values.append(found)
+        step((at + 1) / len(PROBABILITIES))
+    return dict(zip(PROBABILITIES, values, strict=True))
+
+
+def _values() -> Iterator[Found]:
+    for part in (_degrees, _plans, _rides, _fewer_sets):
+        for name in DRAWN[part is _fewer_sets :]:  # on the first a packet meets two others only
+            yield part(name, Formulas(SIZES[name], 12 if part is _rides else 3))
+    yield _valid()
+    yield _rounds()
+
+
+@lru_cache(maxsize=10)
+def _graph(name: str, lam: int, gamma: int) -> Conflicts:
+    return conflicts(instance(name), lam, gamma)
+
+
+def _sets(size: Size, s: int, samples: int) -> Any:
+    return np.random.default_rng(1).integers(1, s + 1, (samples, size.packets))
+
+
+def _surely(found: Estimate, what: str) -> Found:
+    """With what can be said at 99.9 % confidence where every sample agrees."""
+    failed = found.samples - round(found.value * found.samples)
+    if failed:
+        return Found(found, f"{failed} of {found.samples} failed; {what}")
+    least = 0.001 ** (1 / found.samples)
+    return Found(found, f"None of {found.samples} failed: above {least:.4f} with 99.9 % confidence; {what}")
+
+
+def _degrees(name: str, formulas: Formulas) -> Found:
+    size = formulas.size
+    d = _graph(name, formulas.frame, formulas.group).degrees(_sets(size, formulas.sets, PARTITIONS))
+    return _surely(share(int((d <= 4 * size.log).sum()), PARTITIONS), f"the largest d is {d.max()}, of {4 * size.log}.")
+
+
+def _plans(name: str, formulas: Formulas) -> Found:
+    one, worst, good = instance(name), 0, 0
+    for sets in _sets(formulas.size, formulas.sets, PLANS):
+        made = plan(one, sets, formulas.sets, formulas.frame, "paper")
+        if "failed" not in made:
+            time = int(delivery_times(one, made).max())
+            good += time <= formulas.time
+            worst = max(worst, time)
+    return _surely(share(good, PLANS), f"the longest took {worst} steps, of {formulas.time}.")
+
+
+def _rides(name: str, formulas: Formulas) -> Found:
+    one, most, good = instance(name), 0, 0
+    constants = Constants(
+        formulas.frame, formulas.sets, formulas.group, formulas.boats, formulas.rounds, formulas.phase
+    )
+    sets = _sets(formulas.size, formulas.sets, RIDES)
+    d = _graph(name, formulas.frame, formulas.group).degrees(sets)
+    for seed, row in enumerate(sets):
+        try:
+            rounds = int(ride(waves(one, constants, row, seed)).rounds.max())
+        except InputError:  # rounds ran out
+            continue
+        most = max(most, rounds)
+        good += rounds <= formulas.rounds and formulas.boats >= 2 * d[seed]
+    return _surely(share(good, RIDES), f"most rounds: {most}, of {formulas.rounds}.")
+
+
+def _fewer_sets(name: str, formulas: Formulas) -> Found:
+    """The tail of one packet's degree, with so few sets that it can be seen: a third of a collision on average."""
+    graph = _graph(name, formulas.frame, formulas.group)
+    busiest = int(graph.met.argmax())
+    among = int(graph.met[busiest])
+    drawn = np.random.default_rng(2).integers(0, 3 * among, (PARTITIONS, among))
+    hits = int(((drawn == 0).sum(axis=1) > 2).sum())
+    note = f"It can meet {among} packets, 1/3 on average with {3 * among} sets; δμ = 2 is more than 2eμ = 1.81."
+    return Found(share(hits, PARTITIONS), note)
+
+
+def _crowd() -> tuple[Conflicts, int]:
+    """All packets in one set, within one frame."""
+    one = instance(CROWD)
+    graph = conflicts(one, 2 * one.network.depth + 2, 2)
+    return graph, int(graph.met.max())
+
+
+def _valid() -> Found:
+    """Exact: the d others draw one colour each, whichever."""
+    graph, d = _crowd()
+    who = f"packet {int(graph.met.argmax())} meets d = {d} others"
+    note = f"All packets in one set: {who}; (1 - 1/2d)^d, if none is settled."
+    return Found(Fraction(2 * d - 1, 2 * d) ** d, note)
+
+
+def _rounds() -> Found:
+    one, (_, d) = instance(CROWD), _crowd()
+    lam = 12 * d
+    constants = Constants(lam, 1, 2, 2 * d, 60, 2 * (lam + 2 * d - 1))
+    single = np.ones(one.packets, np.int64)
+    rounds = [int(ride(waves(one, constants, single, seed)).rounds.max()) for seed in range(RIDES)]
+    note = f"All packets in one set, χ = {2 * d}: {np.mean(rounds):.2f} rounds on average, at most {max(rounds)}."
+    return Found(share(int((np.array(rounds) > 8).sum()), RIDES), note)

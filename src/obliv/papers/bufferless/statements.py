@@ -1,0 +1,90 @@
+"""Statements of the text that can be checked one by one, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb, e
+
+import numpy as np
+
+import obliv
+from obliv.bufferless.frames import assign, group_frames
+from obliv.errors import InputError
+from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.bufferless.instances import instance
+from obliv.papers.bufferless.printed import BUTTERFLIES, MESHES
+from obliv.papers.bufferless.said import STATEMENTS
+from obliv.papers.paper import Found
+
+__all__ = ["compute"]
+
+
+def compute(step: Callable[[float], None]) -> dict[str, Found]:
+    """Every statement."""
+    parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
+    found = {}
+    for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
+        found[entry] = part()
+        step((at + 1) / len(parts))
+    return found
+
+
+def _chernoff() -> Found:
+    """X > δμ = t means X > k for t from k to k + 1, and 2^-t is least at the end of that."""
+    best = (Fraction(0), "")
+    for q in range(2, 41):
+        for n in range(1, 41):
+            tail = 0
+            for k in range(n, 0, -1):
+                tail += comb(n, k) * (q - 1) ** (n - k)
+                if k <= 2 * e * n / q:
+                    break
+                best = max(best, (Fraction(tail * 2**k, q**n), f"n = {n}, p = 1/{q}, δμ just below {k}"))
+    return Found(*best)
+
+
+def _least_levels() -> Found:
+    return Found(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
+
+
+def _most_levels() -> Found:
+    return Found(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
+
+
+def _pairs() -> list[tuple[int, int]]:
+    return [(d, lam) for d in range(1, 301) for lam in range(2, 102, 2)]
+
+
+def _no_group() -> Found:
+    """Every path on an array of four groups' length."""
+    left = many = 0
+    for lam in range(2, 22, 2):
+        for d in range(1, 61):
+            gamma = group_frames(d, lam)
+            level = np.repeat(np.arange(2 * gamma * lam), d)
+            length = np.tile(np.arange(1, d + 1), 2 * gamma * lam)
+            many += len(level)
+            try:
+                assign(level, length, lam, gamma)
+            except InputError:
+                left += 1
+    return Found(Fraction(left), f"{many} paths; also that their group begins at a level of the network.")
+
+
+def _frame() -> Found:
+    return Found(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
+
+
+def _distributed_frame() -> Found:
+    made = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
+    return Found(Fraction(min(each.frame - 6 * each.boats for each in made)))
+
+
+def _direct() -> Found:
+    """Leaving at the right time and never stopping."""
+    ratio, at = min(
+        (Fraction(obliv.bufferless.schedule(one, "direct").makespan, one.congestion + one.dilation), one.network.spec)
+        for one in map(instance, (*BUTTERFLIES, *MESHES))
+    )
+    return Found(ratio, f"On {at}. Direct routing is no part of the paper.")

@@ -1,0 +1,83 @@
+"""The constants, and the two theorems' bounds against the routing times that are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from obliv.papers.bufferless.conflicts import conflicts
+from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.bufferless.instances import instance, times, verified
+from obliv.papers.bufferless.printed import CONSTANTS, FAMILIES, PARAMETERS, SIZES, share
+from obliv.papers.paper import Found
+
+__all__ = ["centralized", "distributed", "parameters"]
+
+Step = Callable[[float], None]
+SEEDS = 10
+
+
+def parameters(step: Step) -> dict[str, Found]:
+    """What the algorithms run with."""
+    found: dict[str, Found] = {}
+    for at, name in enumerate(CONSTANTS):
+        _require_size(name)
+        first = verified(name, "centralized")
+        used = first.constants | {"gamma": first.plan["gamma"]}
+        d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan["set"][None])[0])
+        for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
+            found[f"{name}, centralized, {entry}"] = Found(Fraction(used[key]))
+        found[f"{name}, centralized, τ over 2(λ + d)"] = Found(
+            Fraction(used["tau"], 2 * (used["lambda"] + d)),
+            f"d = {d}, {used['chi']} colours, τ = {used['tau']}; as long as stops need, and last boats.",
+        )
+        second = _distributed(name)
+        for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
+            found[f"{name}, distributed, {entry}"] = Found(Fraction(second[key]))
+        step((at + 1) / len(CONSTANTS))
+    assert found.keys() == PARAMETERS.keys()
+    return found
+
+
+def centralized(step: Step) -> dict[str, Found]:
+    """Routing times of Theorem 3.1, every move of the single instances checked."""
+    return _theorem("centralized", 3, step)
+
+
+def distributed(step: Step) -> dict[str, Found]:
+    """Routing times of Theorem 4.1; over many seeds boat by boat."""
+    return _theorem("distributed", 12, step)
+
+
+def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Found]:
+    found: dict[str, Found] = {}
+    names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
+    for at, name in enumerate(names):
+        _require_size(name)
+        # the deep one takes ten million rows of moves
+        checked = alpha == 3 or name != CONSTANTS[-1]
+        time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0)[1]
+        found[name] = Found(Fraction(time), "" if checked else "Boat by boat, without moves.")
+        step(0.5 * (at + 1) / len(names))
+    for at, (family, specs) in enumerate(FAMILIES.items()):
+        runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
+        shares = [Fraction(time, Formulas(size, alpha).time) for _, _, size, time in runs]
+        best = max(range(len(runs)), key=shares.__getitem__)
+        spec, seed, size, time = runs[best]
+        note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
+        found[share(family)] = Found(shares[best], f"{note}{float(min(shares)):.3f}.")
+        step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
+    return found
+
+
+def _distributed(name: str) -> dict[str, int]:
+    import numpy as np
+
+    from obliv.bufferless.distributed import distributed as route
+
+    return route(instance(name), np.random.default_rng(0), steps="boats").constants
+
+
+def _require_size(name: str) -> None:
+    one = instance(name)
+    assert Size(one.packets, one.congestion, one.dilation) == SIZES[name], name

@@ -1,0 +1,295 @@
+"""Schedules of packets: every move of every packet, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.results.instance import Instance
+from obliv.results.result import Result
+from obliv.results.saved import pack, unpack_array
+
+__all__ = ["Moves", "Schedule", "Schedules"]
+
+Array = npt.NDArray[Any]
+
+_FIGURES = ("packets", "congestion", "dilation", "makespan", "lower_bound", "deflections", "verified")
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The moves of packets, packet after packet, each in the order of time.
+
+    Parameters
+    ----------
+    start : int64 array, shape (packets + 1,)
+        Packet p makes the moves ``start[p] .. start[p + 1] - 1``.
+    time : int64 or int32 array
+        When, from 1 on.
+    edge : int32 array
+        Over which edge.
+    up : bool array
+        Whether to the next level, else back.
+    more : int64 array
+        How many more steps the packet goes to and fro over that edge right after; empty where that is 0 for all.
+    """
+
+    start: Array
+    time: Array
+    edge: Array
+    up: Array
+    more: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @cached_property
+    def packet(self) -> Array:
+        """The packet of every row."""
+        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
+
+    def ends(self) -> Array:
+        """The time of every packet's last move, 0 for packets without one."""
+        last = np.zeros(len(self.start) - 1, np.int64)
+        moved = np.diff(self.start) > 0
+        rows = self.start[1:][moved] - 1
+        last[moved] = self.time[rows] + (self.more[rows] if len(self.more) else 0)
+        return last
+
+    @property
+    def steps(self) -> int:
+        """Single moves, those to and fro included."""
+        return len(self.time) + int(self.more.sum())
+
+    def rows(self) -> Array:
+        """Rows time, packet, edge, direction (1 up, -1 down) and, where any is made, more steps to and fro."""
+        columns = [self.time, self.packet, self.edge, np.where(self.up, 1, -1)]
+        if len(self.more):
+            columns.append(self.more)
+        return np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
+
+    @classmethod
+    def from_rows(cls, rows: Array, packets: int) -> Moves:
+        """The inverse of :meth:`rows`, in whatever order they come."""
+        rows = np.asarray(rows, np.int64)
+        rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))] if len(rows) else np.zeros((0, 4), np.int64)
+        start = np.concatenate([[0], np.cumsum(np.bincount(rows[:, 1], minlength=packets))])
+        more = rows[:, 4] if rows.shape[1] > 4 and rows[:, 4].any() else np.zeros(0, np.int64)
+        return cls(start, rows[:, 0], rows[:, 2].astype(np.int32), rows[:, 3] > 0, more)
+
+
+@dataclass(frozen=True, repr=False)
+class Schedule(Result):
+    """A schedule that was run, with its routing time and, once checked, the verifier's word.
+
+    ``constants`` holds what the algorithm was run with; ``plan`` what the paper's algorithms chose for every packet,
+    from which the verifier checks their frames, boats and targets.
+    """
+
+    kind: ClassVar[str] = "bufferless"
+
+    algorithm: str = ""
+    rules: str = "bufferless"
+    packets: int = 0
+    congestion: int = 0
+    dilation: int = 0
+    makespan: int = 0
+    lower_bound: int = 0
+    deflections: int | None = 0  # None where nobody counted
+    verified: bool = False
+    constants: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    delivery: Any = field(default=None, compare=False)  # int64, when every packet arrives
+    instance: Instance | None = field(default=None, compare=False)
+    moves: Moves | None = field(default=None, compare=False)
+    plan: dict[str, Any] | None = field(default=None, compare=False)
+
+    def summary(self) -> list[tuple[str, str]]:
+        both = self.congestion + self.dilation
+        times = f", {self.makespan / both:.3g} times C + D" if both else ""
+        checked = "every move, by the verifier" if self.verified else "not checked"
+        lines = [
+            ("packets", f"{self.packets:,}"),
+            ("congestion C", f"{self.congestion:,}"),
+            ("dilation D", f"{self.dilation:,}"),
+            ("routing time", f"{self.makespan:,} steps{times}"),
+            ("at least", f"{self.lower_bound:,} steps, whatever the schedule"),
+        ]
+        if self.rules == "bufferless":
+            lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
+        lines += [(name, str(value)) for name, value in self.constants.items()]
+        lines += [("checked", checked), *(("note", note) for note in self.notes)]
+        return lines
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        yield {
+            "topology": self.topology,
+            "paths": self.routing,
+            "algorithm": self.algorithm,
+            "rules": self.rules,
+            **{name: getattr(self, name) for name in _FIGURES},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        made = super().to_dict()
+        made |= {
+            "algorithm": self.algorithm,
+            "rules": self.rules,
+            **{name: getattr(self, name) for name in _FIGURES},
+            "constants": self.constants,
+            "notes": list(self.notes),
+            "provenance": self.provenance,
+        }
+        if self.deflections is None:
+            made["deflections_reason"] = "the schedule was made boat by boat, without its moves"
+        if self.instance is not None and self.moves is not None:
+            made["instance"] = self.instance.to_dict()
+            made["moves"] = pack(self.moves.rows())
+            if self.plan is not None:
+                made["plan"] = {
+                    key: pack(value) if isinstance(value, np.ndarray) else value for key, value in self.plan.items()
+                }
+        return made
+
+    def bare(self) -> Schedule:
+        """The figures alone, without instance, moves and plan."""
+        return replace(self, instance=None, moves=None, plan=None, delivery=None)
+
+    @classmethod
+    def from_dict(cls, made: dict[str, Any]) -> Schedule | Schedules:
+        """The inverse of :meth:`to_dict`."""
+        if "classes" in made:
+            return Schedules.from_dict(made)
+        instance = moves = delivery = None
+        if "instance" in made:
+            instance = Instance.from_dict(made["instance"])
+            moves = Moves.from_rows(unpack_array(made["moves"]), instance.packets)
+            delivery = moves.ends()
+        plan = made.get("plan")
+        return cls(
+            **_common(made),
+            **{name: made[name] for name in _FIGURES},
+            rules=made["rules"],
+            constants=made["constants"],
+            notes=tuple(made["notes"]),
+            delivery=delivery,
+            instance=instance,
+            moves=moves,
+            plan=None if plan is None else {key: _unpacked(value) for key, value in plan.items()},
+        )
+
+
+def _common(made: dict[str, Any]) -> dict[str, Any]:
+    return {key: made[key] for key in ("topology", "routing", "provenance", "algorithm")}
+
+
+def _unpacked(value: Any) -> Any:
+    return unpack_array(value) if isinstance(value, dict | list) else value
+
+
+@dataclass(frozen=True, repr=False)
+class Schedules(Result):
+    """Schedules of orientation classes, each on its own leveled form of a network, run one after another."""
+
+    kind: ClassVar[str] = "bufferless"
+
+    algorithm: str = ""
+    classes: tuple[Schedule, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> str:
+        """The rules of all classes."""
+        return self.classes[0].rules
+
+    @property
+    def packets(self) -> int:
+        """The packets of all classes."""
+        return sum(each.packets for each in self.classes)
+
+    @property
+    def congestion(self) -> int:
+        """The most paths of one class over one edge."""
+        return max(each.congestion for each in self.classes)
+
+    @property
+    def dilation(self) -> int:
+        """The longest path."""
+        return max(each.dilation for each in self.classes)
+
+    @property
+    def makespan(self) -> int:
+        """The steps of all classes."""
+        return sum(each.makespan for each in self.classes)
+
+    @property
+    def lower_bound(self) -> int:
+        """What no schedule of the classes, one after another, can beat."""
+        return sum(each.lower_bound for each in self.classes)
+
+    @property
+    def deflections(self) -> int | None:
+        """The deflections of all classes, None where nobody counted those of one."""
+        counts = [each.deflections for each in self.classes]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def verified(self) -> bool:
+        """Whether the verifier has checked every class."""
+        return all(each.verified for each in self.classes)
+
+    def summary(self) -> list[tuple[str, str]]:
+        lines = [
+            ("packets", f"{self.packets:,} in {len(self.classes)} classes, one after another"),
+            ("congestion C", f"{self.congestion:,}"),
+            ("dilation D", f"{self.dilation:,}"),
+            ("routing time", f"{self.makespan:,} steps, {self.makespan / self._both:.3g} times C + D of the classes"),
+            ("at least", f"{self.lower_bound:,} steps, classes one after another"),
+        ]
+        if self.rules == "bufferless":
+            lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
+        lines += [(name, str(value)) for name, value in self.classes[0].constants.items() if self._same(name)]
+        lines += [
+            (each.topology, f"{each.packets:,} packets, {each.makespan:,} steps (at least {each.lower_bound:,})")
+            for each in self.classes
+        ]
+        checked = "every move, by the verifier" if self.verified else "not checked"
+        return [*lines, ("checked", checked), *(("note", note) for note in self.notes)]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for each in self.classes:
+            yield from each.rows()
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {
+            "algorithm": self.algorithm,
+            "rules": self.rules,
+            **{name: getattr(self, name) for name in _FIGURES},
+            "notes": list(self.notes),
+            "provenance": self.provenance,
+            "classes": [each.to_dict() for each in self.classes],
+        }
+
+    @property
+    def _both(self) -> int:
+        return sum(each.congestion + each.dilation for each in self.classes)
+
+    def _same(self, constant: str) -> bool:
+        return len({str(each.constants.get(constant)) for each in self.classes}) == 1
+
+    def bare(self) -> Schedules:
+        """The figures alone, without instances, moves and plans."""
+        return replace(self, classes=tuple(each.bare() for each in self.classes))
+
+    @classmethod
+    def from_dict(cls, made: dict[str, Any]) -> Schedules:
+        """The inverse of :meth:`to_dict`."""
+        classes = tuple(Schedule.from_dict(each) for each in made["classes"])
+        if not classes or not all(isinstance(each, Schedule) for each in classes):
+            raise ValueError("classes is no list of schedules")
+        return cls(**_common(made), classes=classes, notes=tuple(made["notes"]))  # type: ignore[arg-type]

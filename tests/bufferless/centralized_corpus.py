@@ -1,0 +1,65 @@
+"""Instances and constants for the centralized algorithm, drawn from a seed; moves written out one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from instances import layered, line, walks
+
+from obliv.bufferless.instance import instance
+from obliv.results.instance import Instance
+from obliv.results.schedule import Moves
+
+
+def some_instance(rng: np.random.Generator) -> Instance:
+    """A linear array, random leveled network, mesh or butterfly."""
+    kind = int(rng.integers(4))
+    if kind == 0:
+        return line(int(rng.integers(20, 120)), float(rng.uniform(0.3, 1)), int(rng.integers(5, 60)), rng)
+    if kind == 1:
+        depth, width, degree = int(rng.integers(20, 100)), int(rng.integers(2, 8)), int(rng.integers(1, 3))
+        distinct = bool(rng.integers(2))
+        return walks(layered(depth, width, degree, rng), int(rng.integers(5, 120)), 2, 60, rng, distinct)
+    if kind == 2:
+        n, m = rng.integers(3, 14, 2)
+        return instance(f"leveled-mesh:{n}x{m}", seed=rng)
+    return instance(f"butterfly:{rng.integers(2, 7)}", seed=rng)
+
+
+def some_constants(rng: np.random.Generator, made: Instance) -> dict[str, Any]:
+    """Arguments of a plan: lambda 2..40, s 1..8, both kinds of segments, shuffled or not."""
+    s = int(rng.integers(1, 9))
+    return {
+        "sets": rng.integers(1, s + 1, made.packets),
+        "s": s,
+        "lam": int(2 * rng.integers(1, 21)),
+        "segments": ("tight", "paper")[rng.integers(2)],
+        "rank": rng.permutation(made.packets) if rng.integers(2) else None,
+        "dense": bool(rng.integers(2)),
+    }
+
+
+def one_by_one(moves: Moves) -> np.ndarray:
+    """Rows packet, time, edge, up, with every step of a run a row."""
+    times = moves.more + 1 if len(moves.more) else np.ones(len(moves.time), np.int64)
+    row = np.repeat(np.arange(len(times)), times)
+    past = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
+    return np.stack([moves.packet[row], moves.time[row] + past, moves.edge[row], moves.up[row] ^ (past % 2 == 1)], 1)
+
+
+def audit(made: Instance, rows: np.ndarray, delivery: np.ndarray) -> None:
+    """What any schedule must be in which packets keep to their paths and never rest; from single moves alone."""
+    links = {(int(t), int(e), int(up)) for _, t, e, up in rows}
+    assert len(links) == len(rows)  # no link twice at a time
+    low, high = made.network.edge_ends
+    for p in range(made.packets):
+        own = rows[rows[:, 0] == p]
+        assert (np.diff(own[:, 1]) == 1).all()
+        assert own[-1, 1] == delivery[p]
+        at = int(made.source[p])
+        for _, _, e, up in own:
+            assert at == (low[e] if up else high[e])
+            at = int(high[e] if up else low[e])
+        assert at == made.destination[p]
+        assert set(own[:, 2].tolist()) == set(made.edge[made.start[p] : made.start[p + 1]].tolist())

@@ -1,0 +1,285 @@
+"""Hot potato: every decision is judged from the moves alone, by replaying them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from instances import layered, line, walks
+from test_direct import EMPTY
+
+from obliv.bufferless import hot_potato as module
+from obliv.bufferless.hot_potato import PRIORITIES, hot_potato
+from obliv.bufferless.instance import instance
+from obliv.bufferless.run import Run
+from obliv.errors import InputError
+from obliv.results.instance import Instance
+
+Link = tuple[int, bool]  # an edge, and whether upwards
+Key = Callable[[int, int, int, int], Any]  # of entered, remaining, tie, now
+
+KEYS: dict[str, Key] = {
+    "age": lambda entered, remaining, tie, now: (entered, tie),
+    "closest": lambda entered, remaining, tie, now: (remaining, tie),
+    "farthest": lambda entered, remaining, tie, now: (-remaining, tie),
+}
+
+
+def crowded(seed: int) -> Instance:
+    """Saturated meshes, hot spots, deep networks; and random ones with parallel edges and many packets a source."""
+    if seed % 4 == 0:
+        return instance(f"leveled-mesh:{5 + seed % 5}x{5 + seed % 3}", route="xy", seed=seed)
+    if seed % 4 == 1:
+        return instance("butterfly:4", "hotspot", share=0.5, seed=seed)
+    if seed % 4 == 2:
+        return instance(f"deep:L=14,W=5,S=7,seed={seed}", seed=seed)
+    rng = np.random.default_rng(seed)
+    depth = int(rng.integers(3, 15))
+    network = layered(depth, int(rng.integers(2, 6)), int(rng.integers(2, 4)), rng)
+    return walks(network, 80, 1, depth, rng, distinct=False)
+
+
+def replay(one: Instance, made: Run, seed: int, key: Key | None) -> int:
+    """Judge every decision; returns the deepest stack."""
+    net, moves = one.network, made.moves
+    tie = np.random.default_rng(seed).permutation(one.packets).tolist()
+    low, high = net.low.tolist(), net.high.tolist()
+    out: dict[int, set[Link]] = {v: set() for v in range(net.nodes)}
+    for e in range(net.edges):
+        out[low[e]].add((e, True))
+        out[high[e]].add((e, False))
+    path = [one.edge[a:b].tolist() for a, b in zip(one.start, one.start[1:], strict=False)]
+    step: dict[int, dict[int, Link]] = {}
+    for t, p, e, way in moves.rows().tolist():
+        assert p not in step.setdefault(t, {})
+        step[t][p] = (e, way > 0)
+    where = {p: low[path[p][0]] for p in range(one.packets)}
+    entered: dict[int, int] = {}
+    stack: dict[int, list[Link]] = {p: [] for p in range(one.packets)}
+    index = [0] * one.packets
+    outside, inside = set(range(one.packets)), set()
+    pushes = deepest = 0
+    for now in range(1, int(made.delivery.max()) + 1):
+        taken = step[now]
+        assert len(set(taken.values())) == len(taken)  # a link carries one packet
+        assert inside <= set(taken)  # nobody rests
+        want = {}
+        for p in inside | outside:
+            e, up = stack[p][-1] if stack[p] else (path[p][index[p]], False)
+            want[p] = (e, not up)
+        remaining = {p: len(path[p]) - index[p] + len(stack[p]) for p in want}
+        claimed: dict[Link, list[int]] = {}
+        for p in inside:
+            claimed.setdefault(want[p], []).append(p)
+        for link, rivals in claimed.items():
+            winners = [p for p in rivals if taken[p] == link]
+            assert len(winners) == 1
+            if key is not None:
+                assert winners[0] == min(rivals, key=lambda p: key(entered[p], remaining[p], tie[p], now))
+        for p in inside:
+            assert taken[p] in out[where[p]]
+            assert taken[p] == want[p] or taken[p] not in claimed
+        used = {taken[p] for p in inside}
+        for link in {want[p] for p in outside}:
+            hopeful = [p for p in outside if want[p] == link]
+            let_in = [p for p in hopeful if p in taken]
+            assert len(let_in) == (link not in used)
+            if let_in and key is not None:
+                assert let_in[0] == min(hopeful, key=lambda p: key(0, remaining[p], tie[p], now))
+        for p, (e, up) in taken.items():
+            if p in outside:
+                outside.remove(p)
+                inside.add(p)
+                entered[p] = now
+                assert taken[p] == want[p]
+            where[p] = high[e] if up else low[e]
+            if taken[p] != want[p]:
+                stack[p].append((e, up))
+                pushes += 1
+                deepest = max(deepest, len(stack[p]))
+            elif stack[p]:
+                stack[p].pop()
+            else:
+                index[p] += 1
+            if not stack[p] and index[p] == len(path[p]):
+                inside.remove(p)
+                assert made.delivery[p] == now
+    assert not inside
+    assert not outside
+    assert pushes == made.deflections
+    return deepest
+
+
+@pytest.mark.parametrize("priority", PRIORITIES)
+@pytest.mark.parametrize("seed", range(16))
+def test_replayed(seed: int, priority: str) -> None:
+    one = crowded(seed)
+    made = hot_potato(one, np.random.default_rng(seed), priority)
+    deepest = replay(one, made, seed, KEYS.get(priority))
+    links = "link" if deepest == 1 else "links"
+    assert made.notes == ((f"at most {deepest} {links} to go back at once",) if deepest else ())
+    assert made.deflections > 0
+    assert made.rules == "bufferless"
+    assert made.delivery.max() >= one.lower_bound
+    assert (made.delivery == made.moves.time[made.moves.start[1:] - 1]).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_replayed_with_function(seed: int) -> None:
+    """By the packet's number, the last first."""
+    one = crowded(seed)
+    seen = []
+
+    def last(packets: Any, remaining: Any, entered: Any, rng: np.random.Generator) -> Any:
+        seen.append((packets, remaining, entered))
+        return -packets / 2
+
+    made = hot_potato(one, np.random.default_rng(seed), last)
+    replay(one, made, seed, None)
+    number = np.argsort(np.argsort(-np.arange(one.packets))).tolist()
+    first = {}
+    for p, t in zip(made.moves.packet.tolist(), made.moves.time.tolist(), strict=True):
+        first.setdefault(p, t)
+    groups: dict[int, list[int]] = {}
+    for p in sorted(first, key=number.__getitem__):
+        groups.setdefault(int(one.edge[one.start[p]]), []).append(first[p])
+    assert all(times == sorted(times) for times in groups.values())
+    for packets, remaining, entered in seen[1:]:
+        assert (remaining >= 1).all()
+        assert entered.tolist() == [first[p] for p in packets.tolist()]
+
+
+@pytest.mark.parametrize("name", ["age", "closest", "farthest"])
+def test_functions_do_as_names(name: str) -> None:
+    one = crowded(8)
+    rules = {
+        "age": lambda packets, remaining, entered, rng: entered,
+        "closest": lambda packets, remaining, entered, rng: remaining,
+        "farthest": lambda packets, remaining, entered, rng: -remaining,
+    }
+    by_name, by_function = (hot_potato(one, np.random.default_rng(1), rule) for rule in (name, rules[name]))
+    assert by_name.deflections > 0
+    for part in ("start", "time", "edge", "up"):
+        assert (getattr(by_name.moves, part) == getattr(by_function.moves, part)).all()
+
+
+@pytest.mark.parametrize("priority", ["age", "random"])
+def test_interpreted_as_compiled(priority: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = instance("leveled-mesh:10x10", route="xy")
+    runs = []
+    for compiled in (False, True):
+        monkeypatch.setattr(module, "run", lambda f, work, *a, c=compiled: (f.compiled() if c else f.python)(*a))
+        runs.append(hot_potato(one, np.random.default_rng(0), priority))
+    assert runs[0].deflections > 0
+    for part in ("start", "time", "edge", "up"):
+        assert (getattr(runs[0].moves, part) == getattr(runs[1].moves, part)).all()
+
+
+@pytest.mark.parametrize("spec", ["leveled-mesh:12x12", "deep:L=30,W=8,S=12,seed=1", "butterfly:6"])
+def test_chunks(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs, draws and pools in many small chunks: still by the rules, and as drawn at once where draws are as many."""
+    one = instance(spec, seed=3)
+    monkeypatch.setattr(module, "DRAWS", 5)
+    whole = hot_potato(one, np.random.default_rng(0), "closest")
+    monkeypatch.setattr(module, "CHUNK", 50)
+    monkeypatch.setattr(module, "POOL", 1)
+    parts = hot_potato(one, np.random.default_rng(0), "closest")
+    assert (whole.moves.rows() == parts.moves.rows()).all()
+    replay(one, parts, 0, KEYS["closest"])
+
+
+def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entry is in the list of free ones or in one stack, after growing with both."""
+    monkeypatch.setattr(module, "POOL", 1)
+    one = instance("deep:L=30,W=8,S=12,seed=1", seed=3)
+    game = module._Game(one, np.random.default_rng(0))
+    game.queue(one.length)
+    sizes = set()
+    for limit in range(1, 40):
+        game.grow()
+        game.advance(1, 0, 0, game.tie, limit)
+        sizes.add(len(game.pushed))
+        found = []
+        for entry in (game["free"], *game.top.tolist()):
+            at = entry
+            while at >= 0 and len(found) <= len(game.pushed):
+                found.append(at)
+                at = int(game.below[at])
+            if entry == game["free"]:
+                assert len(found) == game["spare"]
+        assert sorted(found) == list(range(len(game.pushed)))
+    assert len(sizes) > 2
+
+
+def test_losers_choose_evenly() -> None:
+    """Two packets at the foot of a fan: one goes up, the other takes any of the other links."""
+    network = layered(2, 1, 6, np.random.default_rng(0))  # six edges from node 0 to 1, six from 1 to 2
+    one = Instance(network, np.array([0, 2, 4]), np.array([0, 6, 1, 6], np.int32))
+    taken: Counter[Link] = Counter()
+    for seed in range(1100):
+        made = hot_potato(one, np.random.default_rng(seed), "random")
+        assert (made.deflections, sorted(made.delivery.tolist())) == (1, [2, 4])
+        late = int(made.delivery.argmax())
+        k = made.moves.start[late] + 1
+        taken[int(made.moves.edge[k]), bool(made.moves.up[k])] += 1
+    assert set(taken) == {(e, False) for e in range(6)} | {(e, True) for e in range(7, 12)}
+    assert sum((n - 100) ** 2 / 100 for n in taken.values()) < 30  # chi square of 10 degrees: once in 1000
+
+
+def test_random_keys_are_fair() -> None:
+    network = layered(2, 1, 3, np.random.default_rng(0))
+    one = Instance(network, np.array([0, 2, 4, 6]), np.array([0, 3, 1, 3, 2, 3], np.int32))
+    wins = Counter(int(hot_potato(one, np.random.default_rng(seed), "random").delivery.argmin()) for seed in range(600))
+    assert all(150 < wins[p] < 250 for p in range(3))
+
+
+def test_a_packet_alone_and_none() -> None:
+    one = line(40, 0.0, 9, np.random.default_rng(0))
+    alone = Instance(one.network, np.array([0, 7]), np.arange(3, 10, dtype=np.int32))
+    made = hot_potato(alone, np.random.default_rng(0))
+    assert made.moves.time.tolist() == list(range(1, 8))
+    assert made.moves.edge.tolist() == list(range(3, 10))
+    for rule in (*PRIORITIES, lambda *_: 0):
+        assert len(hot_potato(EMPTY, np.random.default_rng(0), rule).moves) == 0
+
+
+def test_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="did you mean age"):
+        hot_potato(crowded(0), rng, "ages")
+    with pytest.raises(InputError, match="one number for each"):
+        hot_potato(crowded(0), rng, lambda packets, remaining, entered, rng: 0)
+    one = instance("butterfly:5", "bit-reverse")
+    for rule in ("closest", lambda packets, remaining, entered, rng: remaining):
+        with pytest.raises(InputError, match="packets are not there after 5 steps; raise the limit"):
+            hot_potato(one, rng, rule, limit=5)
+    assert hot_potato(one, rng, "closest", limit=100).deflections > 0
+
+
+# steps and deflections of the specification's tables, which draw links and ties in another way
+VALUES = {
+    "leveled-mesh:16x16": {"age": (29, 195), "closest": (29, 184), "farthest": (27, 224)},
+    "leveled-mesh:128x128": {"age": (419, 93_242), "closest": (368, 66_659), "farthest": (553, 261_462)},
+    "deep:L=200,W=64,S=32,seed=0": {"age": (273, 43_564), "closest": (273, 43_564), "farthest": (273, 43_564)},
+    "butterfly:10 hotspot": {"age": (106, None), "farthest": (106, None)},
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name: str) -> None:
+    spec, _, paths = name.partition(" ")
+    one = instance(spec, paths or "random", seed=0, **({"route": "xy"} if "128" in spec else {}))
+    for priority, (makespan, deflections) in VALUES[name].items():
+        made = hot_potato(one, np.random.default_rng(0), priority)
+        assert made.delivery.max() == pytest.approx(makespan, rel=0.1)
+        if deflections:
+            assert made.deflections == pytest.approx(deflections, rel=0.12)
+
+
+@pytest.mark.nightly
+def test_deep_stacks() -> None:
+    made = hot_potato(instance("leveled-mesh:512x512", route="xy"), np.random.default_rng(0), "closest")
+    assert int(made.notes[0].split()[2]) > 256

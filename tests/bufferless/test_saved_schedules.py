@@ -1,0 +1,135 @@
+"""Schedules saved and loaded, figures alone, and plans that are not those of the moves."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from instances import layered, line, walks
+
+import obliv
+from obliv.bufferless import instances, schedule, schedules
+from obliv.cli import main
+
+
+def made_by(algorithm: str, **options: Any) -> obliv.Schedule:
+    rng = np.random.default_rng(5)
+    return schedule(walks(layered(40, 5, 2, rng), 40, 5, 35, rng), algorithm, **options)
+
+
+ALL = [
+    ("direct", {}),
+    ("hot-potato", {"priority": "closest"}),
+    ("fifo", {}),
+    ("centralized", {"constants": "tuned"}),
+    ("centralized", {"constants": "paper"}),
+    ("distributed", {"lam": 36, "chi": 6, "s": 3}),
+    ("distributed", {"lam": 36, "chi": 6, "s": 3, "timetable": "oracle"}),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "options"), ALL)
+@pytest.mark.parametrize("name", ["s.json", "s.json.gz"])
+def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:
+    made = made_by(algorithm, **options)
+    assert made.verified
+    assert made.moves is not None
+    made.save(tmp_path / name)
+    again = obliv.load(tmp_path / name)
+    assert isinstance(again, obliv.Schedule)
+    assert again.to_dict() == made.to_dict()
+    assert again.delivery.tolist() == made.delivery.tolist() == made.moves.ends().tolist()
+    assert obliv.verify(tmp_path / name).proved
+    assert obliv.verify(again).proved
+    assert obliv.bufferless.load_instance(tmp_path / name).edge.tolist() == made.instance.edge.tolist()  # type: ignore[union-attr]
+    assert set(made.to_dict()) - set(made.bare().to_dict()) == {"instance", "moves"} | (
+        {"plan"} if made.plan else set()
+    )
+
+
+def test_classes_are_reported_together(tmp_path: Path) -> None:
+    whole = schedules(instances("mesh:5x4", "permutation", seed=3), "direct", topology="mesh:5x4")
+    assert isinstance(whole, obliv.Schedules)
+    assert len(whole.classes) == 4
+    assert whole.makespan == sum(each.makespan for each in whole.classes)
+    whole.save(tmp_path / "m.json")
+    assert obliv.load(tmp_path / "m.json").to_dict() == whole.to_dict()
+    assert obliv.verify(tmp_path / "m.json").proved
+    assert obliv.verify(whole).proved
+    made = whole.to_dict()
+    made["makespan"] -= 1
+    (tmp_path / "less.json").write_text(json.dumps(made))
+    assert main(["verify", str(tmp_path / "less.json")]) == 1
+    made = whole.to_dict()
+    made["classes"][1]["moves"][0][0] += 1000
+    (tmp_path / "other.json").write_text(json.dumps(made))
+    assert main(["verify", str(tmp_path / "other.json")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("tau", lambda x: x + 2),
+        ("tau", lambda x: x - 2),
+        ("lam", lambda x: x + 2),
+        ("gamma", lambda x: x - 1),
+        ("s", lambda x: 1),
+        ("session_start", lambda x: [x[0] + 1, x[1]]),
+        ("set", lambda x: [x[0] + 1, *x[1:]]),
+        ("colour", lambda x: [x[0] + 1, *x[1:]]),
+        ("home", lambda x: [*x[:-1], x[-1] + 2]),
+        ("group_start", lambda x: [x[0] + 2, *x[1:]]),
+        ("phase_start", lambda x: [0, x[1] + 1, *x[2:]]),
+        ("phase_start", lambda x: x[:-1]),
+        ("home", lambda x: None),
+        ("set", lambda x: [2**80, *x[1:]]),
+    ],
+)
+def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_path: Path) -> None:
+    made = made_by("centralized", lam=12, s=3).to_dict()
+    assert len(made["plan"]["colour"]) > made["packets"]  # packets stop somewhere
+    made["plan"][key] = change(copy.deepcopy(made["plan"][key]))
+    (tmp_path / "s.json").write_text(json.dumps(made))
+    assert not obliv.verify(tmp_path / "s.json").proved
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("tau", lambda x: x + 1),
+        ("sub_begin", lambda x: [begin + 1 for begin in x]),
+        ("sub_rounds", lambda x: [rounds + 1 for rounds in x]),
+        ("sub_rounds", lambda x: 3),
+        ("tau", lambda x: "all"),
+    ],
+)
+def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) -> None:
+    made = made_by("distributed", lam=36, chi=6, s=3, timetable="oracle").to_dict()
+    assert max(made["plan"]["sub_rounds"]) > 1
+    made["plan"][key] = change(made["plan"][key])
+    (tmp_path / "s.json").write_text(json.dumps(made))
+    assert not obliv.verify(tmp_path / "s.json").proved
+
+
+def test_line_has_two_classes() -> None:
+    both = instances("line:9", "permutation", seed=1)
+    assert [each.network.spec for each in both] == ["array:9", "array:9,orientation=-"]
+    assert line(5, 1.0, 2, np.random.default_rng(0)).packets == 4
+
+
+def test_who_was_beaten_may_come_by_its_destination() -> None:
+    """A wanderer is taken out nowhere, not even where the last edge of its own path ends."""
+    passed = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        made = schedule(line(60, 0.6, 30, rng), "distributed", seed=seed, lam=36, chi=6, s=3)
+        assert made.verified
+        strict = obliv.verify(replace(made, algorithm="hot-potato"))  # whose packets arrive wherever they do
+        details = [each["detail"] for each in strict.checks if each["check"] == "packets"]
+        passed += "after the packet has arrived" in details[0]
+    assert passed

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from centralized_corpus import audit, one_by_one, some_constants, some_instance
+from instances import line
+
+import obliv.bufferless.stepping as stepping_module
+from obliv.bufferless import _step_kernels as steps
+from obliv.bufferless.centralized import planned_moves
+from obliv.bufferless.instance import instance
+from obliv.bufferless.plan import delivery_times, plan
+from obliv.bufferless.stepping import simulate
+from obliv.results.instance import Instance
+
+
+@pytest.fixture(autouse=True)
+def _compiled():
+    steps.simulate_phases.compiled()
+
+
+def agree(made: Instance, planned: dict) -> int:
+    """The plan's times and moves are those of the run, move by move; the deflections."""
+    outcome = simulate(made, planned, record=True)
+    delivery = delivery_times(made, planned)
+    assert outcome.violation is None
+    assert outcome.delivery.tolist() == delivery.tolist()
+    moves, deflections = planned_moves(made, planned, delivery)
+    rows = one_by_one(moves)
+    assert outcome.moves is not None
+    assert rows.tolist() == one_by_one(outcome.moves).tolist()
+    assert deflections == outcome.deflections.sum()
+    assert outcome.packet_steps == len(rows) == moves.steps
+    return deflections
+
+
+def fuzz(seeds: range) -> None:
+    ran = stopped = second = pushed = 0
+    for seed in seeds:
+        rng = np.random.default_rng([3, seed])
+        made = some_instance(rng)
+        planned = plan(made, **some_constants(rng, made))
+        if "failed" in planned:
+            continue
+        pushed += agree(made, planned)
+        ran += 1
+        stopped += len(planned["colour"]) > made.packets
+        second += bool((planned["session"] == 2).any())
+    # the corpus is no idle one
+    assert ran > 0.7 * len(seeds)
+    assert stopped > 0.2 * len(seeds)
+    assert second > 0.02 * len(seeds)
+    assert pushed > 0.2 * len(seeds)
+
+
+def test_the_plan_is_what_happens():
+    fuzz(range(200))
+
+
+@pytest.mark.nightly
+def test_the_plan_is_what_happens_2000():
+    fuzz(range(200, 2200))
+
+
+def test_more_boats_than_a_word_has_bits():
+    rng = np.random.default_rng(1)
+    network = line(400, 1.0, 1, rng).network
+    ends = np.sort(np.stack([rng.choice(400, 2, replace=False) for _ in range(220)]), axis=1)
+    start = np.concatenate([[0], np.cumsum(ends[:, 1] - ends[:, 0])])
+    made = Instance(network, start, np.concatenate([np.arange(a, b, dtype=np.int32) for a, b in ends]))
+    planned = plan(made, np.ones(220, np.int64), 1, 250, rank=rng.permutation(220))
+    assert planned["colour"].max() > 62
+    assert agree(made, planned) > 10
+
+
+def test_moves_keep_the_rules_of_any_schedule():
+    for seed in range(12):
+        rng = np.random.default_rng([4, seed])
+        made = some_instance(rng)
+        arguments = some_constants(rng, made) | {"lam": 30}
+        planned = plan(made, **arguments)
+        outcome = simulate(made, planned, record=True)
+        assert outcome.moves is not None
+        audit(made, one_by_one(outcome.moves), outcome.delivery)
+
+
+def test_phases_without_packets_cost_nothing():
+    made = instance("array:30", [[3, 4, 5], [7, 8]])
+    planned = plan(made, np.array([1, 10**6]), 10**6, 30)
+    outcome = simulate(made, planned)
+    assert outcome.packet_steps == 5
+    assert outcome.delivery.tolist() == [6, 2 * (10**6 - 1) * planned["tau"] + 9]
+
+
+def test_interpreted_and_compiled_alike(monkeypatch):
+    monkeypatch.setattr(stepping_module, "run", lambda kernel, work, *args: kernel.python(*args))
+    for seed in range(15):
+        rng = np.random.default_rng([5, seed])
+        made = line(int(rng.integers(20, 50)), 0.7, 20, rng)
+        planned = plan(made, np.ones(made.packets, np.int64), 1, 26)
+        agree(made, planned)
+
+
+def test_wrong_plans_are_refused():
+    made = instance("array:12", [range(10), [1, 2, 3]])
+    planned = plan(made, np.ones(2, np.int64), 1, 4)
+    assert planned["colour"].tolist() == [1, 1, 2]
+    assert planned["home"].tolist() == [0, 6, 1]
+    assert planned["tau"] == 10
+    assert simulate(made, planned).violation is None
+
+    def told(**changed) -> str:
+        return str(simulate(made, planned | changed).violation)
+
+    assert told(colour=np.array([1, 1, 1], np.int32)) == "step 2, packet 1: it needs a link that is in use"
+    assert told(colour=np.array([1, 2], np.int32), phase_start=np.arange(3)) == (
+        "step 10, packet 0: the plan has no colour for it in this phase"
+    )
+    assert told(tau=6) == "step 6, packet 0: it still rides when the phase ends"
+    assert told(tau=9) == "step 9, packet 0: it is not at home when it should be"
+    assert told(tau=4) == "step 4, packet 1: it was not injected in its phase"

@@ -1,0 +1,247 @@
+"""The bufferless paper: constants and bounds, dependency graphs by brute force, and the errata's instances."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import comb, e
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv import papers
+from obliv.bufferless import rounds, stepping
+from obliv.bufferless.frames import assign, group_frames
+from obliv.bufferless.plan import plan
+from obliv.papers.bufferless import errata, growth, probabilities
+from obliv.papers.bufferless.conflicts import conflicts
+from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.bufferless.instances import times
+from obliv.papers.bufferless.printed import SIZES
+from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
+from obliv.papers.bufferless.statements import _chernoff
+
+PAGE = Path(__file__).parents[2] / "docs/papers/bufferless.md"
+
+# made apart from this code: routing times with the paper's constants, the first partition of seed 0
+APART = {
+    "butterfly:4": 36_072,
+    "butterfly:6": 83_466,
+    "butterfly:8": 136_252,
+    "butterfly:10": 304_618,
+    "leveled-mesh:8x8": 216_594,
+    "leveled-mesh:16x16": 645_440,
+}
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, dict[str, Any]]:
+    tables = ("parameters", "theorem3.1", "statements", "errata")
+    return {row["entry"]: row for table in tables for row in papers.reproduce("bufferless", table)}
+
+
+def test_verdicts(rows: dict[str, dict[str, Any]]) -> None:
+    for row in rows.values():
+        assert row["verdict"] == ("erratum" if row["table"] == "errata" else "match"), row["entry"]
+
+
+def test_routing_times(rows: dict[str, dict[str, Any]]) -> None:
+    for name, time in APART.items():
+        assert rows[name]["computed"]["exact"] == str(time)
+
+
+def test_formulas() -> None:
+    """Worked out by hand: N = 16, C = 2, D = 4."""
+    size = Size(16, 2, 4)
+    first, second = Formulas(size, 3), Formulas(size, 12)
+    assert (size.log, first.frame, first.sets, first.group, first.phases) == (6, 72, 131, 2, 263)
+    assert (first.boats, first.phase, first.time) == (25, 192, 2 * 263 * 192)
+    assert (second.frame, second.sets, second.boats, second.rounds, second.phase) == (288, 522, 48, 12, 670)
+    assert second.time == 2 * 1045 * 3 * 12 * 2 * 670
+    assert Size(1, 1, 1).log == 1
+    assert Size(3, 1, 3).log == 4
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dependency_graphs(seed: int) -> None:
+    """Edge sets of every packet in every two frames, pair by pair."""
+    rng = np.random.default_rng(seed)
+    if seed % 2:
+        ends = np.sort(np.stack([rng.choice(60, 2, replace=False) for _ in range(14)]), axis=1)
+        one, lam = obliv.bufferless.instance("array:60", [range(a, min(b, a + 9)) for a, b in ends.tolist()]), 4
+    else:
+        one, lam = obliv.bufferless.instance("leveled-mesh:6x6", "random", seed=seed), 2 + seed
+    gamma = group_frames(one.dilation, lam)
+    places = assign(one.level, one.length, lam, gamma)
+    path = [set(one.edge[a:b].tolist()) for a, b in pairwise(one.start.tolist())]
+    level = one.network.edge_level(np.arange(one.network.edges))
+    pairs = []
+    for j in range(-(-one.network.depth // lam) + 1):
+        # an edge that leaves F_{j+1} is in neither
+        within = {x for x, at in enumerate(level.tolist()) if j * lam <= at < (j + 2) * lam - 1}
+        for p, q in combinations(range(one.packets), 2):
+            together = (places.session[p], places.first[p]) == (places.session[q], places.first[q])
+            if together and path[p] & path[q] & within:
+                pairs.append((j, p, q))
+    made = conflicts(one, lam, gamma)
+    assert pairs
+    found = [
+        (int(node) // one.packets, *sorted(pair))
+        for node, pair in zip(made.node[0], made.packet.T.tolist(), strict=True)
+    ]
+    assert sorted(found) == sorted(pairs)
+    sets = rng.integers(1, 4, (20, one.packets))
+    for row, most in zip(sets, made.degrees(sets), strict=True):
+        degree = Counter((j, p) for j, *both in pairs if row[both[0]] == row[both[1]] for p in both)
+        assert most == max(degree.values(), default=0)
+
+
+def test_no_conflicts() -> None:
+    one = obliv.bufferless.instance("array:8", [range(3), range(4, 7)])
+    assert conflicts(one, 4, 2).degrees(np.ones((2, 2), np.int64)).tolist() == [0, 0]
+
+
+def test_tail_of_lemma_21() -> None:
+    found = _chernoff()
+    n, q, k = 2, 11, 1
+    assert k > 2 * e * n / q
+    assert found.value == 2**k * (1 - Fraction(q - 1, q) ** n)
+    assert f"n = {n}, p = 1/{q}, δμ just below {k}" in found.note
+    for n, q in ((7, 40), (40, 13), (25, 3)):
+        for k in range(1, n + 1):
+            if k > 2 * e * n / q:
+                tail = sum(comb(n, i) * Fraction(1, q) ** i * Fraction(q - 1, q) ** (n - i) for i in range(k, n + 1))
+                assert tail * 2**k <= found.value
+
+
+def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
+        size = Size(4, 1 + seed % 3, int(spec))
+        more = 1 if algorithm == "centralized" else size.log
+        return size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed
+
+    monkeypatch.setattr(growth, "times", made)
+    for algorithm in ("centralized", "distributed"):
+        per_c, per_d = growth.fit(("5", "9", "30", "77"), algorithm, 6)
+        assert per_c.samples == 24
+        for found, true in ((per_c, 30), (per_d, 7)):
+            assert 0 < found.stderr < 0.2
+            assert abs(found.value - true) < 4 * found.stderr
+
+
+def test_share_has_an_error_even_if_all_agree() -> None:
+    assert probabilities.share(50, 50).value == 1.0
+    assert probabilities.share(50, 50).stderr == pytest.approx((51 / 52 * 1 / 52 / 50) ** 0.5)
+    assert probabilities.share(1, 4).value == 0.25
+
+
+def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PARTITIONS", "PLANS", "RIDES"):
+        monkeypatch.setattr(probabilities, name, 100)
+    made = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities")}
+    assert list(made) == list(PROBABILITIES)
+    assert {row["verdict"] for row in made.values()} == {"match", "rounding"}
+    valid = next(row for entry, row in made.items() if "finds a valid one" in entry)
+    assert valid["computed"]["value"] == pytest.approx((1 - 1 / 24) ** 12)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_more_colours_than_lemma_22_allows_are_counted(name: str) -> None:
+    """With one set the largest degree is far above 0, and a bound below it fails."""
+    size = SIZES[name]
+    one = probabilities.instance(name)
+    graph = conflicts(one, Formulas(size, 3).frame, 2)
+    everyone = np.ones((1, one.packets), np.int64)
+    assert graph.degrees(everyone)[0] == graph.met.max() > 1
+
+
+@pytest.mark.parametrize("name", errata.CENTRALIZED)
+def test_centralized_as_printed(name: str) -> None:
+    nodes, paths, lam, variant = errata.CENTRALIZED[name]
+    one = obliv.bufferless.instance(f"array:{nodes}", paths)
+    made = plan(one, np.ones(one.packets, np.int64), 1, lam)
+    assert stepping.simulate(one, made).violation is None
+    assert stepping.simulate(one, made, variant).violation is not None
+
+
+@pytest.mark.parametrize("name", errata.DISTRIBUTED)
+def test_distributed_as_printed(name: str) -> None:
+    """The right run is the one that is verified, the wrong one differs in the rule alone."""
+    one, game, told = errata.game_of(name)
+    right = rounds.simulate(game)
+    assert right.violation is None
+    schedule = obliv.bufferless.schedule(one, "distributed", **told)
+    assert schedule.verified
+    assert right.delivery.tolist() == schedule.delivery.tolist()
+    assert right.moves.rows().tolist() == schedule.moves.rows().tolist()
+    assert rounds.simulate(game, errata.DISTRIBUTED[name][3]).violation is not None
+
+
+def test_errata_say_where(rows: dict[str, dict[str, Any]]) -> None:
+    shown = [rows[entry]["note"] for entry in ERRATA if "rules broken" in entry]
+    assert len(shown) == len(errata.CENTRALIZED) + len(errata.DISTRIBUTED)
+    for note in shown:
+        assert "As printed: " in note
+        assert "packet" in note.partition("As printed: ")[2]
+        assert note.endswith("steps, verified.")
+
+
+def test_two_rows() -> None:
+    one = errata.two_rows(3, 2)
+    assert one.length.tolist() == [5, 5]
+    assert one.network.nodes == 9
+    assert set(one.edge[:5].tolist()) & set(one.edge[5:].tolist()) == {6, 7}
+    assert one.source.tolist() == [0, 1]
+
+
+def test_times_on_the_page(rows: dict[str, dict[str, Any]]) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    found = 0
+    for line in text.splitlines():
+        cells = [cell.strip().replace(" ", "") for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and cells[0].strip("`") in SIZES and len(cells) == 6:
+            name = cells[0].strip("`")
+            size = SIZES[name]
+            both = [str(Formulas(size, alpha).time) for alpha in (3, 12)]
+            made = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0)[1])]
+            assert cells[1:] == [str(size.congestion + size.dilation), made[0], both[0], made[1], both[1]]
+            found += 1
+    assert found == 9
+
+
+def test_every_erratum_stands_on_the_page() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for entry in ERRATA:
+        assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
+
+
+@pytest.mark.parametrize("name", ["theorem3.1", "theorem4.1"])
+def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from obliv.papers.bufferless import drawing
+
+    monkeypatch.setattr(drawing, "_SEEDS", 2)
+    assert list(papers.figures("bufferless")) == ["theorem3.1", "theorem4.1"]
+    papers.figures("bufferless")[name](tmp_path / "made.svg")
+    text = (tmp_path / "made.svg").read_text(encoding="utf-8")
+    for words in (f"Theorem {name[-3:]}", "butterflies", "meshes", "bound, 2m", "fitted", "routing time (steps)"):
+        assert f"<!-- {words}" in text or words in text
+
+
+@pytest.mark.nightly
+def test_the_whole_paper() -> None:
+    made = papers.reproduce("bufferless")
+    assert {row["verdict"] for row in made} == {"match", "rounding", "erratum"}
+    text = PAGE.read_text(encoding="utf-8")
+    for row in made:
+        if row["table"] == "growth":
+            digits = 0 if abs(row["computed"]["value"]) > 100 else 2
+            shown = (f"{row['computed'][key]:,.{digits}f}".replace(",", " ") for key in ("value", "stderr"))
+            assert " ± ".join(shown) in text
+    for table in ("theorem3.1", "theorem4.1"):
+        shares = [row["computed"]["value"] for row in made if row["table"] == table and "10 seeds" in row["entry"]]
+        assert f"never more than {100 * max(shares):.1f} %" in text.replace("never takes", "never")

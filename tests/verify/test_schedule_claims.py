@@ -1,0 +1,235 @@
+"""The checker of schedules against a plain simulator that moves all packets step by step, on mutated schedules."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.bufferless import schedule
+from obliv.results.schedule import Moves, Schedule
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bufferless"))
+from instances import layered, line, walks
+
+
+def obeys(made: dict[str, Any]) -> bool:
+    """Watch the network: all packets at once, one step after the other."""
+    instance = made["instance"]
+    edges, level = instance["edges"], instance["levels"]
+    packets = range(len(instance["paths"]))
+    where: dict[int, int] = {}
+    left = {p: list(instance["paths"][p]) for p in packets}
+    back: dict[int, list[tuple[int, int]]] = {p: [] for p in packets}
+    arrived: dict[int, int] = {}
+    orders: dict[int, dict[int, tuple[int, int]]] = {}
+    for time, packet, edge, direction, *more in made["moves"]:
+        for k in range(1 + (more[0] if more else 0)):
+            steps = orders.setdefault(time + k, {})
+            if packet in steps or time < 1:
+                return False
+            steps[packet] = (edge, direction if k % 2 == 0 else -direction)
+    bufferless = made["rules"] == "bufferless"
+    for now in sorted(orders):
+        links = list(orders[now].values())
+        if len(set(links)) < len(links):
+            return False
+        if bufferless and any(p not in orders[now] for p in where if p not in arrived):
+            return False
+        for packet, (edge, direction) in orders[now].items():
+            if packet in arrived:
+                return False
+            low, high = edges[edge]
+            tail, head = (low, high) if direction > 0 else (high, low)
+            if where.get(packet, instance["sources"][packet]) != tail or level[high] != level[low] + 1:
+                return False
+            if back[packet] and back[packet][-1] == (edge, -direction):
+                back[packet].pop()
+            elif not back[packet] and direction > 0 and left[packet][:1] == [edge]:
+                left[packet].pop(0)
+            elif bufferless:
+                back[packet].append((edge, direction))
+            else:
+                return False
+            if made["algorithm"] == "centralized" and edge not in instance["paths"][packet]:
+                return False
+            where[packet] = head
+            if not left[packet] and not back[packet]:
+                arrived[packet] = now
+                if head != instance["destinations"][packet]:
+                    return False
+        if bufferless:  # who rests now, though it goes on later or has not come to its end
+            here = {p for p in where if p not in arrived}
+            if here and now + 1 not in orders:
+                return False
+    return len(arrived) == len(packets) and max(arrived.values(), default=0) == made["makespan"]
+
+
+def by_file(made: dict[str, Any], tmp_path: Path) -> bool:
+    file = tmp_path / "schedule.json"
+    file.write_text(json.dumps(made))
+    try:
+        return bool(obliv.verify(file).proved)
+    except obliv.InputError as error:
+        assert "\n" not in str(error)
+        return False
+
+
+def some(seed: int, algorithm: str) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    small = line(14, 0.7, 5, rng) if seed % 2 else walks(layered(7, 3, 2, rng), 9, 2, 6, rng)
+    made = schedule(small, algorithm, seed=seed).to_dict()
+    return made | {"algorithm": "mine"} if algorithm == "direct" else made  # the rules alone
+
+
+def oscillating() -> dict[str, Any]:
+    """Two packets on an array; the first goes to and fro, is pushed back when the second passes, and goes on."""
+    network = line(6, 0.0, 1, np.random.default_rng(0)).network
+    start, edge = np.array([0, 4, 7]), np.array([0, 1, 2, 3, 1, 2, 3], np.int32)
+    instance = obliv.Instance(network, start, edge)
+    rows = [
+        *([1, 0, 0, 1], [2, 0, 1, 1, 3], [6, 0, 0, -1], [7, 0, 0, 1], [8, 0, 1, 1, 1], [10, 0, 1, 1], [11, 0, 2, 1]),
+        *([12, 0, 3, 1], [6, 1, 1, 1], [7, 1, 2, 1], [8, 1, 3, 1]),
+    ]
+    full = np.array([row + [0] * (5 - len(row)) for row in rows])
+    made = Schedule(
+        topology=network.spec,
+        routing="by hand",
+        provenance={},
+        algorithm="by hand",
+        packets=2,
+        congestion=2,
+        dilation=4,
+        makespan=12,
+        deflections=1,
+        lower_bound=4,
+        instance=instance,
+        moves=Moves.from_rows(full, 2),
+    )
+    return made.to_dict()
+
+
+def test_a_packet_may_go_to_and_fro_and_be_pushed_back(tmp_path: Path) -> None:
+    made = oscillating()
+    assert obeys(made)
+    assert by_file(made, tmp_path)
+    assert not by_file(made | {"algorithm": "centralized"}, tmp_path)  # which has a plan
+    assert not by_file(made | {"algorithm": "direct"}, tmp_path)  # which never goes back
+    for row, column, value in ((1, 4, 1), (1, 4, 5), (4, 4, 3), (2, 2, 1), (2, 0, 7), (8, 0, 5), (8, 0, 7)):
+        changed = copy.deepcopy(made)
+        changed["moves"][row][column] = value
+        assert not obeys(changed)
+        assert not by_file(changed, tmp_path)
+
+
+def mutated(made: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """One small change of moves, as faulty algorithms make them; some do no harm."""
+    made = copy.deepcopy(made)
+    moves, at = made["moves"], int(rng.integers(len(made["moves"])))
+    packet = moves[at][1]
+    kind = int(rng.integers(9))
+    if kind == 0:
+        moves[at][0] += int(rng.choice([-1, 1]))
+    elif kind == 1:
+        moves[at][2] = int(rng.integers(len(made["instance"]["edges"])))
+    elif kind == 2:
+        moves[at][3] *= -1
+    elif kind == 3:
+        del moves[at]
+    elif kind == 4:
+        moves.append(list(moves[at]))
+    elif kind == 5:  # a whole packet later or earlier, which may be fine
+        by = int(rng.choice([-2, -1, 1, 2]))
+        for row in moves:
+            row[0] += by * (row[1] == packet)
+    elif kind == 6:
+        other = int(rng.integers(made["packets"]))
+        for row in moves:
+            row[1] = {packet: other, other: packet}.get(row[1], row[1])
+    elif kind == 7:
+        time, _, edge, direction = moves[at][:4]
+        for row in moves:
+            row[0] += 2 * (row[1] == packet and row[0] > time)
+        moves += [[time + 1, packet, edge, -direction], [time + 2, packet, edge, direction]]
+    else:
+        made["makespan"] += int(rng.choice([-1, 1]))
+    if kind in (0, 5, 7):
+        made["makespan"] = max(row[0] for row in moves)
+    return made
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "hot-potato", "fifo", "random-delay"])
+def test_the_checker_says_what_the_simulator_says(algorithm: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    verdicts = []
+    for seed in range(12):
+        made = some(seed, algorithm)
+        assert obeys(made)
+        assert by_file(made, tmp_path)
+        for _ in range(25):
+            changed = mutated(made, rng)
+            verdicts.append(obeys(changed))
+            if algorithm == "hot-potato":  # how often packets were pushed may have changed as well
+                right = by_file(changed, tmp_path) or any(
+                    by_file(changed | {"deflections": made["deflections"] + more}, tmp_path) for more in (1, 2)
+                )
+            else:
+                right = by_file(changed, tmp_path)
+            assert right == verdicts[-1]
+    assert 5 < sum(verdicts) < len(verdicts) - 100
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "says"),
+    [
+        (("moves",), [[1, 0, 0]], "rows"),
+        (("moves",), "all", "cannot be unpacked"),
+        (("moves",), [[1, 99, 0, 1]], "not there"),
+        (("moves",), [[1, 0, 0, 2]], "direction"),
+        (("moves",), [[2**70, 0, 0, 1]], "cannot be unpacked"),
+        (("instance", "edges"), [[0]], "rows of"),
+        (("instance", "paths"), [0], "lists"),
+        (("instance", "levels"), None, "cannot be unpacked"),
+        (("instance",), [], "instance"),
+        (("rules",), 3, "rules"),
+        (("makespan",), "9", "makespan"),
+    ],
+)
+def test_malformed_schedules_are_refused_in_one_line(
+    where: tuple[str, ...], value: Any, says: str, tmp_path: Path
+) -> None:
+    made = some(2, "direct")
+    inner = made
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = value
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(made))
+    with pytest.raises(obliv.FileError, match=says) as caught:
+        obliv.verify(file)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("levels", lambda levels: [level + (i == 3) for i, level in enumerate(levels)]),
+        ("edges", lambda edges: [edge[::-1] if i == 5 else edge for i, edge in enumerate(edges)]),
+        ("edges", lambda edges: [[low, high + 1000] for low, high in edges]),
+        ("sources", lambda nodes: nodes[1:] + nodes[:1]),
+        ("destinations", lambda nodes: [nodes[0]] * len(nodes)),
+        ("paths", lambda paths: [path[:-1] for path in paths]),
+        ("paths", lambda paths: [[-1, *path[1:]] for path in paths]),
+        ("paths", lambda paths: paths[:-1]),
+    ],
+)
+def test_instances_that_are_none_fail(key: str, change: Any, tmp_path: Path) -> None:
+    made = some(4, "direct")
+    made["instance"][key] = change(made["instance"][key])
+    assert not by_file(made, tmp_path)
