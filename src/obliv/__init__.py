@@ -51,12 +51,12 @@ _HOMES = {
     "obliv.analysis.traffic_ratio": "traffic_ratio",
     "obliv.analysis.deadlock": "deadlock fewest_virtual_channels",
     "obliv.results": (
-        "Average Comparison Deadlock Estimate Instance Locality Moves Ratio Result Schedule Schedules Throughput "
-        "TrafficRatio Verification VirtualChannels WorstCase load"
+        "Average Bisection Comparison Deadlock Estimate FabricCheck FabricWorst Instance Locality Moves Ratio Result "
+        "Schedule Schedules Shifts Throughput TrafficRatio Verification VirtualChannels WorstCase load"
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_ROOMS = ("bufferless", "topology", "routing", "traffic", "verify")  # the last four can be called
+_ROOMS = ("bufferless", "fabric", "topology", "routing", "traffic", "verify")  # the last four can be called
 
 __all__ = ["__version__", *sorted(_HOME), *_ROOMS]
 

@@ -236,6 +236,7 @@ topologies: Registry[Any] = Registry(
     "topology",
     "obliv.topologies",
     (
+        "obliv.fabric.network",
         "obliv.topology.cartesian",
         "obliv.topology.circulant",
         "obliv.topology.concentrated",
@@ -255,6 +256,7 @@ routings: Registry[Any] = Registry(
     "routing",
     "obliv.routings",
     (
+        "obliv.fabric.routing",
         "obliv.routing.cartesian",
         "obliv.routing.two_turn",
         "obliv.routing.graph",

@@ -95,8 +95,11 @@ def _one_by_one(
     rates, speeds = rates_of(loads), loads.topology.bandwidth
     bounded = len(channels) > 1 and not isinstance(loads, TwoPhaseLoads)
     work: list[tuple[Any, int]] = []
+    at_once = loads.bounds(rates.supply, rates.demand) if bounded else None
     for channel in channels.tolist():
-        bound = simple_bound(loads.weights(channel), rates) if bounded else 0
+        bound = 0
+        if bounded:
+            bound = simple_bound(loads.weights(channel), rates) if at_once is None else int(at_once[channel])
         work.append((bound / speeds[channel] if speeds else bound, channel))
     work.sort(key=lambda pair: (-pair[0], pair[1]))
     best: Any = -1

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli import average, bufferless, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
+from obliv.cli import average, bufferless, compare, deadlock, fabric, plot, ratio, reproduce, throughput, verify, worst
 from obliv.cli import list_ as list_verb
 
 __all__ = ["app"]
@@ -63,4 +63,5 @@ app.command("deadlock")(deadlock.deadlock)
 app.command("bufferless")(bufferless.bufferless)
 app.command("list")(list_verb.list_)
 app.add_typer(plot.app, name="plot")
+app.add_typer(fabric.app, name="fabric")
 app.command("reproduce")(reproduce.reproduce)

@@ -21,8 +21,8 @@ _FORMATS: dict[str, Callable[[str, object], Links]] = {
     "edgelist": edgelist.parse,
     "anynet": anynet.parse,
 }
+_FABRIC = "ibnetdiscover"
 _UNREAD = {
-    "ibnetdiscover": "an InfiniBand fabric (ibnetdiscover), which is not read yet",
     "sndlib": "a network of SNDlib, which is not read yet",
     "json": "JSON, from which no network is read: load it with NetworkX and use obliv.io.from_networkx",
     "dot": "a Graphviz drawing (DOT), which is not read: convert it to GraphML, for example with NetworkX",
@@ -41,14 +41,15 @@ def file(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    r"""Network read from a file: GraphML, GML, edge list or anynet, told apart by their content.
+    r"""Network read from a file: GraphML, GML, edge list, anynet or ibnetdiscover, told apart by their content.
 
     Parameters
     ----------
     path : Path
         The file.
     format : str
-        ``graphml``, ``gml``, ``edgelist`` or ``anynet``, where the content leaves a doubt.
+        ``graphml``, ``gml``, ``edgelist``, ``anynet`` or ``ibnetdiscover``, where the content leaves a doubt. The last
+        is an InfiniBand fabric, as ``fabric:PATH`` reads it; nothing else can be chosen for it.
     bandwidth : str
         The edge attribute that is the channels' bandwidth, for example ``LinkSpeedRaw`` of the Topology Zoo; the third
         column of an edge list is called ``bandwidth``. Default: 1 everywhere.
@@ -78,15 +79,29 @@ def file(
     ('a', 'b', 'c')
     """
     options = Options(bandwidth, default, terminals, component, injection, ejection)
-    if format and format not in _FORMATS:
+    if format and format not in (*_FORMATS, _FABRIC):
         if format in _UNREAD:
             raise SpecError(f"format={format}: {_UNREAD[format]}")
-        raise SpecError(f"format={format} is unknown: {did_you_mean(format, _FORMATS)}")
+        raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, _FABRIC))}")
 
     def parse(text: str, name: object) -> Links:
         found = format or looks_like(text)
+        if found == _FABRIC:
+            raise _FabricError
         if found in _UNREAD:
             raise FileError(f"looks like {_UNREAD[found]}", name)
         return _FORMATS[found](text, name)
 
-    return from_file(path, parse, options, format)
+    try:
+        return from_file(path, parse, options, format)
+    except _FabricError:
+        if options != Options():
+            raise SpecError(
+                "an InfiniBand fabric says itself what sends, and how fast: leave out the options"
+            ) from None
+        made: Topology = topologies.find("fabric").make(path)
+        return made
+
+
+class _FabricError(Exception):
+    """The file is an InfiniBand fabric, which makes a topology of its own."""

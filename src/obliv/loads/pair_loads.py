@@ -109,6 +109,10 @@ class PairLoads(ABC):
         """Mean path length over all ordered pairs of terminals, self-pairs included."""
         return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
 
+    def bounds(self, supply: Array, demand: Array) -> Array | None:
+        """The simple bound of every channel, min(Σ row maxima, Σ column maxima), where a kind has a quick way to it."""
+        return None
+
     def totals(self) -> Array:
         """Sum of the numerators of every channel over all pairs."""
         sums = []

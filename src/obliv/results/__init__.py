@@ -10,6 +10,8 @@ from obliv.errors import FileError
 from obliv.results.average import Average
 from obliv.results.compare import Comparison
 from obliv.results.deadlock import Deadlock, VirtualChannels
+from obliv.results.fabric import Bisection, FabricWorst, Shifts
+from obliv.results.fabric_check import FabricCheck
 from obliv.results.instance import Instance
 from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
@@ -23,9 +25,12 @@ from obliv.results.worst_case import WorstCase
 
 __all__ = [
     "Average",
+    "Bisection",
     "Comparison",
     "Deadlock",
     "Estimate",
+    "FabricCheck",
+    "FabricWorst",
     "Instance",
     "Locality",
     "Moves",
@@ -33,6 +38,7 @@ __all__ = [
     "Result",
     "Schedule",
     "Schedules",
+    "Shifts",
     "Throughput",
     "TrafficRatio",
     "Verification",
@@ -78,13 +84,17 @@ def load(path: str | Path) -> Result:
         Ratio,
         TrafficRatio,
         Schedule,
+        FabricCheck,
+        Shifts,
+        Bisection,
     )
     kinds: dict[str, Any] = {each.kind: each for each in known}
     made = read_json(path)
     if made.get("kind") not in kinds:
         raise FileError(f"holds no result that obliv can load (kind {made.get('kind')!r})", path)
+    kind = FabricWorst if "hottest" in made else kinds[made["kind"]]
     try:
-        result: Result = kinds[made["kind"]].from_dict(made)
+        result: Result = kind.from_dict(made)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
         raise FileError(f"is no whole result: {type(error).__name__} {error}", path) from None
     return result

@@ -1,4 +1,6 @@
-"""Sums of one path a pair on a fat tree: the same as :mod:`obliv.verify.sums`, in memory for the channels alone.
+"""Sums of one path a pair: the same as :mod:`obliv.verify.sums`, in memory for the channels alone.
+
+Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
 
 Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.
 """
@@ -19,7 +21,7 @@ from obliv.routing.tree import TreeRouting
 from obliv.topology.tree import Tree
 from obliv.verify._climb_kernels import climb, raise_sums
 
-__all__ = ["numbered", "row_sums", "walk", "witness_load"]
+__all__ = ["hopping", "numbered", "row_sums", "single", "walk", "witness_load"]
 
 Array = npt.NDArray[Any]
 
@@ -29,8 +31,20 @@ def numbered(routing: Routing) -> TypeGuard[TreeRouting]:
     return isinstance(routing, TreeRouting) and routing.spread == 1 and type(routing).paths is TreeRouting.paths
 
 
-def walk(routing: TreeRouting, source: Array | int, destination: Array | int) -> Array:
+def hopping(routing: Routing) -> bool:
+    """Whether a routing gives one next hop, to many pairs of a node and a destination at once."""
+    return hasattr(routing, "next_channels")
+
+
+def single(routing: Routing) -> bool:
+    """Whether there is one path a pair that :func:`walk` can follow."""
+    return numbered(routing) or hopping(routing)
+
+
+def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
     """The channels of the paths of pairs of terminals, shape (pairs, 2 · levels), -1 for none."""
+    if not numbered(routing):
+        return _follow(routing, source, destination)
     tree: Tree = routing.topology
     hosts = tree.terminals.astype(np.int64)
     source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
@@ -46,14 +60,40 @@ def walk(routing: TreeRouting, source: Array | int, destination: Array | int) ->
     return taken
 
 
+def _follow(routing: Any, source: Array | int, destination: Array | int) -> Array:
+    """The channels of paths, next hop by next hop."""
+    topology = routing.topology
+    at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
+    node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
+    steps = []
+    for _ in range(topology.nodes):
+        going = np.flatnonzero(node != goal)
+        if not len(going):
+            break
+        channel = np.asarray(routing.next_channels(node[going], goal[going]), np.int64)
+        wrong = (channel < 0) | (channel >= topology.channels)
+        wrong[~wrong] = topology.tail[channel[~wrong]] != node[going[~wrong]]
+        if wrong.any():
+            lost = going[int(np.argmax(wrong))]
+            raise RoutingError(f"{routing.spec}: node {node[lost]} has no next hop towards node {goal[lost]}")
+        taken = np.full(len(node), -1, np.int64)
+        taken[going] = channel
+        node[going] = topology.head[channel]
+        steps.append(taken)
+    else:
+        raise RoutingError(f"{routing.spec}: the next hops towards node {goal[np.argmax(node != goal)]} form a loop")
+    return np.stack(steps, axis=1) if steps else np.full((len(node), 1), -1, np.int64)
+
+
 def row_sums(
-    routing: TreeRouting, row: Array, price: Array, by: str, look: Callable[[], None], progress: Callable[[float], None]
+    routing: Any, row: Array, price: Array, by: str, look: Callable[[], None], progress: Callable[[float], None]
 ) -> Array:
     """Every channel's Σ max(0, max (1 - v)): the outer sum over one end of the pairs, the maximum over the other.
 
     Parameters
     ----------
-    routing : TreeRouting
+    routing : Routing
+        With single paths, see :func:`single`.
     row, price : ndarray
         Channel c has the prices ``price[row[c]]``, none where the row is 0.
     by : "source" or "destination"
@@ -63,11 +103,11 @@ def row_sums(
     progress : callable
         Called with the share that is done.
     """
-    tree = routing.topology
-    hosts = np.arange(len(tree.terminals))
-    top, touched = np.zeros(tree.channels, np.int64), np.empty(tree.channels, np.int64)
-    total = np.zeros(tree.channels, np.int64)
-    work = 8.0 * tree.levels * len(hosts) ** 2
+    channels = routing.topology.channels
+    hosts = np.arange(len(routing.topology.terminals))
+    top, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    total = np.zeros(channels, np.int64)
+    work = 20.0 * len(hosts) ** 2
     for host in hosts.tolist():
         look()
         taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
@@ -76,7 +116,7 @@ def row_sums(
     return total
 
 
-def witness_load(routing: TreeRouting, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
+def witness_load(routing: Any, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
     """What a traffic, as rows of source, destination and amount, puts on a channel."""
     taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
     crosses = (taken == channel).any(axis=1).tolist()

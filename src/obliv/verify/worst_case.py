@@ -24,7 +24,7 @@ from obliv.topology.topology import Topology
 from obliv.topology.tree import Tree
 from obliv.topology.tree_bounds import bound_of
 from obliv.verify.claim import Claim
-from obliv.verify.climb import numbered, row_sums, witness_load
+from obliv.verify.climb import row_sums, single, witness_load
 from obliv.verify.flows import source_flows, without
 from obliv.verify.optimum import check_optimum
 from obliv.verify.report import Report
@@ -206,7 +206,7 @@ def _check_loads(
     demand = np.array(takes, object)
     spent = {row: int((prices.table[row].astype(object) * demand).sum()) for row in range(len(prices.table))}
     try:
-        if numbered(routing) and claim.denominator == 1 and topology.unit_rates and number is np.int64:
+        if single(routing) and claim.denominator == 1 and topology.unit_rates and number is np.int64:
             totals: _Totals | None = _climbed(claim, routing, prices, look, went)
         else:
             totals = _summed(claim, topology, routing, prices, np.array(sends, number), demand, look, went)
@@ -254,7 +254,7 @@ class _Totals:
 def _climbed(
     claim: Claim, routing: Any, prices: Prices, look: Callable[[], None], went: Callable[[float], None]
 ) -> _Totals:
-    """Of one path a pair on a fat tree."""
+    """Of one path a pair."""
     none = np.zeros_like(prices.row)
     rows = row_sums(routing, prices.row, prices.table, "source", look, went)
 
@@ -263,7 +263,9 @@ def _climbed(
         return row_sums(routing, none, prices.table, "destination", look, lambda share: None)
 
     load = witness_load(routing, claim.channel["id"], claim.witness)
-    return _Totals(rows, lambda c: int(columns()[c]), load, _least_steps(routing.topology))
+    tree = routing.topology
+    steps = _least_steps(tree) if isinstance(tree, Tree) else 0
+    return _Totals(rows, lambda c: int(columns()[c]), load, steps)
 
 
 def _least_steps(tree: Tree) -> int:

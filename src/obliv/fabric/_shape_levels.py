@@ -1,0 +1,187 @@
+"""The levels of a fat tree in a heap of cables, and its bundles: where some switches meet the same parents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["Layers", "layers_of", "linked", "majority"]
+
+Array = npt.NDArray[Any]
+
+_MOST_LEVELS = 12
+_MOST_SHARED = 60_000_000  # pairs of switches with a common parent that are looked at
+
+
+@dataclass(eq=False)
+class Layers:
+    """Level, and bundles, of every node.
+
+    In a fat tree the cables between two levels fall into bundles: in one, every lower switch is cabled to every upper.
+
+    Parameters
+    ----------
+    level : int array
+        From 1 for leaf switches; 0 for what is no switch or has no place.
+    up, down : int arrays
+        The bundle that a switch belongs to with those above it, and with those below it; -1 for none.
+    bundles : int
+    """
+
+    level: Array
+    up: Array
+    down: Array
+    bundles: int = 0
+
+    @property
+    def levels(self) -> int:
+        """How many levels of switches there are."""
+        return int(self.level.max(initial=0))
+
+
+def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | None:
+    """Levels by what hangs below, None where no two switches can be told to be on different levels.
+
+    Parameters
+    ----------
+    nodes : int
+    hosts : int array, shape (nodes,)
+        How many hosts every switch has, -1 for what is no switch.
+    ends : two int arrays
+        The switches at the ends of the cables, each pair once.
+
+    Notes
+    -----
+    Leaf switches are those with about as many hosts as others have: a host or two at a root do not make it a leaf, and
+    a leaf without hosts is found by its cables. Where a whole sub-tree has few hosts, its leaves are those with a host
+    that are four cables away from other leaves, or six; a root is one, two or three away.
+
+    Then level by level: what is cabled to the level below is above it, unless all its cables lead to one sub-tree; then
+    it hangs in that, and has lost what was below it. Something with far fewer cables downwards than others has one
+    plugged into the wrong switch: it waits for its own level. What hangs below the roots and has no children yet is
+    the head of a sub-tree without hosts.
+    """
+    level = np.zeros(nodes, np.int64)
+    found = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    most = hosts[hosts > 0]
+    if not len(most):
+        return None
+    tail, head = (np.concatenate(each) for each in (ends, ends[::-1]))
+    level[2 * hosts >= max(1, np.partition(most, len(most) // 2)[len(most) // 2])] = 1
+    away = _distance(level == 1, tail, head)
+    level[(hosts > 0) & (away > 3) & (away % 2 == 0)] = 1
+    subtree = np.arange(nodes)
+    for low in range(1, _MOST_LEVELS):
+        kept = (level[tail] == low) & (level[head] == 0)
+        above, below = head[kept], tail[kept]
+        if not len(above):
+            break
+        count = np.bincount(above, minlength=nodes)
+        candidate = count > 0
+        if low > 1:
+            _, most_alike = majority(above, subtree[below], nodes)
+            hanging = candidate & (count > 1) & (2 * most_alike > count)
+            if not (candidate & (count > 1) & ~hanging).any():
+                hanging = candidate
+            level[hanging] = low - 1
+            candidate = candidate & ~hanging
+        if candidate.any():
+            typical = np.median(count[candidate])
+            level[candidate & (2 * count >= typical)] = low + 1
+        if not (level == low + 1).any():
+            break
+        if not _bundle(found, low, tail, head):
+            return None
+        subtree = linked(found, low + 1, below=True)
+    _place_rest(level, hosts >= 0, tail, head)
+    found = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    return found if all(_bundle(found, low, tail, head) for low in range(1, found.levels)) else None
+
+
+def _distance(start: Array, tail: Array, head: Array) -> Array:
+    """How many cables every switch is away from the nearest of some, 0 for what is far."""
+    away = np.zeros(len(start), np.int64)
+    reached = start.copy()
+    for step in range(1, 2 * _MOST_LEVELS):
+        fresh = np.unique(head[reached[tail] & ~reached[head]])
+        if not len(fresh):
+            break
+        reached[fresh] = True
+        away[fresh] = step
+    return away
+
+
+def majority(item: Array, label: Array, items: int) -> tuple[Array, Array]:
+    """The label that comes most often with every item, the least of several, and how often; -1 and 0 for none."""
+    winner, votes = np.full(items, -1), np.zeros(items, np.int64)
+    if len(item):
+        span = int(label.max()) + 1
+        key, count = np.unique(item.astype(np.int64) * span + label, return_counts=True)
+        at, what = key // span, key % span
+        order = np.lexsort((-what, count))  # the last one written wins
+        winner[at[order]], votes[at[order]] = what[order], count[order]
+    return winner, votes
+
+
+def linked(found: Layers, level: int, below: bool) -> Array:
+    """A label for every node: two have the same if bundles link them within levels up to `level`, or from it on."""
+    nodes = len(found.level)
+    inside = (found.level > 0) & ((found.level <= level) if below else (found.level >= level))
+    up = inside & (found.up >= 0) & ((found.level < level) if below else True)
+    down = inside & (found.down >= 0) & (True if below else (found.level > level))
+    one = np.concatenate([np.flatnonzero(up), np.flatnonzero(down)])
+    other = nodes + np.concatenate([found.up[up], found.down[down]])
+    size = nodes + found.bundles
+    graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(size, size))
+    label: Array = connected_components(graph, directed=False)[1][:nodes]
+    return label
+
+
+def _bundle(found: Layers, low: int, tail: Array, head: Array) -> bool:
+    """Find the bundles between a level and the next, false if that would take too long.
+
+    Two switches are in one if they share more than half of the parents that the one with fewer has; so neither a
+    missing cable nor one in the wrong switch joins or parts bundles. Parents go where most of their children are, and
+    then children where most of their parents are.
+    """
+    nodes = len(found.level)
+    kept = (found.level[tail] == low) & (found.level[head] == low + 1)
+    child, parent = tail[kept], head[kept]
+    if (np.bincount(parent).astype(np.float64) ** 2).sum() > _MOST_SHARED:
+        return False
+    cabled = coo_array((np.ones(len(child), np.int64), (child, parent)), shape=(nodes, nodes)).tocsr()
+    shared = (cabled @ cabled.T).tocoo()
+    parents = np.bincount(child, minlength=nodes)
+    one, other = shared.coords
+    alike = 2 * shared.data > np.minimum(parents[one], parents[other])
+    graph = coo_array((np.ones(int(alike.sum()), np.int8), (one[alike], other[alike])), shape=(nodes, nodes))
+    label = connected_components(graph, directed=False)[1]
+    of_parent, _ = majority(parent, label[child], nodes)
+    of_child, _ = majority(child, of_parent[parent], nodes)
+    of_parent, _ = majority(parent, of_child[child], nodes)
+    names = np.unique(np.concatenate([of_child[of_child >= 0], of_parent[of_parent >= 0]]))
+    for side, of_side in ((found.up, of_child), (found.down, of_parent)):
+        mine = np.flatnonzero(of_side >= 0)
+        side[mine] = found.bundles + np.searchsorted(names, of_side[mine])
+    found.bundles += len(names)
+    return True
+
+
+def _place_rest(level: Array, switch: Array, tail: Array, head: Array) -> None:
+    """Levels of the switches of sub-trees without hosts, and of those that have few cables left."""
+    top = int(level.max(initial=0))
+    for upper in range(top - 1, 1, -1):
+        parent = np.zeros(len(level), bool)
+        parent[tail[(level[tail] == upper) & (level[head] == upper - 1)]] = True
+        under = (level[tail] == 0) & (level[head] == upper) & ~parent[head]
+        level[tail[under]] = upper - 1
+    near = np.where(level[head] > 0, level[head], _MOST_LEVELS + 1)
+    lowest = np.full(len(level), _MOST_LEVELS + 1)
+    np.minimum.at(lowest, tail, near)
+    late = switch & (level == 0) & (lowest <= _MOST_LEVELS)
+    level[late] = np.where(lowest == top, top - 1, lowest + 1)[late]

@@ -1,0 +1,163 @@
+"""An InfiniBand subnet as the files describe it: nodes with ports, cables between ports, local identifiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["RATES", "Fabric", "Finding", "rate_of"]
+
+Array = npt.NDArray[Any]
+
+#: Signalling per lane in Gb/s, and the share of it that is data.
+_LANE = {
+    "SDR": (Fraction(5, 2), Fraction(8, 10)),
+    "DDR": (Fraction(5), Fraction(8, 10)),
+    "QDR": (Fraction(10), Fraction(8, 10)),
+    "FDR10": (Fraction(165, 16), Fraction(64, 66)),
+    "FDR": (Fraction(225, 16), Fraction(64, 66)),
+    "EDR": (Fraction(825, 32), Fraction(64, 66)),
+    "HDR": (Fraction(425, 8), Fraction(64, 66)),
+    "NDR": (Fraction(425, 4), Fraction(64, 66)),
+    "XDR": (Fraction(425, 2), Fraction(64, 66)),
+}
+_WIDTHS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "12x": 12}
+
+#: Data rate in Gb/s of every width and speed, such as "4xQDR": 32.
+RATES = {
+    width + speed: lanes * lane * share for width, lanes in _WIDTHS.items() for speed, (lane, share) in _LANE.items()
+}
+
+
+def rate_of(width: str, speed: str) -> Fraction | None:
+    """The data rate in Gb/s, exact, of a link such as "4x" "QDR"; None where one of them is unknown."""
+    return RATES.get(width.lower() + speed.upper())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong, or worth knowing, with its place.
+
+    ``severity`` is "error" (traffic is lost or the files contradict each other), "warning" or "note".
+    """
+
+    severity: str
+    kind: str
+    message: str
+    file: str = ""
+    line: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as JSON types."""
+        return {
+            "severity": self.severity,
+            "kind": self.kind,
+            "file": self.file or None,
+            "line": self.line or None,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fabric:
+    """Nodes, ports and cables of a subnet.
+
+    Port q of node v has the slot ``first_slot[v] + q``; ports count from 1, port 0 of a switch is its own.
+
+    Parameters
+    ----------
+    name : str
+        The file that it was read from.
+    kind : tuple of str
+        "switch", "ca", "router" or "unknown" for every node.
+    ident : tuple of str
+        What the file calls a node: ``S-0002c90200001008`` or any other word; unique.
+    guid : uint64 array, shape (nodes,)
+        Node GUIDs, 0 where unknown.
+    description : tuple of str
+        Hostile text: it may repeat, be empty, hold anything.
+    first_slot : int64 array, shape (nodes + 1,)
+    peer : int64 array, shape (slots,)
+        The slot at the other end of a cable, -1 where there is none.
+    port_guid : uint64 array, shape (slots,)
+        0 where unknown.
+    lid : int32 array, shape (slots,)
+        The base LID of every CA port, and of a switch at its port 0; 0 where unknown.
+    lmc : int8 array, shape (slots,)
+    rate : int32 array, shape (slots,)
+        Place in `rates` of what the port says of its cable, -1 where it says nothing.
+    rates : tuple of Fraction
+        Data rates in Gb/s.
+    line : int32 array, shape (slots,)
+        The line of the file where the port stands, 0 for none.
+    node_line : int32 array, shape (nodes,)
+    sources : tuple of (path, SHA-256)
+    findings : tuple of Finding
+        What was noticed while reading.
+    """
+
+    name: str
+    kind: tuple[str, ...]
+    ident: tuple[str, ...]
+    guid: Array
+    description: tuple[str, ...]
+    first_slot: Array
+    peer: Array
+    port_guid: Array
+    lid: Array
+    lmc: Array
+    rate: Array
+    rates: tuple[Fraction, ...]
+    line: Array
+    node_line: Array
+    sources: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.kind)
+
+    @cached_property
+    def node_of(self) -> Array:
+        """The node of every slot."""
+        return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.first_slot))
+
+    @cached_property
+    def switches(self) -> Array:
+        """The nodes that are switches, in the order of the file."""
+        return np.flatnonzero(np.array([kind == "switch" for kind in self.kind], bool))
+
+    @cached_property
+    def endpoints(self) -> Array:
+        """The slots of the ports that send and take traffic: cabled CA ports, but not those of aggregation nodes."""
+        mine = [
+            kind == "ca" and not text.startswith("Mellanox Technologies Aggregation Node")
+            for kind, text in zip(self.kind, self.description, strict=True)
+        ]
+        cabled = np.flatnonzero(self.peer >= 0)
+        return np.asarray(cabled[np.array(mine, bool)[self.node_of[cabled]]])
+
+    def port_of(self, slot: int) -> int:
+        """The number of a port on its node."""
+        return slot - int(self.first_slot[self.node_of[slot]])
+
+    def slot(self, node: int, port: int) -> int:
+        """The slot of a port, -1 where the node has no such port."""
+        first, end = int(self.first_slot[node]), int(self.first_slot[node + 1])
+        return first + port if 0 <= port < end - first else -1
+
+    def rate_at(self, slot: int) -> Fraction | None:
+        """The data rate in Gb/s that a port says its cable has."""
+        return self.rates[int(self.rate[slot])] if self.rate[slot] >= 0 else None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Fabric {self.name}: {len(self.switches)} switches, {len(self.endpoints)} endpoints, "
+            f"{int((self.peer >= 0).sum()) // 2} cables>"
+        )

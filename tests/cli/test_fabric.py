@@ -1,0 +1,357 @@
+"""``obliv fabric`` as a user meets it: answers, mistakes, exit statuses, files that lie."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obliv.cli import main
+
+LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
+HOSTILE = "\x1b[31ma\x07\u202e<b>x</b>[bold] =1+1,\"q\" 'r' `t`"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(["fabric", *words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    status, out, err = run(capsys, *words, "--format", "json")
+    assert status in (0, 1), err
+    made: dict[str, Any] = json.loads(out)
+    assert {"kind", "topology", "routing", "provenance"} <= set(made)
+    return made
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A folder with FT(8, 2) under D-mod-k, and the same with a cable pulled."""
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "generate", "fattree:8,2", "-o", "a.net", "--routing", "dmodk", "--tables", "a.lfts")[0] == 0
+    lines = Path("a.net").read_text().splitlines(True)
+    Path("b.net").write_text("".join(line for line in lines if not line.startswith((LEFT, RIGHT))))
+    return tmp_path
+
+
+@pytest.fixture
+def hostile(here: Path) -> Path:
+    """The fabric with a host and a switch whose names are meant to do harm."""
+    text = Path("a.net").read_text()
+    for name in ("host(0,0)", "switch((0),1)"):
+        assert f'"{name}"' in text
+        text = text.replace(f'"{name}"', f'"{HOSTILE}"')
+    Path("h.net").write_text(text)
+    return here
+
+
+def test_check(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "a.net", "--lft", "a.lfts")
+    assert status == 0
+    assert "FT(8,2)" in out
+    assert "all 992 pairs" in out
+    made = as_json(capsys, "check", "a.net", "--lft", "a.lfts")
+    assert (made["endpoints"], made["switches"], made["channels"]) == (32, 12, 128)
+    assert (made["unrouted"], made["loops"], made["dead_ends"], made["engine"]) == (0, 0, 0, None)
+    assert as_json(capsys, "check", "a.net")["unrouted"] is None
+
+
+def test_check_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "b.net", "--lft", "a.lfts")
+    assert status == 1
+    assert "nearly FT(8,2)" in out
+    made = as_json(capsys, "check", "b.net", "--lft", "a.lfts")
+    assert made["unrouted"] == made["dead_ends"] == 56
+    kinds = {finding["kind"] for finding in made["findings"]}
+    assert {"dead-end", "missing-cable"} <= kinds
+    for finding in made["findings"]:
+        assert set(finding) == {"severity", "kind", "file", "line", "message"}
+        assert finding["file"] in ("b.net", "a.lfts")
+        assert finding["line"] >= 1
+    _, out, _ = run(capsys, "check", "b.net", "--lft", "a.lfts", "--format", "csv")
+    assert [row["kind"] for row in csv.DictReader(io.StringIO(out))] == [each["kind"] for each in made["findings"]]
+
+
+def test_check_of_an_engine_that_failed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("osm.log").write_text("osm_ucast_mgr_process: minhop tables configured on all switches\n")
+    words = ["check", "a.net", "--lft", "a.lfts", "--log", "osm.log"]
+    assert as_json(capsys, *words)["engine"] == {"used": "minhop", "requested": "minhop", "failed": []}
+    made = as_json(capsys, *words, "--engine", "ftree")
+    assert made["engine"]["requested"] == "ftree"
+    assert [(each["kind"], each["line"]) for each in made["findings"] if each["severity"] == "error"] == [("engine", 1)]
+    assert run(capsys, *words, "--engine", "ftree")[0] == 1
+
+
+def test_check_of_routes_that_deadlock(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "generate", "torus:5x5", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
+    status, out, _ = run(capsys, "check", "t.net", "--lft", "t.lfts")
+    assert status == 1
+    assert "cyclic" in out
+
+
+def test_worst(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = as_json(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", "3")
+    assert made["channel_load"] == {"exact": "4", "value": 4.0}
+    assert made["throughput"]["exact"] == "1/4"
+    assert sorted(made["permutation"]) == list(range(32))
+    assert made["names"][:2] == ["host(0,0)", "host(0,1)"]
+    assert len(made["crossing"]) == 4
+    assert len(made["hottest"]) == 3
+    assert {each["channel_load"]["exact"] for each in made["hottest"]} == {"4"}
+    assert "certificate" not in made
+    _, out, _ = run(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", "3", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [int(row["channel"]) for row in rows] == [each["channel"] for each in made["hottest"]]
+    assert {(row["worst_load_exact"], row["at_least_exact"]) for row in rows} == {("4", "4")}
+
+
+def test_worst_is_proved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "worst", "a.net", "--lft", "a.lfts", "-o", "claim.json.gz")
+    assert status == 0
+    assert "obliv verify claim.json.gz" in err
+    assert main(["verify", "claim.json.gz"]) == 0
+    Path("a.lfts").write_text(Path("a.lfts").read_text() + "\n")
+    assert main(["verify", "claim.json.gz"]) == 1
+
+
+def test_dimension_order_on_the_torus(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "generate", "torus:9x9", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
+    made = as_json(capsys, "worst", "t.net", "--lft", "t.lfts", "--hottest", "0")
+    assert made["channel_load"]["exact"] == "4"
+    assert main(["worst", "fabric:t.net", "lft:t.lfts", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["channel_load"]["exact"] == "4"
+
+
+def test_compressed_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.net", "a.lfts"):
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes()))
+    assert as_json(capsys, "worst", "a.net.gz", "--lft", "a.lfts.gz")["channel_load"]["exact"] == "4"
+
+
+def test_figures(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = as_json(capsys, "shifts", "a.net", "--lft", "a.lfts")
+    assert (made["shifts"], made["worst_load"]["exact"], made["mean_load"]["exact"]) == (31, "1", "1")
+    made = as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3")
+    assert made["channel_load"]["samples"] == 50
+    assert 2 <= made["channel_load"]["value"] <= 4
+    assert made == as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3") | {
+        "provenance": made["provenance"]
+    }
+    made = as_json(capsys, "bisection", "a.net", "--lft", "a.lfts", "--samples", "50")
+    assert 0.25 <= made["smallest"]["value"] <= made["bandwidth"]["value"] <= made["largest"]["value"] <= 1
+    made = as_json(capsys, "throughput", "a.net", "uniform", "shift:4", "--lft", "a.lfts")
+    assert [each["channel_load"]["exact"] for each in made["patterns"]] == ["31/32", "1"]
+    assert as_json(capsys, "ratio", "a.net", "--lft", "a.lfts")["ratio"]["exact"] == "4"
+
+
+def test_the_worst_permutation_can_be_played(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("w.json").write_text(json.dumps(as_json(capsys, "worst", "a.net", "--lft", "a.lfts")))
+    made = as_json(capsys, "throughput", "a.net", "permutation:w.json", "--lft", "a.lfts")
+    assert made["patterns"][0]["channel_load"]["exact"] == "4"
+
+
+def test_route(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "new.lfts", "--net", "new.net")
+    assert status == 0
+    assert "in use" in out
+    assert "opensm -R file -U new.lfts -l 1" in err
+    for offset, load in (("0", "4"), ("0-0-1-1", "2"), ("group", "2"), ("spread", "2")):
+        made = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", offset, "--hottest", "0")
+        assert made["channel_load"]["exact"] == load, offset
+    made = as_json(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "flat.lfts", "--lmc", "0")
+    assert (made["lmc"], made["before"]["channel_load"]["exact"], made["after"]["missing_pairs"]) == (0, "4", 0)
+    assert made["output"] == "flat.lfts"
+    assert as_json(capsys, "check", "a.net", "--lft", "flat.lfts")["unrouted"] == 0
+
+
+def test_route_of_three_levels(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "generate", "fattree:8,3", "-o", "c.net", "--routing", "dmodk", "--tables", "c.lfts")
+    made = as_json(capsys, "route", "c.net", "--lft", "c.lfts", "-o", "new.lfts")
+    assert (made["engine"], made["lmc"], made["before"]["channel_load"]["exact"]) == ("osrm3-d", 0, "7")
+    assert as_json(capsys, "worst", "c.net", "--lft", "new.lfts")["channel_load"]["exact"] == "4"
+
+
+def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")
+    assert (made["before"]["missing_pairs"], made["after"]["missing_pairs"]) == (56, 0)
+    assert made["shape"] == "nearly FT(8,2)"
+    assert run(capsys, "check", "b.net", "--lft", "new.lfts")[0] == 0
+
+
+def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "generate", "torus:5x5", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
+    words = ["route", "t.net", "--lft", "t.lfts", "-o", "new.lfts", "--net", "new.net"]
+    status, out, err = run(capsys, *words)
+    assert status == 1
+    assert "kept" in out
+    assert "nothing was written" in err
+    assert not Path("new.lfts").exists()
+    assert not Path("new.net").exists()
+    assert as_json(capsys, *words)["output"] is None
+    assert run(capsys, *words, "--force")[0] == 0
+    assert Path("new.lfts").exists()
+
+
+def test_export_and_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("x.graphml", "x.anynet", "x.net"):
+        assert run(capsys, "export", "a.net", "-o", name)[0] == 0
+    assert run(capsys, "export", "a.net", "-o", "x.txt", "--to", "net")[0] == 0
+    assert Path("x.txt").read_bytes() == Path("x.net").read_bytes()
+    for spec in ("file:x.graphml,terminals=numbered", "file:x.anynet", "fabric:x.net"):
+        assert main(["worst", spec, "ecmp", "--format", "json"]) == 0
+        made = json.loads(capsys.readouterr().out)
+        assert (made["channel_load"]["exact"], len(made["permutation"])) == ("1", 32), spec
+
+
+def test_pairs_that_do_not_arrive(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in ("worst", "average", "bisection", "shifts", "ratio"):
+        status, out, err = run(capsys, verb, "b.net", "--lft", "a.lfts")
+        assert (status, out) == (2, ""), verb
+        assert err.count("\n") == 1
+        assert "missing=skip" not in err
+        assert ("--skip-missing" in err) == (verb != "ratio")
+    assert as_json(capsys, "worst", "b.net", "--lft", "a.lfts", "--skip-missing")["skipped"] == 56
+    for verb in ("average", "bisection", "shifts"):
+        status, _, err = run(capsys, verb, "b.net", "--lft", "a.lfts", "--skip-missing")
+        assert status == 0
+        assert "56 pairs" in err
+
+
+def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "route", "a.net", "-o", "new.lfts")  # for an LMC of 1
+    status, _, err = run(capsys, "worst", "a.net", "--lft", "new.lfts")
+    assert status == 0
+    assert "obliv fabric check a.net --lft new.lfts" in err
+
+
+MISTAKES = [
+    (["check", "a.lfts"], "a.lfts:1"),
+    (["check", "a.net", "--lft", "a.net"], "a.net:1"),
+    (["check", "none.net"], "no such file"),
+    (["check", "empty"], "empty"),
+    (["check", "noise"], "noise"),
+    (["check", "a.net", "--lft", "noise"], "noise"),
+    (["check", "."], "directory"),
+    (["check", "a.net", "--lft", "a.lfts", "--engine", "ftree"], "--log"),
+    (["worst", "a.net"], "--lft"),
+    (["worst", "a.net", "--lft", "a.lfts", "--offset", "half"], "offset"),
+    (["worst", "a.net", "--lft", "a.lfts", "-o", "a.net"], "would be replaced"),
+    (["worst", "a.net", "--lft", "a.lfts", "-o", "none/x.json"], "folder"),
+    (["throughput", "a.net", "--lft", "a.lfts"], "TRAFFIC"),
+    (["throughput", "a.net", "sideways", "--lft", "a.lfts"], "sideways"),
+    (["average", "a.net", "--lft", "a.lfts", "--samples", "1"], "samples"),
+    (["route", "a.net", "-o", "x.lfts", "--engine", "osrm3"], "osrm3"),
+    (["route", "a.net", "-o", "x.lfts", "--engine", "ftree"], "known"),
+    (["route", "a.net", "-o", "x.lfts", "--engine", "osrm2", "--lmc", "0"], "LMC"),
+    (["route", "a.net", "-o", "x.lfts", "--net", "x.lfts"], "two outputs"),
+    (["route", "a.net", "--lft", "a.lfts", "-o", "a.lfts"], "would be replaced"),
+    (["export", "a.net", "-o", "x.foo"], ".graphml"),
+    (["export", "a.net", "-o", "x.foo", "--to", "netz"], "netz"),
+    (["export", "a.net", "-o", "a.net"], "would be replaced"),
+    (["generate", "fattree:8,2", "-o", "x.net", "--routing", "dmodk"], "--tables"),
+    (["generate", "fattree:8,2", "-o", "x.net", "--tables", "x.lfts"], "--routing"),
+    (["generate", "fattree:8,2", "-o", "x.net", "--routing", "osrm2", "--tables", "x.lfts"], "source"),
+    (["generate", "fattree:8,2", "-o", "x.net", "--rate", "4xHDD"], "4xHDR"),
+    (["generate", "fattre:8,2", "-o", "x.net"], "fattree"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES, ids=[" ".join(words) for words, _ in MISTAKES])
+def test_mistakes(words: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty").write_bytes(b"")
+    Path("noise").write_bytes(bytes(range(256)) * 20)
+    before = {path.name: path.read_bytes() for path in here.iterdir()}
+    status, out, err = run(capsys, *words)
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert said in err
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == before
+
+
+VERBS = ["check", "worst", "ratio", "average", "bisection", "shifts"]
+
+
+@pytest.mark.parametrize("format", ["table", "json", "csv"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_names_are_text(verb: str, format: str, hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, verb, "h.net", "--lft", "a.lfts", "--format", format)
+    assert status == 0
+    for text in (out, err):
+        assert all(letter.isprintable() for letter in text.replace("\n", "").replace("\r", ""))
+    if format == "json":
+        json.loads(out)
+    if format == "csv":
+        rows = list(csv.reader(io.StringIO(out)))
+        assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_hostile_names_are_shown_by_worst(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = as_json(capsys, "worst", "h.net", "--lft", "a.lfts")
+    assert made["names"][0].startswith("?[31ma??<b>x</b>[bold] =1+1,")
+    assert made["channel_load"]["exact"] == "4"
+
+
+def test_hostile_names_in_files(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "route", "h.net", "--lft", "a.lfts", "-o", "new.lfts", "--net", "new.net")
+    for name in ("x.graphml", "x.anynet", "x.net"):
+        assert run(capsys, "export", "h.net", "-o", name)[0] == 0
+    run(capsys, "worst", "h.net", "--lft", "a.lfts", "-o", "claim.json")
+    for name in ("new.lfts", "new.net", "x.graphml", "x.anynet", "x.net", "claim.json"):
+        text = Path(name).read_text()
+        assert all(letter.isprintable() or letter in "\n\t" for letter in text), name
+    made = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", "0-0-1-1")
+    assert made["channel_load"]["exact"] == "2"
+    assert as_json(capsys, "check", "x.net")["channels"] == 128
+    assert main(["verify", "claim.json"]) == 0
+    capsys.readouterr()
+    assert main(["worst", "file:x.graphml,terminals=numbered", "ecmp"]) == 0
+
+
+def test_hostile_names_among_findings(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("h.net").read_text().splitlines(True)
+    Path("d.net").write_text("".join(line for line in lines if not line.startswith((LEFT, RIGHT))))
+    for format in ("table", "json", "csv"):
+        status, out, err = run(capsys, "check", "d.net", "--lft", "a.lfts", "--format", format)
+        assert status == 1
+        assert "[31ma" in out
+        assert all(letter.isprintable() or letter in "\n\r" for letter in out + err)
+    status, out, err = run(capsys, "worst", "d.net", "--lft", "a.lfts")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert all(letter.isprintable() for letter in err.strip("\n"))
+
+
+def test_links_of_unequal_speed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("a.net").read_text().splitlines(True)
+    Path("s.net").write_text("".join(t.replace("4xQDR", "4xDDR") if "2c90300100001)" in t else t for t in text))
+    made = as_json(capsys, "worst", "s.net", "--lft", "a.lfts")
+    assert made["channel_load"]["exact"] == "4"
+    assert "traffic" in made
+    assert any("speed" in note for note in made["notes"])
+    status, _, err = run(capsys, "average", "s.net", "--lft", "a.lfts")
+    assert status == 2
+    assert "equal links" in err
+
+
+SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "opensm" / "bad"
+BAD = {"hole": (1, 2), "loop": (1, 6), "missing_switch": (1, 26), "wrong_ca": (1, 7), "truncated": (1, 56)}
+BAD |= {"no_sm": (1, 56), "port_oob": (0, 0)}  # OpenSM refused the last one, and routed by itself
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared samples are not here")
+@pytest.mark.parametrize("name", BAD)
+def test_bad_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(SHARED / name / "ibnetdiscover.txt"), "--lft", str(SHARED / name / "dump_lfts.txt")]
+    status, lost = BAD[name]
+    assert run(capsys, "check", *files)[0] == status
+    assert as_json(capsys, "check", *files)["unrouted"] == lost
+    assert run(capsys, "worst", *files)[0] == (2 if lost else 0)
+    assert as_json(capsys, "worst", *files, "--skip-missing")["skipped"] == lost

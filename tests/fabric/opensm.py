@@ -1,0 +1,150 @@
+"""OpenSM over ibsim on this machine: tables and scans as the real programs make them, without hardware.
+
+Nothing leaves the machine: ibsim is a process, its clients talk to it by a local socket of their own name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.tables import NONE, Tables
+
+_SHIM = next(
+    (str(found) for found in Path("/usr/lib").glob("**/umad2sim/libumad2sim.so")),
+    "",
+)
+_SBIN = "/usr/sbin:/sbin:/usr/bin:/bin"
+
+
+def where(program: str) -> str | None:
+    return shutil.which(program, path=os.environ.get("PATH", "") + ":" + _SBIN)
+
+
+needs_opensm = pytest.mark.skipif(
+    not (_SHIM and all(where(name) for name in ("opensm", "ibsim", "ibnetdiscover"))),
+    reason="OpenSM and ibsim are not installed: apt-get install opensm infiniband-diags ibsim-utils ibutils",
+)
+
+
+class Simulator:
+    """A running ibsim with its clients' environment; files go to `folder`."""
+
+    def __init__(self, folder: Path, socket: str) -> None:
+        self.folder = folder
+        self.env = {
+            "PATH": os.environ.get("PATH", "") + ":" + _SBIN,
+            "LC_ALL": "C",
+            "IBSIM_SOCKNAME": socket,
+            "OSM_TMP_DIR": str(folder),
+            "OSM_CACHE_DIR": str(folder),
+        }
+
+    def run(self, *command: str, seconds: float = 60.0) -> str:
+        """What a client prints; it is ended after some seconds."""
+        program = where(command[0])
+        if program is None:
+            pytest.skip(f"{command[0]} is not installed")
+        return _bounded([program, *command[1:]], {**self.env, "LD_PRELOAD": _SHIM}, self.folder, seconds)
+
+    def opensm(self, *options: str, seconds: float = 60.0) -> str:
+        """Run the subnet manager once; the name of the engine that made the tables, as its log says."""
+        log = self.folder / "osm.log"
+        log.unlink(missing_ok=True)
+        self.run(
+            "opensm", "-o", "-e", "-D", "0x43", "--dump_files_dir", str(self.folder), "-f", str(log), *options,
+            seconds=seconds,
+        )  # fmt: skip
+        said = [line for line in log.read_text(errors="replace").splitlines() if "tables configured" in line]
+        assert said, "OpenSM configured no tables: " + log.read_text(errors="replace")[-2000:]
+        return said[-1].partition(": ")[2].partition(" tables configured")[0].split()[-1]
+
+    def kept(self, name: str, *command: str) -> Path:
+        """What a client prints, in a file of that name."""
+        path = self.folder / name
+        path.write_text(self.run(*command))
+        return path
+
+
+def meaning(fabric: Fabric, tables: Tables) -> dict[tuple[int, int, int], int]:
+    """The port for each switch, port of a host or switch, and offset; nothing of it depends on the LIDs' numbers."""
+    found = {}
+    for slot in np.flatnonzero(fabric.lid > 0).tolist():
+        node = int(fabric.node_of[slot])
+        owner = int(fabric.guid[node]) if fabric.kind[node] == "switch" else int(fabric.port_guid[slot])
+        for offset in range(1 << int(fabric.lmc[slot])):
+            lid = int(fabric.lid[slot]) + offset
+            if lid >= tables.out.shape[1]:
+                continue
+            for row, switch in enumerate(tables.switch.tolist()):
+                if tables.out[row, lid] != NONE:
+                    found[int(fabric.guid[switch]), owner, offset] = int(tables.out[row, lid])
+    return found
+
+
+def cabling(fabric: Fabric) -> set[tuple[int, int, int, int]]:
+    """The GUIDs (a switch's own, a host's port's) and ports at both ends of every cable."""
+    ends = {}
+    for slot in np.flatnonzero(fabric.peer >= 0).tolist():
+        node = int(fabric.node_of[slot])
+        guid = fabric.guid[node] if fabric.kind[node] == "switch" else fabric.port_guid[slot]
+        ends[slot] = (int(guid), fabric.port_of(slot))
+    return {(*ends[slot], *ends[int(fabric.peer[slot])]) for slot in ends}
+
+
+def _bounded(command: list[str], env: dict[str, str], folder: Path, seconds: float) -> str:
+    """Standard output of a command that is killed, by its own number, when its time is over."""
+    with subprocess.Popen(
+        command, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            out, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            pytest.fail(f"{' '.join(command)} took longer than {seconds} s")
+    return out.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def simulated(net: Path, folder: Path, *options: str, host: str = "") -> Iterator[Simulator]:
+    """Ibsim over a .net file, ended when the block is left."""
+    folder.mkdir(exist_ok=True)
+    simulator = Simulator(folder, f"obliv-{os.getpid()}-{secrets.token_hex(4)}")
+    if host:
+        simulator.env["SIM_HOST"] = host
+    log = folder / "ibsim.log"
+    program = where("ibsim")
+    assert program
+    with open(log, "wb") as out:
+        process = subprocess.Popen(
+            [program, "-s", "-n", *options, str(net)],
+            env=simulator.env, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        limit = time.monotonic() + 20
+        while "simulator ready" not in log.read_text(errors="replace"):
+            assert process.poll() is None, "ibsim ended: " + log.read_text(errors="replace")[-2000:]
+            assert time.monotonic() < limit, "ibsim did not begin: " + log.read_text(errors="replace")[-2000:]
+            time.sleep(0.02)
+        yield simulator
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

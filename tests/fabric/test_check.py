@@ -1,0 +1,557 @@
+"""The check of a fabric: the right finding for every fault, and counts that agree with every way walked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import obliv
+from fabric import damage
+from obliv.fabric._check_kernels import last_switches
+from obliv.fabric._deadlock_kernels import followers
+from obliv.fabric.check import check
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.trace import Ending, trace, trace_all, wiring
+from obliv.results.fabric_check import FabricCheck
+
+SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
+needs_samples = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared samples are not here")
+
+
+def made(spec: str = "fattree:4,2", routing: str = "dmodk", lmc: int = 0) -> tuple[Fabric, Tables]:
+    topology = obliv.topology(spec)
+    fabric = from_topology(topology, lmc=lmc)
+    return fabric, tables_of(obliv.routing(routing, topology), fabric)
+
+
+def edited(tables: Tables, *entries: tuple[int, int, int]) -> Tables:
+    out = tables.out.copy()
+    for row, lid, port in entries:
+        out[row, lid] = port
+    return replace(tables, out=out)
+
+
+def kinds(result: FabricCheck, *, notes: bool = False) -> list[str]:
+    return [finding["kind"] for finding in result.findings if notes or finding["severity"] != "note"]
+
+
+def only(result: FabricCheck, kind: str, severity: str) -> str:
+    found = result.of(kind)
+    assert [finding["severity"] for finding in found] == [severity]
+    return str(found[0]["message"])
+
+
+def test_a_sound_fabric_has_nothing_but_a_note() -> None:
+    fabric, tables = made()
+    result = check(fabric, tables)
+    assert result.ok
+    assert kinds(result) == []
+    assert (result.endpoints, result.switches, result.channels) == (8, 6, 32)
+    assert (result.unrouted, result.loops, result.dead_ends, result.wrong_ends) == (0, 0, 0, 0)
+    assert result.pairs == 56
+    assert result.shape == "FT(4,2)"
+    assert result.credit is not None
+    assert result.credit["acyclic"]
+    assert "hosts do not need them" in only(result, "switch-lids", "note")
+
+
+@settings(max_examples=100)
+@given(
+    spec=st.sampled_from(["fattree:4,2", "torus:3x3", "eft2:6,3"]),
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([0.02, 0.2, 0.8]),
+    lmc=st.integers(0, 1),
+    cut=st.integers(0, 3),
+)
+def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, lmc: int, cut: int) -> None:
+    fabric, tables = made(spec, "dor" if spec.startswith("torus") else "dmodk", lmc)
+    rng = np.random.default_rng(seed)
+    wild = rng.integers(0, int(np.diff(fabric.first_slot).max()) + 1, tables.out.shape)
+    wild[wild == int(np.diff(fabric.first_slot).max())] = NONE
+    out = np.where(rng.random(tables.out.shape) < share, wild, tables.out).astype(np.uint8)
+    rows = np.delete(np.arange(len(out)), rng.integers(0, len(out), int(rng.integers(0, 2))))
+    tables = replace(tables, out=out[rows], switch=tables.switch[rows], line=tables.line[rows])
+    fabric = damage.without(fabric, rng.choice(damage.cables(fabric), cut, replace=False).tolist())
+    result = check(fabric, tables)
+    count: Counter[str] = Counter()
+    lost: Counter[Ending] = Counter()
+    for source in fabric.endpoints.tolist():
+        for goal in fabric.endpoints.tolist():
+            if source == goal:
+                continue
+            ways = [
+                trace(fabric, tables, source, int(fabric.lid[goal]) + each).ending
+                for each in range(1 << int(fabric.lmc[goal]))
+            ]
+            bad = {ending for ending in ways if ending != Ending.DELIVERED}
+            count["unrouted"] += bool(bad)
+            count["loops"] += Ending.LOOP in bad
+            count["wrong_ends"] += Ending.WRONG_END in bad
+            count["dead_ends"] += bool(bad - {Ending.LOOP, Ending.WRONG_END})
+            lost.update(ending for ending in ways if ending != Ending.DELIVERED)
+    for name in ("unrouted", "loops", "wrong_ends", "dead_ends"):
+        assert getattr(result, name) == count[name], name
+    said = Counter(finding["kind"] for finding in result.findings if finding["severity"] == "error")
+    for kind, endings in {
+        "no-route": {Ending.NO_ENTRY},
+        "dead-end": {Ending.NO_CABLE},
+        "loop": {Ending.LOOP},
+        "wrong-end": {Ending.WRONG_END},
+        "missing-table": {Ending.NO_TABLE},
+    }.items():
+        assert bool(said[kind]) == any(lost[ending] for ending in endings), kind
+    if lost[Ending.NO_PORT]:
+        assert said["port-beyond"]
+    assert result.ok == (not said)
+    assert bool(count["unrouted"]) <= (not result.ok)
+
+
+def test_a_hole() -> None:
+    fabric, tables = made()
+    lid = int(fabric.lid[fabric.endpoints[7]])
+    result = check(fabric, edited(tables, (0, lid, NONE)))
+    text = only(result, "no-route", "error")
+    assert "switch((0),1)" in text
+    assert f"LID {lid} of H-0002c90300100070 ('host(3,1)')" in text
+    assert "2 pairs cut off" in text
+    assert (result.unrouted, result.dead_ends) == (2, 2)
+    assert kinds(result) == ["no-route"]
+
+
+def test_a_loop_is_printed() -> None:
+    fabric, tables = made()
+    lid = int(fabric.lid[fabric.endpoints[7]])
+    up = int(tables.out[0, lid])
+    root = int(fabric.node_of[fabric.peer[fabric.slot(int(fabric.switches[0]), up)]])
+    result = check(fabric, edited(tables, (tables.row_of[root], lid, 1)))
+    text = only(result, "loop", "error")
+    assert f"('switch((0),1)') port {up} -> " in text
+    assert f"{fabric.ident[root]}" in text
+    assert "6 pairs cut off" in text
+    assert (result.unrouted, result.loops) == (6, 6)
+    assert result.of("credit-loop") == ()
+
+
+def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
+    fabric, tables = made()
+    lid = int(fabric.lid[fabric.endpoints[7]])
+    result = check(fabric, edited(tables, (3, lid, 1)))
+    assert "port 1, which leads to H-0002c90300100060 ('host(3,0)') port 1: 7 pairs" in only(
+        result, "wrong-end", "error"
+    )
+    assert result.wrong_ends == 7
+    result = check(fabric, edited(tables, (3, lid, 9)))
+    assert "port 9, and has 4 ports: 7 pairs" in only(result, "port-beyond", "error")
+    result = check(fabric, edited(tables, (0, int(fabric.lid[fabric.first_slot[fabric.switches[1]]]), 9)))
+    assert "OpenSM would refuse the whole file" in only(result, "port-beyond", "error")
+    assert result.unrouted == 0
+    assert not result.ok
+
+
+def test_a_cable_pulled_out() -> None:
+    fabric, tables = made()
+    slot = fabric.slot(int(fabric.switches[0]), 3)
+    result = check(damage.without(fabric, [slot]), tables)
+    errors = [finding for finding in result.of("dead-end") if finding["severity"] == "error"]
+    assert len(errors) == 2
+    assert all("where no cable is" in finding["message"] for finding in errors)
+    assert result.shape == "nearly FT(4,2)"
+    missing = only(result, "missing-cable", "warning")
+    assert "switch((0),1)" in missing
+    assert "FT(4,2)" in missing
+
+
+def test_the_last_lid_that_dumps_leave_out() -> None:
+    fabric, tables = made()
+    lid = fabric.lid.copy()
+    last = int(fabric.endpoints[-1])
+    old, lid[last] = int(lid[last]), 64
+    out = np.full((len(tables.switch), 65), NONE, np.uint8)
+    out[:, : tables.out.shape[1]] = tables.out
+    out[:, 64], out[:, old] = out[:, old], NONE
+    moved = replace(fabric, lid=lid)
+    whole = replace(tables, out=out, top=64, spelling="ibroute")
+    assert check(moved, whole).ok
+    short = replace(whole, out=out[:, :64])
+    for dumped in (short, replace(whole, out=np.where(np.arange(65) == 64, NONE, out).astype(np.uint8))):
+        result = check(moved, dumped)
+        text = only(result, "dropped-lid", "error")
+        for part in ("LID 64 of H-0002c90300100070", "0x40", "dump_lfts", "multiple of 64", "opensm-lfts.dump"):
+            assert part in text
+        assert result.unrouted == 7
+        assert kinds(result) == ["dropped-lid"]
+    opensm = check(moved, replace(short, spelling="opensm"))
+    assert opensm.of("dropped-lid") == ()
+    assert set(kinds(opensm)) == {"no-route"}
+    assert opensm.unrouted == 7
+
+
+def test_the_dropped_lid_of_a_switch_harms_no_host() -> None:
+    fabric, tables = made()
+    own = int(fabric.first_slot[fabric.switches[0]])
+    lid = fabric.lid.copy()
+    lid[own] = 64
+    result = check(replace(fabric, lid=lid), replace(tables, top=64, spelling="ibroute"))
+    assert only(result, "dropped-lid", "note")
+    assert result.unrouted == 0
+
+
+def test_tables_that_lack_or_are_empty() -> None:
+    fabric, tables = made()
+    short = replace(tables, out=tables.out[1:], switch=tables.switch[1:], line=tables.line[1:])
+    result = check(fabric, short)
+    assert "switch((0),1)" in only(result, "missing-table", "error")
+    assert result.unrouted == 56 - 5 * 6
+    empty = edited(tables, *((0, lid, NONE) for lid in range(tables.out.shape[1])))
+    result = check(fabric, empty)
+    assert "switch((0),1)" in only(result, "empty-table", "error")
+    assert kinds(result) == ["empty-table"]
+    result = check(fabric, replace(tables, out=np.full_like(tables.out, NONE)))
+    assert "no subnet manager has run" in only(result, "empty-table", "error")
+    assert result.unrouted == 56
+    spare = replace(  # nobody's way leads over the last root
+        edited(tables, *((row, lid, 3) for row in range(4) for lid in range(15) if tables.out[row, lid] == 4)),
+    )
+    rest = replace(spare, out=spare.out[:5], switch=spare.switch[:5], line=spare.line[:5])
+    result = check(fabric, rest)
+    assert only(result, "missing-table", "warning")
+
+
+def test_no_lids() -> None:
+    fabric, tables = made()
+    bare = replace(fabric, lid=np.zeros_like(fabric.lid))
+    assert "no subnet manager has run" in only(check(bare, tables), "no-lids", "error")
+    result = check(bare)
+    assert only(result, "no-lids", "note")
+    assert result.ok
+    assert result.unrouted is None
+    lid = fabric.lid.copy()
+    lid[fabric.endpoints[0]] = 0
+    result = check(replace(fabric, lid=lid), tables)
+    assert "host(0,0)" in only(result, "no-lid", "error")
+    assert result.unrouted == 7
+    assert only(result, "stale-lids", "warning")
+
+
+def test_tables_of_another_moment() -> None:
+    fabric, tables = made()
+    own = fabric.first_slot[fabric.switches]
+    lid = fabric.lid.copy()
+    lid[own[:2]] = lid[own[1::-1]]
+    result = check(replace(fabric, lid=lid), tables)
+    text = only(result, "other-moment", "error")
+    assert "has LID 2 in the topology and 1 in its table (2 of 6 switches differ)" in text
+    assert not result.ok
+
+
+def test_one_slow_cable_among_equals() -> None:
+    fabric, _ = made("fattree:8,2")
+    slot = damage.cables(fabric)[5]
+    for ends, several in (([slot, int(fabric.peer[slot])], 1), ([slot], 0)):  # where ends differ the reader says it
+        rate = fabric.rate.copy()
+        rate[ends] = 1
+        result = check(replace(fabric, rate=rate, rates=(Fraction(32), Fraction(8))))
+        assert result.ok
+        assert len(result.of("slow-cable")) == several
+        assert only(result, "speeds", "note") == (
+            "links differ in speed: 31 cables between switches at 32 Gb/s, 1 cable between switches at 8 Gb/s, "
+            "32 cables of hosts at 32 Gb/s"
+        )
+        if several:
+            text = only(result, "slow-cable", "warning")
+            assert "runs at 8 Gb/s, 31 of 32 cables between switches at 32 Gb/s" in text
+    rate = np.where(np.isin(fabric.node_of, fabric.switches), 0, 1)
+    rate[fabric.peer[fabric.endpoints]] = 1
+    result = check(replace(fabric, rate=rate.astype(np.int32), rates=(Fraction(32), Fraction(8))))
+    assert result.of("slow-cable") == ()
+    assert only(result, "speeds", "note")
+
+
+def test_pieces_routers_aggregation_nodes_and_others() -> None:
+    fabric, _ = made("fattree:4,2")
+    cut = [slot for slot in damage.ports(fabric, int(fabric.switches[0])) if slot in damage.cables(fabric)]
+    text = only(check(damage.without(fabric, cut)), "pieces", "error")
+    assert "2 pieces: 2 endpoints are cut off from the other 6" in text
+    kind, words = list(fabric.kind), list(fabric.description)
+    kind[0], kind[1] = "router", "unknown"
+    words[2] = "Mellanox Technologies Aggregation Node"
+    result = check(replace(fabric, kind=tuple(kind), description=tuple(words)))
+    assert result.endpoints == 5
+    assert result.ok
+    assert only(result, "router", "note")
+    assert only(result, "aggregation", "note")
+    assert only(result, "unknown-node", "warning")
+    idle = check(damage.without(fabric, damage.cables(fabric, hosts=True)))
+    assert only(idle, "no-endpoint", "error")
+    assert only(idle, "idle-adapter", "note")
+
+
+def test_two_hosts_and_no_switch() -> None:
+    fabric, tables = made("fattree:4,2")
+    peer = np.full_like(fabric.peer, -1)
+    one, other, third, fourth = (int(slot) for slot in fabric.endpoints[:4])
+    peer[one], peer[other] = other, one
+    pair = replace(fabric, peer=peer)
+    assert check(pair, tables).unrouted == 0
+    peer = peer.copy()
+    peer[third], peer[fourth] = fourth, third
+    result = check(replace(fabric, peer=peer), tables)
+    assert result.unrouted == 8
+    assert len(result.of("no-switch")) == 4
+    assert len(result.of("pieces")) == 1
+
+
+def test_a_deadlock_is_an_error_unless_the_engine_takes_care(tmp_path: Path) -> None:
+    fabric, tables = made("torus:5x5", "dor")
+    result = check(fabric, tables)
+    assert not result.ok
+    assert only(result, "credit-loop", "error").count(" -> ") == 5
+    assert result.credit is not None
+    assert len(result.credit["cycle"]) == 5
+    log = tmp_path / "osm.log"
+    log.write_text("Nov 20 [1] 0x02 -> osm_ucast_mgr_process: torus-2QoS tables configured on all switches\n")
+    result = check(fabric, tables, log)
+    assert result.ok
+    assert "virtual lanes" in only(result, "credit-loop", "warning")
+
+
+FELL_BACK = """Nov 20 15:33:42 541241 [BA] 0x02 -> LMC > 0 is not supported by fat-tree routing.
+Falling back to default routing
+Nov 20 15:33:42 541245 [BA] 0x01 -> ucast_mgr_route: ftree: cannot build lid matrices
+Nov 20 15:33:42 541376 [BA] 0x02 -> osm_ucast_mgr_process: minhop tables configured on all switches
+"""
+
+
+def test_the_fallback_trap(tmp_path: Path) -> None:
+    fabric, tables = made()
+    log = tmp_path / "osm.log"
+    log.write_text(FELL_BACK)
+    result = check(fabric, tables, log)
+    text = only(result, "engine", "error")
+    assert "ftree was asked for and failed (LMC > 0 is not supported" in text
+    assert "fell back to minhop" in text
+    assert (result.findings[0]["file"], result.findings[0]["line"]) == (str(log), 3)
+    assert result.engine == {"used": "minhop", "requested": "ftree", "failed": ["ftree"]}
+    log.write_text(FELL_BACK + FELL_BACK.replace("minhop", "updn").replace("ftree: cannot", "xyz"))  # a later sweep
+    assert check(fabric, tables, log, engine="updn").ok
+    assert only(check(fabric, tables, log, engine="ftree"), "engine", "error")
+    log.write_text("nothing of that kind\n")
+    assert only(check(fabric, tables, log), "engine", "warning")
+    assert check(fabric, tables, log).engine == {"used": None, "requested": None, "failed": []}
+
+
+def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
+    fabric, tables = made()
+    nasty = "\x1b[2J\nerror: \u202e\x00" + "x" * 5000
+    lid = int(fabric.lid[fabric.endpoints[7]])
+    result = check(
+        replace(fabric, description=(nasty,) * fabric.nodes, ident=tuple(f"{nasty}{v}" for v in range(fabric.nodes))),
+        edited(tables, (0, lid, NONE), (1, lid, 9), (2, lid, 1)),
+    )
+    page = repr(result)
+    assert all(letter.isprintable() for letter in page.replace("\n", ""))
+    assert len(page.splitlines()) == 2 + len(result.summary()) - 1
+    assert max(map(len, page.splitlines())) < 1200
+    result.save(tmp_path / "check.json")
+
+
+def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
+    fabric, tables = made("fattree:12,3", "osrm3-d")
+    rng = np.random.default_rng(1)
+    out = np.where(rng.random(tables.out.shape) < 0.1, rng.integers(0, 12, tables.out.shape), tables.out)
+    result = check(fabric, replace(tables, out=out.astype(np.uint8)))
+    assert len(repr(result).splitlines()) < 60
+    assert result.counts["loop"] > 200
+    assert len(result.of("loop")) == 201
+    assert f"and {result.counts['loop'] - 200} more like these" in result.of("loop")[-1]["message"]
+    assert f"and {result.counts['loop'] - 4:,} more of this kind (loop)" in repr(result)
+
+
+def test_saved_and_loaded_it_is_the_same() -> None:
+    fabric, tables = made()
+    result = check(fabric, edited(tables, (0, 14, NONE)))
+    again = FabricCheck.from_dict(result.to_dict())
+    assert again.to_dict() == result.to_dict()
+    assert repr(again) == repr(result)
+    assert result.to_dict()["findings"][0] | {"message": ""} == {
+        "severity": "error",
+        "kind": "no-route",
+        "file": "dmodk",
+        "line": None,
+        "message": "",
+    }
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    ("case", "kind", "unrouted"),
+    [
+        ("loop", "loop", 6),
+        ("hole", "no-route", 2),
+        ("wrong_ca", "wrong-end", 7),
+        ("missing_switch", "missing-table", 26),
+        ("port_oob", "port-beyond", 7),
+        ("truncated", "cut-off", 56),
+    ],
+)
+def test_bad_tables_as_they_were_loaded(case: str, kind: str, unrouted: int) -> None:
+    from obliv.fabric.read import read
+
+    path = SHARED / "opensm" / "bad" / f"{case}.lfts"
+    result = check(*read(SHARED / "opensm" / "ft4_2.net", lft=path))
+    assert not result.ok
+    assert kind in kinds(result)
+    assert result.unrouted == unrouted
+    if kind != "missing-table":
+        assert result.of(kind)[0]["file"] == str(path)
+        assert result.of(kind)[0]["line"] > 0
+
+
+@needs_samples
+@pytest.mark.parametrize(
+    ("case", "kind", "unrouted"),
+    [("loop", "loop", 6), ("hole", "no-route", 2), ("wrong_ca", "wrong-end", 7), ("missing_switch", "empty-table", 26)],
+)
+@pytest.mark.parametrize("tables", ["dump_lfts.txt", "opensm-lfts.dump", "opensm.fdbs"])
+def test_bad_tables_as_they_came_out(case: str, kind: str, unrouted: int, tables: str) -> None:
+    from obliv.fabric.read import read
+
+    folder = SHARED / "opensm" / "bad" / case
+    result = check(*read(folder / "ibnetdiscover.txt", lft=folder / tables), folder / "osm.log")
+    assert result.unrouted == unrouted
+    assert set(kinds(result)) == {kind}
+    assert result.engine is not None
+    assert result.engine["used"] == "file"
+
+
+@needs_samples
+def test_bad_runs() -> None:
+    from obliv.fabric.read import read
+
+    bad = SHARED / "opensm" / "bad"
+    refused = bad / "port_oob"
+    result = check(*read(refused / "ibnetdiscover.txt", lft=refused / "dump_lfts.txt"), refused / "osm.log")
+    assert kinds(result) == ["engine"]
+    assert "Invalid port 9" in only(result, "engine", "error")
+    early = bad / "no_sm"
+    result = check(*read(early / "ibnetdiscover.txt", lft=early / "dump_lfts.txt"))
+    assert set(kinds(result)) == {"no-lids", "empty-table"}
+    assert result.unrouted == 56
+    result = check(read(SHARED / "opensm" / "ft4_2.net")[0], log=bad / "no_fallback" / "osm.log")
+    assert "no new tables" in only(result, "engine", "error")
+    for log in ("ft8_2/ftree_lmc1", "ft8_2/ftree_lmc2", "torus9x9/dfsssp"):
+        result = check(read(SHARED / "opensm" / "ft4_2.net")[0], log=SHARED / "opensm" / log / "osm.log")
+        assert "fell back to minhop" in only(result, "engine", "error")
+
+
+@needs_samples
+def test_good_samples_have_no_findings() -> None:
+    from obliv.fabric.read import read
+
+    for folder in sorted((SHARED / "opensm").glob("f*/*/")):
+        for name in ("opensm-lfts.dump", "dump_lfts.txt"):
+            if (folder / name).is_file():
+                result = check(*read(folder / "ibnetdiscover.txt", lft=folder / name), folder / "osm.log")
+                assert kinds(result) == [], folder
+                assert result.unrouted == 0
+                assert result.shape.startswith("FT(")
+
+
+@needs_samples
+def test_scans_of_real_fabrics() -> None:
+    from obliv.fabric.read import read
+
+    found = {}
+    for number in (1, 2, 3, 4):
+        fabric, _ = read(SHARED / "ibnetdiscover" / f"jabl_ibtopotool_{number}.topo")
+        result = check(fabric)
+        assert result.ok
+        found[number] = set(kinds(result, notes=True))
+    assert found[2] == found[4] == set()
+    assert found[1] >= {"unequal-rate", "several-ports", "speeds"}
+    assert found[3] >= {"diagnostic", "speeds"}
+
+
+@pytest.mark.nightly
+def test_11664_hosts_take_seconds() -> None:
+    fabric, tables = made("fattree:36,3", "osrm3-d")
+    rng = np.random.default_rng(1)
+    out = np.where(rng.random(tables.out.shape) < 0.01, rng.integers(0, 40, tables.out.shape), tables.out)
+    for each in (tables, replace(tables, out=out.astype(np.uint8))):
+        result = check(fabric, each)
+        assert result.ok == (each is tables)
+        assert len(repr(result).splitlines()) < 60
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), nodes=st.integers(1, 14))
+def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
+    """Nodes of any kind with random cables, also to themselves, and random tables, some of them of no switch's size."""
+    rng = np.random.default_rng(seed)
+    like, _ = made()
+    ports = rng.integers(0, 7, nodes)
+    first = np.concatenate([[0], np.cumsum(ports + 1)]).astype(np.int64)
+    node_of = np.repeat(np.arange(nodes), ports + 1)
+    free = rng.permutation(np.delete(np.arange(first[-1]), first[:-1]))
+    used = 2 * (int(len(free) * rng.random()) // 2)
+    peer = np.full(first[-1], -1)
+    one, other = free[:used:2], free[1:used:2]
+    peer[one], peer[other] = other, one
+    kind = tuple(rng.choice(["switch", "ca", "router", "unknown"], nodes, p=[0.5, 0.35, 0.1, 0.05]).tolist())
+    lid = np.where(rng.random(len(node_of)) < 0.8, rng.integers(0, 30, len(node_of)), 0).astype(np.int32)
+    fabric = replace(
+        like,
+        kind=kind,
+        ident=tuple(map(str, range(nodes))),
+        guid=np.zeros(nodes, np.uint64),
+        description=("",) * nodes,
+        first_slot=first,
+        peer=peer,
+        port_guid=np.zeros(len(peer), np.uint64),
+        lid=lid,
+        lmc=rng.integers(0, 3, len(peer)).astype(np.int8),
+        rate=rng.integers(-1, 2, len(peer)).astype(np.int32),
+        rates=(Fraction(8), Fraction(32)),
+        line=np.zeros(len(peer), np.int32),
+        node_line=np.zeros(nodes, np.int32),
+    )
+    rows = rng.permutation(fabric.switches)[: int(rng.integers(0, nodes + 1))].astype(np.int32)
+    out = rng.choice([0, 1, 2, 3, 4, 5, 9, NONE], (len(rows), int(rng.integers(1, 40)))).astype(np.uint8)
+    tables = Tables("random", rows, out, np.zeros(len(rows), np.int32), "ibroute", int(rng.integers(0, 3)) * 32)
+    for result in (check(fabric), check(fabric, tables)):
+        repr(result)
+        assert FabricCheck.from_dict(result.to_dict()).to_dict() == result.to_dict()
+        assert result.unrouted is None or 0 <= result.unrouted <= max(0, result.pairs)
+
+
+def test_kernels_do_the_same_compiled() -> None:
+    fabric, tables = made("torus:3x3", "dor", 1)
+    rng = np.random.default_rng(3)
+    out = np.where(rng.random(tables.out.shape) < 0.2, rng.integers(0, 7, tables.out.shape), tables.out)
+    tables = replace(tables, out=out.astype(np.uint8))
+    wires = wiring(fabric, tables)
+    traces = trace_all(fabric, tables, wires)
+    channel = np.full(len(wires.to), -1, np.int64)
+    channel[wires.to >= 0] = np.arange(int((wires.to >= 0).sum()))
+    alone = np.full(len(traces.lid), -1)
+    found = []
+    for compiled in (False, True):
+        at = np.zeros(traces.code.shape, np.int32)
+        follows = np.zeros((int(channel.max()) + 1, 8), np.bool_)
+        for kernel, more in ((last_switches, (at,)), (followers, (channel, follows))):
+            lids = (traces.lid, alone) if kernel is followers else (traces.lid,)
+            (kernel.compiled() if compiled else kernel.python)(traces.leaf, *lids, traces.code, *wires.arrays, *more)
+        found.append((at, follows))
+    assert (found[0][0] >= 0).any()
+    assert found[0][1].any()
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)

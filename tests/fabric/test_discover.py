@@ -1,0 +1,301 @@
+"""Topologies in every dialect, what each says of a broken file, and that the quick way reads what the slow way does."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spelled
+
+from obliv.errors import FileError
+from obliv.fabric import discover
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.read import dialect_of, read_fabric
+
+SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
+Write = Callable[..., Path]
+
+DIALECTS = {
+    "ibnetdiscover": spelled.ibnetdiscover,
+    "ibnetdiscover -p": spelled.port_list,
+    "iblinkinfo": spelled.link_info,
+    "opensm-subnet.lst": spelled.subnet,
+}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def make(content: str | bytes, name: str = "fabric.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip("the sample data are not here")
+    return SHARED
+
+
+def kinds(fabric: Fabric) -> list[tuple[str, str, int]]:
+    return [(found.severity, found.kind, found.line) for found in fabric.findings]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(12))
+def test_every_dialect_says_the_same(dialect: str, seed: int, write: Write) -> None:
+    fabric = spelled.random_fabric(np.random.default_rng(seed), lmc=seed % 3)
+    path = write(DIALECTS[dialect](fabric))
+    assert dialect_of(path) == dialect
+    found = read_fabric(path)
+    assert spelled.meaning(found) == spelled.meaning(fabric)
+    assert [each for each in found.findings if each.kind not in ("no-cables", "loopback")] == []
+    if dialect == "ibnetdiscover":
+        np.testing.assert_array_equal(found.lid, fabric.lid)
+        np.testing.assert_array_equal(found.lmc, fabric.lmc)
+        np.testing.assert_array_equal(found.port_guid, fabric.port_guid)
+        assert (found.ident, found.description, found.kind) == (fabric.ident, fabric.description, fabric.kind)
+        lines = path.read_text().split("\n")
+        for slot in np.flatnonzero(found.peer >= 0).tolist():
+            assert lines[found.line[slot] - 1].startswith(f"[{found.port_of(slot)}]")
+        for node in range(found.nodes):
+            assert found.ident[node] in lines[found.node_line[node] - 1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_link_lists(seed: int, write: Write) -> None:
+    fabric = spelled.random_fabric(np.random.default_rng(seed))
+    found = read_fabric(write(spelled.link_info(fabric, long=True)))
+    assert spelled.meaning(found) == spelled.meaning(fabric)
+
+
+def test_options_spaces_line_ends_marks_and_compression_change_nothing(write: Write) -> None:
+    fabric = spelled.random_fabric(np.random.default_rng(3), lmc=1)
+    text = spelled.ibnetdiscover(fabric)
+    ways = {
+        "full": spelled.ibnetdiscover(fabric, full=True),
+        "spaces": spelled.ibnetdiscover(fabric, tab="  "),
+        "crlf": text.replace("\n", "\r\n"),
+        "mark": "\ufeff" + text,
+        "chassis": text.replace("\nvendid", "\nChassis 1 (guid 0x2c9)\n\nNon-Chassis Nodes\n\nvendid", 1),
+        "no end": text.removesuffix("\n"),
+    }
+    for name, way in ways.items():
+        found = read_fabric(write(way))
+        assert spelled.meaning(found) == spelled.meaning(fabric), name
+        assert found.findings == read_fabric(write(text)).findings, name
+    packed = gzip.compress(text.encode())
+    for data in (packed, gzip.compress(text[:100].encode()) + gzip.compress(text[100:].encode())):
+        assert spelled.meaning(read_fabric(write(data))) == spelled.meaning(fabric)
+    with pytest.raises(FileError, match="cut short"):
+        read_fabric(write(packed[:-20]))
+    with pytest.raises(FileError, match="damaged"):
+        read_fabric(write(packed[:40] + b"\xff\xff\xff" + packed[43:]))
+
+
+def test_the_four_samples(shared: Path) -> None:
+    one, two, three, four = (read_fabric(shared / "ibnetdiscover" / f"jabl_ibtopotool_{k}.topo") for k in (1, 2, 3, 4))
+    assert [(len(each.switches), len(each.endpoints)) for each in (one, two, three, four)] == [
+        (2, 5),
+        (1, 2),
+        (2, 6),
+        (1, 1),
+    ]
+    assert kinds(one) == [("warning", "unequal-rate", 15), ("warning", "unequal-rate", 18)]
+    assert "4xSDR" in one.findings[0].message
+    assert "1xSDR" in one.findings[0].message
+    assert set(one.lmc[one.endpoints].tolist()) == {1}
+    assert kinds(two) == kinds(four) == []
+    assert kinds(three) == [("warning", "diagnostic", 1)]
+    own = int(three.switches[0])
+    assert [int(three.peer[three.slot(own, port)]) for port in (1, 2)] == [three.slot(own, 2), three.slot(own, 1)]
+    assert three.rate_at(three.slot(own, 1)) == Fraction(100)
+    dual = [slot for slot in one.endpoints.tolist() if one.ident[one.node_of[slot]] == "H-0008f10403960558"]
+    assert sorted(one.lid[dual].tolist()) == [10, 14]
+
+
+def test_short_net_files_of_ibsim(write: Write) -> None:
+    text = (
+        'Switch\t8 "Switch1"\n[1]\t"Hca1"[1]\n[4] "Hca2" [1]\tw=12\n\n'
+        'Hca 2 "Hca1"\n[1]\t"Switch1"[1]\n\nHca 1 "Hca2"\n[1] "Switch1"[4]\n'
+    )
+    fabric = read_fabric(write(text))
+    assert (fabric.ident, fabric.kind) == (("Switch1", "Hca1", "Hca2"), ("switch", "ca", "ca"))
+    assert (len(fabric.endpoints), fabric.findings) == (2, ())
+    assert not fabric.lid.any()
+    assert (fabric.rate == -1).all()
+    orders = read_fabric(write("module=x\ninclude <more>\ndo save y\n" + text))
+    assert kinds(orders) == [("warning", "not-followed", 2), ("warning", "not-followed", 3)]
+
+
+SWITCH = 'vendid=0x2c9\nswitchguid=0xa1(a1)\nSwitch 4 "S-00000000000000a1" # "one" base port 0 lid 1 lmc 0\n'
+HOST = 'vendid=0x2c9\ncaguid=0xb0\nCa 1 "H-00000000000000b0" # "host"\n'
+PORT = '[2] "H-00000000000000b0"[1](b1) # "host" lid 5 4xQDR\n'
+BACK = '[1](b1) "S-00000000000000a1"[2] # lid 5 lmc 0 "one" lid 1 4xQDR\n'
+GOOD = SWITCH + PORT + "\n" + HOST + BACK
+
+
+def test_the_base_of_the_broken_files_is_sound(write: Write) -> None:
+    assert read_fabric(write(GOOD)).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GOOD.replace('"[2] #', '"[3] #'), [("error", "asymmetric-cable", 4), ("error", "one-sided-cable", 9)]),
+        (GOOD.replace(BACK, ""), [("warning", "no-cables", 8), ("error", "one-sided-cable", 4)]),
+        (SWITCH + PORT, [("error", "missing-record", 4), ("error", "one-sided-cable", 4)]),
+        (GOOD.replace("lid 1 4xQDR", "lid 1 1xSDR"), [("warning", "unequal-rate", 4)]),
+        (GOOD.replace('"host" lid 5 ', '"host" lid 6 '), [("warning", "lid-mismatch", 4)]),
+        (GOOD.replace('[1](b1) # "host"', '[1](b2) # "host"'), [("warning", "guid-mismatch", 4)]),
+        (GOOD.replace("lid 5", "lid 1"), [("error", "duplicate-lid", 9)]),
+        (GOOD.replace("lid 5", "lid 60000"), [("error", "bad-lid", 9)]),
+        (GOOD.replace("lid 5 lmc 0", "lid 5 lmc 9"), [("error", "bad-lid", 9)]),
+        (GOOD.replace("lid 5 lmc 0", "lid 5 lmc 1"), [("warning", "bad-lid", 9)]),
+        (GOOD.replace("(b1)", "(a1)"), [("error", "duplicate-guid", 9)]),
+        (GOOD + "\n" + GOOD, [("error", "duplicate-guid", 13), ("error", "duplicate-guid", 18)]),
+        ("# Topology file: generated on\n" + GOOD + "# Topology file: g\n", [("error", "two-scans", 11)]),
+        (GOOD.replace(PORT, PORT + PORT), [("error", "duplicate-port", 5)]),
+        (GOOD.replace(PORT, PORT + '[3] "S-00000000000000a1"[3]\n'), [("warning", "loopback", 5)]),
+        (GOOD.replace(PORT, PORT + '[0] "S-00000000000000a1"[3]\n'), [("error", "bad-port", 5)]),
+        (GOOD.replace(PORT, PORT + '[3] "S-00000000000000a1"[255]\n'), [("error", "bad-port", 5)]),
+        (
+            GOOD.replace("[2]", "[7]"),
+            [("error", "bad-port", 4), ("error", "bad-port", 9), ("error", "one-sided-cable", 4)],
+        ),
+        (GOOD.replace("caguid=0xb0", "caguid=0xb9"), [("warning", "guid-mismatch", 8)]),
+        (GOOD.replace("caguid=0xb0", "caguid=0xa1"), [("warning", "guid-mismatch", 8), ("error", "duplicate-guid", 8)]),
+        ("ibwarn: [12] mad_rpc: timed out\n" + GOOD, [("warning", "diagnostic", 1)]),
+        ("ibwarn: [12] sim_connect: attached as client 0 at node\n" + GOOD, []),
+        (GOOD + "what is this\x1b[31m\n", [("warning", "bad-line", 10)]),
+        (GOOD + "x" * 100_000 + "\n", [("warning", "bad-line", 10)]),
+        (PORT + GOOD, [("warning", "bad-line", 1)]),
+        (GOOD.replace('# "host" lid 5 4xQDR', "# half"), [("warning", "bad-line", 4)]),
+        (GOOD[:-3], [("error", "cut-off", 9)]),
+        (GOOD[:-30], [("warning", "bad-line", 9), ("error", "cut-off", 9)]),
+        (
+            GOOD[: -len(BACK) + 5],
+            [
+                ("warning", "bad-line", 9),
+                ("error", "cut-off", 9),
+                ("warning", "no-cables", 8),
+                ("error", "one-sided-cable", 4),
+            ],
+        ),
+    ],
+)
+def test_what_is_noticed(text: str, expected: list[tuple[str, str, int]], write: Write) -> None:
+    fabric = read_fabric(write(text))
+    assert kinds(fabric) == expected
+    for found in fabric.findings:
+        assert "\n" not in found.message
+        assert found.message.isprintable()
+        assert found.file == str(write(text))
+
+
+def test_a_cable_of_which_the_ends_disagree_takes_no_port_from_another(write: Write) -> None:
+    text = GOOD.replace(PORT, PORT + '[3] "H-00000000000000b0"[1](b1) # "host" lid 5 4xQDR\n')
+    fabric = read_fabric(write(text))
+    assert kinds(fabric) == [("error", "asymmetric-cable", 5)]
+    assert fabric.peer[fabric.slot(0, 3)] == -1
+    assert fabric.peer[fabric.slot(0, 2)] == fabric.slot(1, 1)
+    assert "on line 10 says that it is cabled to S-00000000000000a1 ('one') port 2" in fabric.findings[0].message
+
+
+def test_a_switch_that_lost_its_record_is_kept(write: Write) -> None:
+    fabric = read_fabric(write(HOST + BACK))
+    assert (fabric.kind, fabric.description) == (("ca", "switch"), ("host", "one"))
+    assert fabric.lid[fabric.first_slot[1]] == 1
+    assert fabric.guid.tolist() == [0xB0, 0xA1]
+
+
+def test_names_are_never_keys_and_may_hold_anything(write: Write) -> None:
+    texts = ['" lid 9 4xSDR', '"base port 0 lid 3 lmc 0', "] (b1) #", "same", "same", "\x1b[2J\x07", "ü€", "' - '"]
+    for seed in range(8):
+        fabric = spelled.random_fabric(np.random.default_rng(seed), texts=texts)
+        found = read_fabric(write(spelled.ibnetdiscover(fabric)))
+        assert found.description == fabric.description
+        assert spelled.meaning(found) == spelled.meaning(fabric)
+        assert all(each.message.isprintable() for each in found.findings)
+
+
+def test_redacted_guids_and_strange_bytes(write: Write) -> None:
+    hidden = GOOD.replace("S-00000000000000a1", "S-xxxxxxxxxxxxxxxx").replace("=0xa1(a1)", "=0xxxxx")
+    fabric = read_fabric(write(hidden))
+    assert (fabric.guid[0], fabric.findings) == (0, ())
+    found = read_fabric(write(GOOD.encode().replace(b'"one"', b'"\xff\xfe\x00"')))
+    assert found.description[0] == "\ufffd\ufffd\x00"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n", "holds no topology"),
+        (b"a b\n", "holds no topology of an InfiniBand fabric"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "holds no topology"),
+        (GOOD.encode("utf-16"), "UTF-16"),
+        (b"vendid=0x2c9\n", "no record of a switch or channel adapter"),
+        (b"Unicast lids [0-14] of switch Lid 2 guid 0x0002c90200001000 ('switch(0,0)'):\n", "give it as the tables"),
+        (b"dump_ucast_routes: Switch 0x0002c90200001000\n", "give it as the tables"),
+        (b"Multicast mlids [0xc000-0xc3ff] of switch\n", "give it as the tables"),
+    ],
+)
+def test_files_that_are_no_topology(data: bytes, message: str, write: Write) -> None:
+    with pytest.raises(FileError, match=message) as raised:
+        read_fabric(write(data))
+    assert "\n" not in str(raised.value)
+
+
+def test_places_that_are_no_files(tmp_path: Path) -> None:
+    for path, message in ((tmp_path, "directory"), (tmp_path / "none", "no such file"), ("a\0b", "name of a file")):
+        with pytest.raises(FileError, match=message):
+            read_fabric(path)
+
+
+def test_very_many_findings_are_counted(write: Write) -> None:
+    fabric = read_fabric(write(GOOD + "nonsense\n" * 1000))
+    assert len(fabric.findings) < 300
+    assert fabric.findings[-1].message == "and 800 more like these"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_quick_way_reads_what_the_slow_way_reads(seed: int, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    fabric = spelled.random_fabric(rng, lmc=seed % 2)
+    lines = spelled.ibnetdiscover(fabric).split("\n")
+    for _ in range(seed % 4):  # lines that vanish, move or are said again
+        a, b = rng.integers(len(lines), size=2)
+        lines[a] = [lines[b], "", lines[a][: len(lines[a]) // 2], "# Topology file", "vendid=0x1"][int(rng.integers(5))]
+    path = write("\n".join(lines))
+    monkeypatch.setattr("obliv.fabric.read._SIZE", [64, 500, 1 << 20][seed % 3])
+    tried = []
+    usual = discover._Reader.read_usual
+    monkeypatch.setattr(
+        discover._Reader, "read_usual", lambda self, block: tried.append(usual(self, block)) or tried[-1]
+    )
+    try:
+        quick: Fabric | str = read_fabric(path)
+    except FileError as error:
+        quick = str(error)
+    monkeypatch.setattr(discover._Reader, "read_usual", lambda self, block: False)
+    try:
+        slow: Fabric | str = read_fabric(path)
+    except FileError as error:
+        slow = str(error)
+    assert tried
+    if isinstance(quick, str) or isinstance(slow, str):
+        assert quick == slow
+        return
+    assert quick.findings == slow.findings
+    for name in ("kind", "ident", "description", "rates", "sources"):
+        assert getattr(quick, name) == getattr(slow, name)
+    for name in ("guid", "first_slot", "peer", "port_guid", "lid", "lmc", "rate", "line", "node_line"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))

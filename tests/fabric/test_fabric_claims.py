@@ -1,0 +1,80 @@
+"""Claims about forwarding tables: proved by walking the tables, refused where they say less."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.net import write_net
+from obliv.fabric.network import network
+from obliv.fabric.routing import FabricHops, FabricRouting, fabric_routing
+from obliv.fabric.worst import worst
+from obliv.fabric.write import write_tables
+from obliv.results.saved import digest_of
+
+CASES = [("fattree:4,3", "dmodk"), ("fattree:8,2", "dmodk"), ("torus:5x5", "dor"), ("eft2:6,4", "wsr")]
+
+
+def tables(spec: str, name: str) -> FabricRouting:
+    topology = obliv.topology(spec)
+    fabric = from_topology(topology)
+    return fabric_routing(network(fabric), tables_of(obliv.routing(name, topology), fabric))
+
+
+@pytest.mark.parametrize(("spec", "name"), CASES)
+def test_many_next_hops_at_once_are_those_asked_one_by_one(spec: str, name: str) -> None:
+    routing = tables(spec, name)
+    assert isinstance(routing, FabricHops)
+    hosts = len(routing.topology.terminals)
+    node, goal = (side.ravel() for side in np.meshgrid(np.arange(routing.topology.nodes), np.arange(hosts)))
+    many = routing.next_channels(node, goal)
+    for v, d, channel in zip(node.tolist(), goal.tolist(), many.tolist(), strict=True):
+        if v != d:
+            assert routing.next_hops(v, d) == ([channel] if channel >= 0 else [])
+
+
+@pytest.mark.parametrize(("spec", "name"), CASES)
+def test_a_claim_from_files_is_proved_and_a_lower_one_is_not(
+    spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tables(spec, name)
+    write_net(made.topology.fabric, "f.net")
+    write_tables(made.routes.tables, made.topology.fabric, "f.lfts")
+    topology = obliv.topology("fabric:f.net")
+    result = worst(obliv.routing("lft:f.lfts", topology), certificate=True)
+    assert result.channel_load == obliv.worst_case(made).channel_load
+    result.save("claim.json")
+    assert obliv.verify("claim.json").proved
+    again = obliv.load("claim.json")
+    assert isinstance(again, obliv.FabricWorst)
+    assert again.terminal_names == result.terminal_names
+    claim = json.loads(Path("claim.json").read_text())
+    less = Fraction(claim["channel_load"]["exact"]) - 1
+    claim["channel_load"] = {"exact": str(less), "value": float(less)}
+    if less:
+        claim["throughput"] = {"exact": str(1 / less), "value": float(1 / less)}
+    claim["certificate"]["digest"] = digest_of(claim)
+    Path("less.json").write_text(json.dumps(claim))
+    assert not obliv.verify("less.json").proved
+
+
+def test_other_tables_in_the_file_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tables("fattree:8,2", "dmodk")
+    write_net(made.topology.fabric, "f.net")
+    write_tables(made.routes.tables, made.topology.fabric, "f.lfts")
+    worst(obliv.routing("lft:f.lfts", obliv.topology("fabric:f.net")), certificate=True).save("claim.json")
+    lines = Path("f.lfts").read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if "Channel Adapter" in line)
+    lines[at] = lines[at][:7] + ("005" if lines[at][7:10] != "005" else "006") + lines[at][10:]
+    Path("f.lfts").write_text("".join(lines))
+    found = obliv.verify("claim.json")
+    assert not found.proved
+    assert any("changed" in each["detail"] for each in found.checks)

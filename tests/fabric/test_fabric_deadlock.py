@@ -1,0 +1,150 @@
+"""Credit loops of forwarding tables, against dependencies collected way by way."""
+
+from __future__ import annotations
+
+import graphlib
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import obliv
+from fabric import damage
+from obliv.fabric.deadlock import CreditLoops, credit_loops
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.trace import Ending, trace, trace_all, wiring
+
+
+def dependencies(fabric: Fabric, tables: Tables, offset: int | None = None) -> set[tuple[int, int]]:
+    """What every host's packets take right after each other, by walking from each host to each LID."""
+    switches = set(fabric.switches.tolist())
+    found = set()
+    for source in fabric.endpoints.tolist():
+        for goal in fabric.endpoints.tolist():
+            if source == goal:
+                continue
+            lids = range(1 << int(fabric.lmc[goal]))
+            for each in lids if offset is None else [min(offset, len(lids) - 1)]:
+                way = trace(fabric, tables, source, int(fabric.lid[goal]) + each)
+                if way.ending in (Ending.LOOP, Ending.NO_LID):
+                    continue
+                inner = [
+                    slot
+                    for slot in way.slots
+                    if int(fabric.node_of[slot]) in switches
+                    and fabric.peer[slot] >= 0
+                    and int(fabric.node_of[fabric.peer[slot]]) in switches
+                ]
+                found |= set(pairwise(inner))
+    return found
+
+
+def require_agreement(fabric: Fabric, tables: Tables, offset: int | None = None) -> CreditLoops:
+    wanted = dependencies(fabric, tables, offset)
+    found = credit_loops(fabric, tables, offset=offset)
+    assert found.dependencies == len(wanted)
+    after: dict[int, set[int]] = {}
+    for one, other in wanted:
+        after.setdefault(one, set()).add(other)
+    try:
+        graphlib.TopologicalSorter(after).prepare()
+        acyclic = True
+    except graphlib.CycleError:
+        acyclic = False
+    assert found.acyclic == acyclic
+    assert not found.cycle or len(set(found.cycle)) == len(found.cycle)
+    for one, other in zip(found.cycle, found.cycle[1:] + found.cycle[:1], strict=True):
+        assert other in after[one]
+    return found
+
+
+@settings(max_examples=80)
+@given(
+    spec=st.sampled_from(["torus:4", "torus:3x3", "fattree:4,2", "mesh:2x3"]),
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([0.0, 0.05, 0.2, 1.0]),
+    lmc=st.integers(0, 1),
+)
+def test_agrees_with_every_way_walked(spec: str, seed: int, share: float, lmc: int) -> None:
+    topology = obliv.topology(spec)
+    fabric = from_topology(topology, lmc=lmc)
+    name = {"fattree:4,2": "dmodk", "torus:4": "shortest"}.get(spec, "dor")  # dor halves ties on an even ring
+    tables = tables_of(obliv.routing(name, topology), fabric)
+    rng = np.random.default_rng(seed)
+    wild = rng.integers(0, int(np.diff(fabric.first_slot).max()) + 1, tables.out.shape)
+    out = np.where(rng.random(tables.out.shape) < share, wild, tables.out).astype(np.uint8)
+    broken = replace(tables, out=out)
+    require_agreement(fabric, broken)
+    require_agreement(fabric, broken, offset=lmc)
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing"), [("fattree:8,2", "dmodk"), ("fattree:8,3", "osrm3-d"), ("mesh:3x3", "dor")]
+)
+def test_trees_and_meshes_are_free(spec: str, routing: str) -> None:
+    topology = obliv.topology(spec)
+    fabric = from_topology(topology)
+    found = credit_loops(fabric, tables_of(obliv.routing(routing, topology), fabric))
+    assert found.acyclic
+    assert found.channels == len(damage.cables(fabric)) * 2
+
+
+def test_a_ring_is_not_and_the_cycle_goes_round_it() -> None:
+    topology = obliv.topology("torus:7")
+    fabric = from_topology(topology)
+    found = require_agreement(fabric, tables_of(obliv.routing("dor", topology), fabric))
+    assert len(found.cycle) == 7
+    assert len(set(fabric.node_of[list(found.cycle)].tolist())) == 7
+
+
+def test_what_no_host_sends_makes_no_dependency() -> None:
+    """On a ring without hosts but at two neighbours the tables still go round, and nobody uses them."""
+    topology = obliv.topology("torus:5")
+    fabric = from_topology(topology)
+    tables = tables_of(obliv.routing("dor", topology), fabric)
+    assert not credit_loops(fabric, tables).acyclic
+    hosts = damage.cables(fabric, hosts=True)
+    assert len(hosts) == 5
+    few = damage.without(fabric, hosts[2:])
+    assert require_agreement(few, tables).acyclic
+
+
+def test_an_offset_that_nobody_uses_makes_none() -> None:
+    """Only LIDs of offset 0 have routes round the ring."""
+    topology = obliv.topology("torus:5")
+    fabric = from_topology(topology, lmc=1)
+    tables = tables_of(obliv.routing("dor", topology), fabric)
+    out = tables.out.copy()
+    for lid in fabric.lid[fabric.endpoints].tolist():
+        out[:, lid + 1] = NONE
+    broken = replace(tables, out=out)
+    assert not require_agreement(fabric, broken, offset=0).acyclic
+    assert require_agreement(fabric, broken, offset=1).acyclic
+
+
+def test_loops_are_left_out() -> None:
+    topology = obliv.topology("fattree:4,2")
+    fabric = from_topology(topology)
+    tables = tables_of(obliv.routing("dmodk", topology), fabric)
+    leaf = int(fabric.switches[0])
+    lid = int(fabric.lid[fabric.endpoints[-1]])
+    out = tables.out.copy()
+    root = int(fabric.node_of[fabric.peer[fabric.slot(leaf, int(out[0, lid]))]])
+    out[tables.row_of[root], lid] = 1  # back to the first leaf
+    found = require_agreement(fabric, replace(tables, out=out))
+    assert found.acyclic
+
+
+@pytest.mark.nightly
+def test_11664_hosts_take_seconds() -> None:
+    topology = obliv.topology("fattree:36,3")
+    fabric = from_topology(topology)
+    tables = tables_of(obliv.routing("osrm3-d", topology), fabric)
+    wires = wiring(fabric, tables)
+    traces = trace_all(fabric, tables, wires)
+    assert credit_loops(fabric, tables, wires=wires, traces=traces).acyclic

@@ -1,0 +1,115 @@
+"""Fabrics and tables by their specs: read again from files, claims checked from scratch, the samples' known values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import obliv
+from obliv.errors import FileError, RoutingError, SpecError
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.net import write_net
+from obliv.fabric.network import FabricTopology
+from obliv.fabric.routing import FabricRouting
+from obliv.fabric.worst import worst
+from obliv.fabric.write import write_tables
+
+SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "opensm"
+needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample data are not here")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tree = obliv.topology("fattree:4,3")
+    fabric = from_topology(tree)
+    write_net(fabric, tmp_path / "tree.net")
+    write_net(from_topology(tree, lids=False), tmp_path / "fresh.net")
+    write_tables(tables_of(obliv.routing("osrm3-d", tree), fabric), fabric, tmp_path / "tree.lfts")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["tree.net", "fresh.net"])
+def test_a_claim_is_made_and_checked_by_its_specs(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    topology = obliv.topology(f"fabric:{name}")
+    assert isinstance(topology, FabricTopology)
+    routing = obliv.routing("lft:tree.lfts", topology)
+    assert isinstance(routing, FabricRouting)
+    result = worst(routing, certificate=True)
+    assert (result.topology, result.routing) == (f"fabric:{name}", "lft:tree.lfts")
+    assert result.channel_load == 2
+    assert set(result.provenance["sources"]) == {name, "tree.lfts"}
+    result.save("claim.json")
+    assert obliv.verify("claim.json").proved
+    text = (folder / "tree.lfts").read_text()
+    lines = text.splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if " 003 " in line)
+    (folder / "tree.lfts").write_text("".join([*lines[:at], lines[at].replace(" 003 ", " 004 "), *lines[at + 1 :]]))
+    assert not obliv.verify("claim.json").proved
+
+
+def test_file_finds_out_by_itself(folder: Path) -> None:
+    for spec in (f"file:{folder}/tree.net", f"file:{folder}/tree.net,format=ibnetdiscover"):
+        topology = obliv.topology(spec)
+        assert isinstance(topology, FabricTopology)
+        assert topology.spec == f"fabric:{folder}/tree.net"
+    with pytest.raises(SpecError, match="leave out the options"):
+        obliv.topology(f"file:{folder}/tree.net,terminals=all")
+
+
+def test_what_does_not_fit(folder: Path) -> None:
+    topology = obliv.topology(f"fabric:{folder}/tree.net")
+    lft = f"lft:{folder}/tree.lfts"
+    with pytest.raises(RoutingError, match="need an InfiniBand fabric, not mesh:4x4"):
+        obliv.routing(lft, "mesh:4x4")
+    with pytest.raises(SpecError, match="offset='no'"):
+        obliv.routing(f"{lft},offset=no", topology)
+    with pytest.raises(SpecError, match="missing='no'"):
+        obliv.routing(f"{lft},missing=no", topology)
+    with pytest.raises(FileError):
+        obliv.routing(f"lft:{folder}/tree.net", topology)
+    with pytest.raises(FileError):
+        obliv.topology(f"fabric:{folder}/tree.lfts")
+    full = obliv.routing(f"{lft},offset=spread,missing=skip", topology)
+    assert full.spec == f"{lft},offset=spread,missing=skip"
+    assert obliv.worst_case(full).channel_load == 2
+
+
+@needs_samples
+@pytest.mark.parametrize("spelling", ["opensm-lfts.dump", "dump_lfts.txt", "opensm.fdbs"])
+@pytest.mark.parametrize(
+    ("where", "offset", "load"),
+    [
+        ("ft8_2/minhop", "0", 4),
+        ("ft8_2/ftree", "0", 4),
+        ("ft8_2/osrm_file", "group", 2),
+        ("ft8_2/minhop_lmc1", "0", 4),
+        ("ft4_3/minhop", "0", 4),
+        ("ft4_3/ftree", "0", 3),
+        ("ft4_3/osrm_file", "group", 2),
+        ("ft4_3/osrm_file", "index", 2),
+    ],
+)
+def test_known_worst_cases(where: str, offset: str, load: int, spelling: str) -> None:
+    topology = obliv.topology(f"fabric:{SAMPLES / where}/ibnetdiscover.txt")
+    routing = obliv.routing(f"lft:{SAMPLES / where}/{spelling},offset={offset}", topology)
+    assert obliv.worst_case(routing).channel_load == load
+
+
+@needs_samples
+def test_dimension_order_as_opensm_has_it() -> None:
+    topology = obliv.topology(f"fabric:{SAMPLES}/torus9x9/dor/ibnetdiscover.txt")
+    routing = obliv.routing(f"lft:{SAMPLES}/torus9x9/dor/opensm-lfts.dump", topology)
+    result = obliv.worst_case(routing)
+    assert result.channel_load == 4
+    assert Fraction(10, 9) / 4 == Fraction(5, 18)  # of capacity: Towles' table 1
+
+
+@needs_samples
+@pytest.mark.parametrize(("name", "pairs"), [("loop", 6), ("hole", 2)])
+def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
+    topology = obliv.topology(f"fabric:{SAMPLES}/bad/{name}/ibnetdiscover.txt")
+    routing = obliv.routing(f"lft:{SAMPLES}/bad/{name}/opensm-lfts.dump,missing=skip", topology)
+    assert worst(routing).skipped == pairs

@@ -1,0 +1,150 @@
+"""Shifts, random permutations and bisections of tables, against sums in plain Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import obliv
+from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
+from obliv.errors import InputError, RoutingError
+from obliv.fabric._loads_kernels import heaviest, narrowest
+from obliv.fabric.figures import average, bisection, shifts
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.network import network
+from obliv.fabric.routing import FabricRouting, fabric_routing
+from obliv.results.fabric import Bisection, Shifts
+
+
+def _case(seed: int) -> tuple[FabricRouting, dict[tuple[int, int], dict[int, Fraction]]]:
+    fabric = random_fabric(seed, lmc=seed % 2, mixed=seed % 3 == 0)
+    tables = random_tables(fabric, seed)
+    spread = seed % 4 == 1
+    loads = loads_of(fabric, tables, lambda i, j: list(range(2)) if spread else [0])
+    return fabric_routing(network(fabric), tables, "spread" if spread else "0"), loads
+
+
+def _heaviest(routing: FabricRouting, loads: dict[tuple[int, int], dict[int, Fraction]], image: list[int]) -> Fraction:
+    topology = routing.topology
+    rate, _ = topology.rates()
+    total: dict[int, Fraction] = {}
+    for i, j in enumerate(image):
+        for slot, amount in loads[i, j].items():
+            total[slot] = total.get(slot, Fraction(0)) + amount * min(rate[i], rate[j])
+    return max(x / topology.bandwidth_of(int(topology.channel_of[slot])) for slot, x in total.items())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shifts(seed: int) -> None:
+    routing, loads = _case(seed)
+    each = [_heaviest(routing, loads, [(i + k) % 5 for i in range(5)]) for k in range(1, 5)]
+    found = shifts(routing)
+    assert found.worst_load == max(each)
+    assert found.worst_shift == 1 + each.index(max(each))
+    assert found.mean_load == sum(each) / 4
+    order = [3, 0, 4, 1, 2]
+    place = {t: k for k, t in enumerate(order)}
+    moved = [_heaviest(routing, loads, [order[(place[i] + k) % 5] for i in range(5)]) for k in range(1, 5)]
+    assert shifts(routing, order=order, jobs=1).mean_load == sum(moved) / 4
+    assert Shifts.from_dict(found.to_dict()) == found
+
+
+def test_shifts_of_trees() -> None:
+    tree = obliv.topology("fattree:8,3")
+    fabric = from_topology(tree)
+    topology = network(fabric)
+    assert shifts(fabric_routing(topology, tables_of(obliv.routing("dmodk", tree), fabric))).mean_load == 1
+    routing = fabric_routing(topology, climbing(tree, fabric, 1.0))
+    found = shifts(routing)
+    each = obliv.throughput(routing, *(f"shift:{k}" for k in range(1, 128))).patterns
+    assert found.worst_load == max(each[k]["channel_load"] for k in range(127))
+    assert found.mean_load == sum((each[k]["channel_load"] for k in range(127)), Fraction(0)) / 127
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bisection(seed: int) -> None:
+    routing, loads = _case(seed)
+    topology = routing.topology
+    found = bisection(routing, 30, seed)
+    rng = np.random.default_rng(seed)
+    values = []
+    for _ in range(30):
+        drawn = rng.permutation(5).tolist()
+        pairs = list(zip(drawn[:2], drawn[2:4], strict=True))
+        total: dict[int, Fraction] = {}
+        for pair in pairs:
+            for slot, amount in loads[pair].items():
+                total[slot] = total.get(slot, Fraction(0)) + amount
+        load = {s: x / topology.bandwidth_of(int(topology.channel_of[s])) for s, x in total.items()}
+        values.append(sum(1 / max(load[slot] for slot in loads[pair]) for pair in pairs) / 2)
+    assert found.smallest == min(values)
+    assert found.largest == max(values)
+    assert found.bandwidth.value == pytest.approx(float(sum(values)) / 30)
+    assert found.bandwidth.stderr == pytest.approx(np.std([float(x) for x in values], ddof=1) / 30**0.5)
+    assert Bisection.from_dict(found.to_dict()) == found
+
+
+def test_a_switch_alone_gives_full_bisection() -> None:
+    fabric = fabric_of("hhhhs", [1] * 4 + [4], [((h, 1), (4, h + 1)) for h in range(4)])
+    found = bisection(fabric_routing(network(fabric), random_tables(fabric, 0)), 10)
+    assert found.smallest == found.largest == 1
+    assert found.bandwidth.stderr == 0
+
+
+def test_average_is_that_of_average_case() -> None:
+    tree = obliv.topology("fattree:4,3")
+    fabric = from_topology(tree)
+    routing = fabric_routing(network(fabric), climbing(tree, fabric, 0.5))
+    mine, theirs = average(routing, 4000), obliv.average_case(routing, 4000)
+    for name in ("channel_load", "throughput"):
+        one, two = getattr(mine, name), getattr(theirs, name)
+        assert abs(one.value - two.value) < 5 * (one.stderr**2 + two.stderr**2) ** 0.5
+        assert one.stderr == pytest.approx(two.stderr, rel=0.2)
+    assert mine.mean_throughput is theirs.mean_throughput is None
+    assert mine.mean_throughput_reason[:60] == theirs.mean_throughput_reason[:60]
+    assert average(routing, 500, seed=3, jobs=1).channel_load == average(routing, 500, seed=3, jobs=2).channel_load
+    assert average(routing, 500, seed=3).channel_load != average(routing, 500, seed=4).channel_load
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kernels_agree_compiled(seed: int) -> None:
+    routing, _ = _case(seed)
+    routes = routing.routes
+    images = np.array([np.random.default_rng(k).permutation(5) for k in range(10)])
+    channels = routing.topology.channels
+    most, factor = np.array([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]]), np.arange(1, channels + 1)
+    results = []
+    for kernel in (heaviest, heaviest.compiled()):
+        result = np.empty(10, np.int64)
+        kernel(images, most, factor, *routes.ends, *routes.ways, np.zeros(channels, np.int64), result)
+        results.append(result.tolist())
+    assert results[0] == results[1]
+    pairs = np.array([0, 1]), np.array([2, 3])
+    results = []
+    for kernel in (narrowest, narrowest.compiled()):
+        result = np.empty(2, np.int64)
+        kernel(*pairs, factor, *routes.ends, *routes.ways, result)
+        results.append(result.tolist())
+    assert results[0] == results[1]
+
+
+def test_what_cannot_be_had() -> None:
+    routing, _ = _case(3)
+    with pytest.raises(InputError, match="equal links"):
+        average(routing)
+    for call in (average, bisection):
+        with pytest.raises(InputError, match="at least 2"):
+            call(_case(1)[0], 1)
+    with pytest.raises(InputError, match="names every terminal"):
+        shifts(routing, order=[0, 0, 1, 2, 3])
+    fabric = random_fabric(2)
+    broken = random_tables(fabric, 2, damage=60)
+    for figure in (shifts, average, bisection):
+        with pytest.raises(RoutingError, match="obliv fabric check"):
+            figure(fabric_routing(network(fabric), broken))
+    alone = fabric_of("hs", [1, 1], [((0, 1), (1, 1))])
+    for figure in (shifts, bisection):
+        with pytest.raises(InputError, match="one host"):
+            figure(fabric_routing(network(alone), random_tables(alone, 0)))

@@ -1,0 +1,89 @@
+"""What the real programs said of obliv's own fabrics, kept as files: read, traced and solved without them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from make_fixtures import CASES, HERE, LONG, OWN, fabric_of
+from opensm import cabling, meaning
+from ways import worst_by_hand
+
+from obliv.fabric.generate import with_lids
+from obliv.fabric.net import write_net
+from obliv.fabric.network import network
+from obliv.fabric.read import read, read_fabric
+from obliv.fabric.route import route, standing_of
+from obliv.fabric.routing import fabric_routing
+
+
+def test_the_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in HERE.rglob("*.gz")) < 300_000
+    assert {path.name for path in HERE.iterdir()} == {*CASES}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_worst_cases_of_the_tables_that_were_dumped(name: str) -> None:
+    what, _, _, load, offset = CASES[name]
+    fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
+    assert tables is not None
+    assert cabling(fabric) == cabling(fabric_of(what))
+    assert [each for each in (*fabric.findings, *tables.findings) if each.severity != "note"] == []
+    found = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
+    assert (found.load, found.missing) == (load, 0)
+    assert worst_by_hand(fabric, tables, [int(each) for each in offset.split("-")]) == load
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_log_names_the_engine(name: str) -> None:
+    log = gzip.decompress((HERE / name / "osm.log.gz").read_bytes()).decode()
+    asked = "file" if CASES[name][1] in OWN else CASES[name][1]
+    used = "minhop" if "fallback" in name else asked
+    assert f" {used} tables configured" in log
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in LONG])
+def test_all_spellings_and_dialects_agree(name: str, tmp_path: Path) -> None:
+    folder = HERE / name
+    fabric, tables = read(folder / "ibnetdiscover.txt.gz", lft=folder / "opensm-lfts.dump.gz")
+    assert tables is not None
+    wanted = meaning(fabric, tables)
+    for other in ("dump_lfts.txt.gz", "opensm.fdbs.gz"):
+        _, found = read(folder / "ibnetdiscover.txt.gz", lft=folder / other)
+        assert found is not None
+        held = meaning(fabric, found)
+        assert held == {key: port for key, port in wanted.items() if key in held}
+        assert len(held) >= len(wanted) - len(fabric.switches)
+    for other in ("ibnetdiscover-p.txt.gz", "opensm-subnet.lst.gz"):
+        assert cabling(read_fabric(folder / other)) == cabling(fabric)
+    net, lids = tmp_path / "bare.net", folder / "guid2lid.gz"
+    write_net(fabric_of(CASES[name][0]), net)
+    for more in ({}, {"guid2lid": lids}):
+        learned, again = read(net, lft=folder / "opensm-lfts.dump.gz", **more)
+        assert again is not None
+        assert meaning(learned, again) == wanted
+    assert (read_fabric(net, guid2lid=lids).lid > 0).sum() == (fabric.lid > 0).sum()
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][1] in OWN])
+def test_the_tables_are_those_that_are_made_today(name: str) -> None:
+    what, engine, _, _, _ = CASES[name]
+    fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
+    assert tables is not None
+    made = route(fabric_of(what), engine)
+    assert meaning(made.fabric, made.tables) == meaning(fabric, tables)
+    again = route(with_lids(fabric, made.lmc), engine, tables)
+    assert again.before is not None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CASES if CASES[name][1] in ("minhop", "ftree") and "lmc" not in name]
+)
+def test_new_tables_are_no_worse_than_those_of_opensm(name: str) -> None:
+    fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
+    made = route(fabric, tables=tables)
+    assert made.before is not None
+    assert made.after.load <= made.before.load
+    if name.startswith("ft"):
+        assert made.after.load == 2 < made.before.load

@@ -1,0 +1,95 @@
+"""Whatever a file holds, it is read or refused in one line, in time that grows with its length only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spelled
+from hypothesis import given
+from hypothesis import strategies as st
+from mutations import WORDS, fuzz
+from test_discover import write  # noqa: F401
+
+from obliv.errors import ObliviousError
+from obliv.fabric.read import read_fabric, read_tables
+
+Write = Callable[..., Path]
+FABRIC = spelled.random_fabric(np.random.default_rng(1))
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    outcome = fuzz(2000, 1, tmp_path)
+    assert sum(outcome.values()) == 2000
+    for kind in ("topology", "tables"):  # damage is neither missed nor fatal as a rule
+        assert outcome["noticed " + kind] > 300
+        assert outcome["refused " + kind] < 300
+
+
+@pytest.mark.nightly
+def test_very_many_damaged_files(tmp_path: Path) -> None:
+    fuzz(100_000, 2, tmp_path)
+
+
+@given(st.lists(st.one_of(st.sampled_from(WORDS), st.binary(max_size=8)), max_size=60).map(b"".join), st.booleans())
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, tables: bool) -> None:
+    path = tmp_path_factory.getbasetemp() / "any"
+    path.write_bytes(data)
+    try:
+        _ = read_tables(path, FABRIC) if tables else read_fabric(path)
+    except ObliviousError as error:
+        assert str(error).isprintable()
+
+
+HEAD = b'Switch 4 "S-00000000000000a1" # "one" base port 0 lid 1 lmc 0\n'
+GROWING = {
+    "quotes": (HEAD + b'[1] "a"[1] # ', b'"', b"\n"),
+    "blanks": (HEAD + b'[1] "a"[1] # "', b' " ', b"lid\n"),
+    "half ports": (HEAD, b'[1]"a"[1]#"', b"\n"),
+    "half port lines": (HEAD, b'[1]"a"[1]#"\n', b""),
+    "ports": (HEAD, b'[1] "S-00000000000000a1"[1]\n', b""),
+    "peers": (HEAD, b'[1] "S-00000000000000a1"[2]\n[2] "x"[9]\n', b""),
+    "heads": (b"", HEAD, b""),
+    "keys": (HEAD, b"vendid=0x1\n", b""),
+    "lid digits": (HEAD + b'[1] "a"[1] # "b" lid ', b"1", b" 4xQDR\n"),
+    "noise": (HEAD, b"x\n", b""),
+    "line ends": (HEAD, b"\n", b""),
+    "trouble": (HEAD, b"umad" * 20 + b"\n", b""),
+    "rows": (b"", b"SW 1 1 0x1 4x QDR - ( '' - '' )\n", b""),
+    "texts": (b"SW 1 1 0x1 4x QDR ( ", b"' - ", b"\n"),
+    "links": (b"Switch: 0xa1 x:\n 1 1[ ] ==(", b')==> "', b"\n"),
+    "ends": (b"", b"{ SW Ports:04 SystemGUID:1 NodeGUID:1 PortGUID:1 {} LID:1 PN:1 } ", b"\n"),
+    "end lines": (b"", b"{ SW Ports:04 SystemGUID:1 NodeGUID:1 PortGUID:1 {" + b"} LID:1 PN:1 } " * 20 + b"\n", b""),
+    "entries": (b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n", b"0x0001 001 # portguid 0x", b"\n"),
+    "moved": (b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n0x1 1 # portguid 0x7\n", b"0x1 1 # portguid 0x8\n", b""),
+    "tables": (b"", b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n", b""),
+    "long rows": (b"", b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n0xbfff 1\n", b""),
+    "bad entries": (b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n", b"0x0001 999\n", b""),
+    "blank lines": (b"Unicast lids [0-4] of switch Lid 1 guid 0xa1\n", b" \n", b""),
+    "guids": (b"Unicast lids [", b"guid 0x", b"\n"),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_time_grows_with_the_length_only(name: str, write: Write) -> None:  # noqa: F811
+    """Two hundred thousand bytes take less than a second, and a few times that a few times as long."""
+    before, middle, after = GROWING[name]
+
+    def seconds(length: int) -> float:
+        path = write(before + middle * (length // len(middle)) + after)
+        best = np.inf
+        for _ in range(2):
+            start = time.process_time()
+            try:
+                _ = read_tables(path, FABRIC) if before.startswith(b"Uni") or b"Uni" in middle else read_fabric(path)
+            except ObliviousError as error:
+                assert str(error).isprintable()
+            best = min(best, time.process_time() - start)
+        return float(best)
+
+    small = seconds(200_000)
+    assert small < 1
+    assert seconds(800_000) < 10 * small + 0.2

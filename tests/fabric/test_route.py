@@ -1,0 +1,350 @@
+"""New tables: as good as the theorems say on whole trees, and sound on whatever is left of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from damage import cables, ports, relabelled, without
+from hypothesis import given
+from hypothesis import strategies as st
+from ways import walked
+
+import obliv
+from obliv.errors import FileError, RoutingError, SpecError, TopologyError
+from obliv.fabric._route_kernels import fill_tables
+from obliv.fabric.engines import ENGINES, plan_engine
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.fill import filled
+from obliv.fabric.frame import frame_of_tree, frame_up_down
+from obliv.fabric.generate import from_topology, tables_of, with_lids
+from obliv.fabric.network import network
+from obliv.fabric.read import read_fabric
+from obliv.fabric.route import Standing, route, standing_of
+from obliv.fabric.routing import fabric_routing
+from obliv.fabric.shape import recognise
+from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.write import write_tables
+from obliv.topology.topology import build
+from strategies import examples
+
+
+def climbs_and_comes_down(fabric: Fabric, tables: Tables, source: int, lid: int, height: dict[int, int]) -> bool:
+    """Whether a packet arrives, and never goes up again once it went down; by the definition alone."""
+    row = {node: r for r, node in enumerate(tables.switch.tolist())}
+    at, came, fell = int(fabric.peer[source]), -1, False
+    for _ in range(fabric.nodes):
+        node = int(fabric.node_of[at])
+        if fabric.kind[node] != "switch":
+            return bool(fabric.lid[at] <= lid < fabric.lid[at] + (1 << fabric.lmc[at]))
+        if came >= 0:
+            down = height[node] < height[came]
+            if fell and not down:
+                return False
+            fell = fell or down
+        port = int(tables.out[row[node], lid])
+        if port in (0, NONE):
+            return False
+        came, at = node, int(fabric.peer[int(fabric.first_slot[node]) + port])
+    return False
+
+
+def sound(fabric: Fabric, tables: Tables) -> None:
+    """Every pair, by every LID."""
+    shape = recognise(fabric)
+    frame = frame_of_tree(fabric, shape) if shape is not None and shape.levels > 1 else frame_up_down(fabric)
+    nodes = fabric.switches.tolist()
+    height = {nodes[row]: len(nodes) - at for at, row in enumerate(frame.order.tolist())}
+    for s in fabric.endpoints.tolist():
+        for d in fabric.endpoints.tolist():
+            for lid in range(int(fabric.lid[d]), int(fabric.lid[d]) + (1 << int(fabric.lmc[d]))):
+                assert s == d or climbs_and_comes_down(fabric, tables, s, lid, height), (s, d, lid)
+
+
+@pytest.mark.parametrize(
+    ("spec", "engine", "load", "lmc"),
+    [
+        ("fattree:8,2", "osrm2", 2, 1),
+        ("fattree:6,2", "osrm2-c", 2, 2),
+        ("fattree:4,3", "osrm3-d", 2, 0),
+        ("fattree:8,3", "osrm3-d", 4, 0),
+        ("fattree:8,3", "osrm3", 4, 2),
+        ("fattree:8,3", "dmodk", 7, 0),
+        ("fattree:8,2", "dmodk", 4, 0),
+        ("fattree:16,2", "osrm2", 4, 1),
+        ("fattree:16,2", "osrm2-c", 3, 3),
+        ("fattree:4,4", "dmodk", 4, 0),
+        ("eft2:8,6", "osrm2", 2, 1),
+    ],
+)
+def test_engines_attain_what_is_proved(spec: str, engine: str, load: int, lmc: int) -> None:
+    found = route(from_topology(obliv.topology(spec)), engine)
+    assert (found.engine, found.after, found.lmc) == (engine, Standing(Fraction(load), 0, False), lmc)
+
+
+@pytest.mark.parametrize(("spec", "load", "lmc"), [("fattree:8,2", 2, 1), ("fattree:4,3", 2, 0), ("fattree:6,2", 2, 2)])
+def test_numbers_and_ports_do_not_matter(spec: str, load: int, lmc: int) -> None:
+    fabric, _ = relabelled(from_topology(obliv.topology(spec)), 5)
+    found = route(fabric)
+    assert (found.after.load, found.lmc) == (load, lmc)
+    sound(found.fabric, found.tables)
+
+
+@pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:4,3", "fattree:4,4", "xgft:3;2,3,4;1,2,3"])
+@pytest.mark.parametrize("engine", ["dmodk", "osrm3-d"])
+def test_on_whole_trees_engines_are_the_routings_of_their_names(spec: str, engine: str) -> None:
+    tree = obliv.topology(spec)
+    if engine == "osrm3-d" and tree.levels != 3:
+        with pytest.raises(RoutingError, match="for fat trees of 3 levels"):
+            route(from_topology(tree), engine)
+        return
+    fabric = from_topology(tree)
+    wanted, found = tables_of(obliv.routing(engine, tree), fabric), route(fabric, engine).tables
+    used = wanted.out != NONE
+    assert (wanted.out[used] == found.out[used]).all()
+
+
+def test_lids_of_switches_are_routed_too() -> None:
+    fabric = from_topology(obliv.topology("fattree:4,3"))
+    found = route(fabric).tables
+    own = fabric.lid[fabric.first_slot[fabric.switches]]
+    assert (found.out[np.arange(len(own)), own] == 0).all()
+    leaves = own[[kind != 255 for kind in found.out[:, int(fabric.lid[fabric.endpoints[0]])]]]
+    assert (found.out[:, leaves[:8]] != NONE).all()  # leaves come first
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("spec", "whole", "most"), [("fattree:8,2", 2, 4), ("fattree:4,3", 2, 4), ("fattree:8,3", 4, 11)]
+)
+def test_damaged_trees(spec: str, whole: int, most: int, seed: int) -> None:
+    fabric = from_topology(obliv.topology(spec))
+    gone = np.random.default_rng(seed).choice(cables(fabric), 2, replace=False)
+    found = route(without(fabric, gone.tolist()))
+    assert found.after.missing == 0
+    assert whole <= found.after.load <= most
+    assert found.shape.startswith("nearly FT")
+    if spec != "fattree:8,3":
+        sound(found.fabric, found.tables)
+
+
+def test_a_dead_root_costs_little() -> None:
+    fabric = from_topology(obliv.topology("fattree:8,3"))
+    broken = without(fabric, ports(fabric, int(fabric.switches[-1])))
+    found = route(broken)
+    assert (found.after.missing, found.after.load) == (0, 8)
+    by_hand = {name: standing.load for name, standing in found.tried if isinstance(standing, Standing)}
+    assert by_hand == {"osrm3-d": 8, "dmodk": 10, "updown": 16}
+
+
+def test_never_worse_than_what_was_there() -> None:
+    torus = obliv.topology("torus:5x5")
+    fabric = from_topology(torus)
+    dor = tables_of(obliv.routing("dor", torus), fabric)
+    kept = route(fabric, tables=dor)
+    assert kept.kept
+    assert kept.tables is dor
+    assert kept.before == kept.after == Standing(Fraction(2), 0, True)
+    ((engine, standing),) = kept.tried
+    assert engine == "updown"
+    assert isinstance(standing, Standing)
+    assert standing.load > 2
+    assert f"updown would give a worst load of {standing.load}" in kept.notes[0]
+    forced = route(fabric, tables=dor, force=True)
+    assert (forced.engine, forced.after) == ("updown", standing)
+    sound(forced.fabric, forced.tables)
+
+
+def test_holes_count_for_more_than_load() -> None:
+    torus = obliv.topology("torus:5x5")
+    fabric = from_topology(torus)
+    dor = tables_of(obliv.routing("dor", torus), fabric)
+    out = dor.out.copy()
+    out[0, fabric.lid[fabric.endpoints[7]]] = NONE
+    found = route(fabric, tables=replace(dor, out=out))
+    assert found.engine == "updown"
+    assert found.before is not None
+    assert found.before.missing > 0
+    assert found.after.missing == 0
+
+
+def test_lids_that_suffice_are_kept() -> None:
+    fabric = from_topology(obliv.topology("fattree:8,2"), lmc=2)
+    found = route(fabric, "osrm2")
+    assert found.fabric is fabric
+    assert (found.lmc, found.after.load, found.notes) == (2, 2, ())
+    few = route(from_topology(obliv.topology("fattree:8,2")), "osrm2")
+    assert few.lmc == 1
+    assert "LMC 1 is needed" in few.notes[0]
+    none = route(from_topology(obliv.topology("fattree:4,3"), lids=False))
+    assert (none.fabric.lid[none.fabric.endpoints] > 0).all()
+
+
+def test_the_lmc_can_be_bounded() -> None:
+    fabric = from_topology(obliv.topology("fattree:8,2"))
+    found = route(fabric, most_lmc=0)
+    assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 4)
+    assert ("osrm2", "needs an LMC of 1") in found.tried
+    with pytest.raises(RoutingError, match="needs an LMC of 1"):
+        route(fabric, "osrm2", most_lmc=0)
+
+
+def test_of_equals_the_one_with_fewer_lids() -> None:
+    found = route(from_topology(obliv.topology("eft2:8,2")))
+    assert (found.after.load, found.lmc) == (1, 0)
+
+
+def test_parallel_cables_are_used_like_roots_of_their_own() -> None:
+    links = [(v, 16 + v // 4) for v in range(16)]
+    links += [(16 + leaf, 20 + root) for leaf in range(4) for root in range(2) for _ in range(2)]
+    tree = build("trunks", 22, links + [(b, a) for a, b in links], terminals=range(16))
+    found = route(from_topology(tree))
+    assert recognise(from_topology(tree)).cables == (1, 2)  # type: ignore[union-attr]
+    assert (found.engine, found.after.load) == ("osrm2", 2)
+    sound(found.fabric, found.tables)
+
+
+def test_faster_links_upwards() -> None:
+    tree = obliv.topology("xgft:2;4,4;1,2")
+    up = [Fraction(4) if min(a, b) >= 16 else Fraction(1) for a, b in zip(tree.tail.tolist(), tree.head.tolist())]
+    plain = route(from_topology(tree, rate="4xSDR")).after.load
+    fast = route(from_topology(replace(tree, bandwidth=tuple(up)), rate="4xSDR")).after.load
+    assert (plain, fast) == (4, 1)
+
+
+def test_wrong_requests() -> None:
+    torus = from_topology(obliv.topology("torus:4x4"))
+    with pytest.raises(SpecError, match="did you mean osrm3"):
+        route(torus, "osrm33")
+    with pytest.raises(RoutingError, match="take updown"):
+        route(torus, "dmodk")
+    with pytest.raises(RoutingError, match="nobody to route for"):
+        route(without(torus, torus.endpoints.tolist()))
+    with pytest.raises(TopologyError, match="49151"):
+        route(from_topology(obliv.topology("fattree:24,3")), "osrm3")
+
+
+def test_parts_that_are_not_joined_are_missing_pairs() -> None:
+    fabric = from_topology(obliv.topology("fattree:4,2"))
+    leaf = int(fabric.switches[0])
+    cut = without(
+        fabric, [slot for slot in ports(fabric, leaf) if fabric.kind[fabric.node_of[fabric.peer[slot]]] == "switch"]
+    )
+    found = route(cut)
+    assert found.after.missing == 2 * 2 * 6
+
+
+def test_two_ports_with_one_lid() -> None:
+    fabric = from_topology(obliv.topology("fattree:4,2"))
+    lid = fabric.lid.copy()
+    lid[fabric.endpoints[1]] = lid[fabric.endpoints[0]]
+    with pytest.raises(RoutingError, match="same LID"):
+        route(replace(fabric, lid=lid), "dmodk")
+
+
+def test_lids_and_lmcs_that_cannot_be() -> None:
+    fabric = from_topology(obliv.topology("fattree:4,2"))
+    lmc, lid = fabric.lmc.copy(), fabric.lid.copy()
+    lmc[fabric.endpoints[2]] = 9
+    with pytest.raises(RoutingError, match="LMC of 9"):
+        route(replace(fabric, lmc=lmc), "dmodk")
+    lid[fabric.endpoints[2]] = 2**30
+    with pytest.raises(RoutingError, match="LID 1073741824"):
+        route(replace(fabric, lid=lid), "dmodk")
+
+
+def test_adapters_with_two_ports_and_routers_and_back_to_back_cables(tmp_path: Path) -> None:
+    path = tmp_path / "odd.net"
+    path.write_text(
+        'Switch 5 "S1"\n[1] "H1"[1]\n[2] "H1"[2]\n[3] "S2"[1]\n[4] "S2"[2]\n[5] "R1"[1]\n\n'
+        'Switch 4 "S2"\n[1] "S1"[3]\n[2] "S1"[4]\n[3] "H2"[1]\n\n'
+        'Ca 2 "H1"\n[1] "S1"[1]\n[2] "S1"[2]\n\nCa 2 "H2"\n[1] "S2"[3]\n\nRt 1 "R1"\n[1] "S1"[5]\n\n'
+        'Ca 1 "H3"\n[1] "H4"[1]\n\nCa 1 "H4"\n[1] "H3"[1]\n'
+    )
+    found = route(read_fabric(path))
+    fabric, ends = found.fabric, found.fabric.endpoints.tolist()
+    names = [f"{fabric.ident[fabric.node_of[e]]}.{fabric.port_of(e)}" for e in ends]
+    assert sorted(names) == ["H1.1", "H1.2", "H2.1", "H3.1", "H4.1"]
+    inside = [e for e, name in zip(ends, names, strict=True) if name[:2] in ("H1", "H2")]
+    for s in inside:
+        for d in inside:
+            assert s == d or len(walked(fabric, found.tables, s, int(fabric.lid[d]))) in (2, 3)
+    assert found.after.missing == 2 * 2 * 3  # the two that only see each other
+    router = int(fabric.first_slot[fabric.ident.index("R1")]) + 1
+    assert (found.tables.out[:, fabric.lid[router]] != NONE).all()
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> Fabric:
+    """Any heap of switches and hosts, with parallel cables and cables to themselves; the hosts' switches are joined."""
+    switches = draw(st.integers(1, 7))
+    links = [(v, draw(st.integers(0, v - 1))) for v in range(1, switches)]
+    links += draw(st.lists(st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)), max_size=8))
+    at = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=8))
+    links += [(switches + h, v) for h, v in enumerate(at)]
+    both = [*links, *[(b, a) for a, b in links]]
+    hosts = range(switches, switches + len(at))
+    fabric = from_topology(build("any", switches + len(at), both, terminals=hosts), lmc=draw(st.integers(0, 2)))
+    return relabelled(fabric, draw(st.integers(0, 99)))[0]
+
+
+@examples(60)
+@given(fabrics())
+def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
+    found = route(fabric)
+    assert found.after.missing == 0
+    assert not found.after.deadlock
+    sound(found.fabric, found.tables)
+
+
+@examples(15)
+@given(fabrics(), st.sampled_from([0, 1, -1]))
+def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
+    shape = recognise(fabric)
+    tree = shape is not None and shape.levels > 1
+    frame = frame_of_tree(fabric, shape) if tree else frame_up_down(fabric)
+    plan = plan_engine("dmodk", shape) if tree else None
+    plain = filled(fabric, frame, "x", plan, shape, step).out
+    python, fill_tables.python = fill_tables.python, fill_tables.compiled()
+    try:
+        assert (filled(fabric, frame, "x", plan, shape, step).out == plain).all()
+    finally:
+        fill_tables.python = python
+
+
+def test_engines_are_known_by_name() -> None:
+    shape = recognise(from_topology(obliv.topology("fattree:8,2")))
+    assert shape is not None
+    assert {plan_engine(name, shape).engine for name in ("osrm2", "osrm2-c", "dmodk")} == {"osrm2", "osrm2-c", "dmodk"}
+    assert ENGINES[-1] == "updown"
+
+
+def test_tables_that_cannot_be_loaded_are_not_written(tmp_path: Path) -> None:
+    tree = obliv.topology("fattree:4,2")
+    fabric = from_topology(tree)
+    tables = tables_of(obliv.routing("dmodk", tree), fabric)
+    path = tmp_path / "new.lfts"
+    path.write_text("old")
+    out = tables.out.copy()
+    out[2, 9] = 5
+    for wrong, where, message in (
+        (replace(tables, out=out), fabric, "names port 5, its ports end at 4"),
+        (tables, replace(fabric, guid=np.zeros_like(fabric.guid)), "has no GUID"),
+        (replace(tables, switch=tables.switch[:0], out=out[:0]), fabric, "there is no table"),
+    ):
+        with pytest.raises(FileError, match=message):
+            write_tables(wrong, where, path)
+        assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["new.lfts"]
+
+
+def test_the_standing_of_tables() -> None:
+    tree = obliv.topology("fattree:8,3")
+    fabric = with_lids(from_topology(tree), 1)
+    tables = tables_of(obliv.routing("dmodk", tree), fabric)
+    found = standing_of(fabric_routing(network(fabric), tables, "spread", missing="skip"))
+    assert found == Standing(Fraction(7), 0, False)
+    assert found.to_dict()["channel_load"] == {"exact": "7", "value": 7.0}
