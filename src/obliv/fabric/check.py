@@ -65,7 +65,7 @@ def check(
     >>> tree = obliv.topology("fattree:4,2")
     >>> fabric = from_topology(tree)
     >>> check(fabric, tables_of(obliv.routing("dmodk", tree), fabric))
-    fabric-check: dmodk on fattree:4,2
+    fabric-check: lft:dmodk on fabric:fattree:4,2
       endpoints  8
       switches   6
       cables     16
