@@ -45,6 +45,7 @@ _USUAL = re.compile(
 )
 _KINDS = {b"Switch": "switch", b"Ca": "ca", b"Hca": "ca", b"Rt": "router", b"???": "unknown"}
 _NONE = -2  # no record begun
+_PREAMBLE = 1000  # more bytes than stand before the name of a record
 
 
 def read_discover(blocks: Blocks) -> Fabric:
@@ -62,10 +63,18 @@ def read_discover(blocks: Blocks) -> Fabric:
     """
     records = Records(str(blocks.path))
     reader = _Reader(records)
+    begun = b""  # of a record of which the name is in the next block
     for block in blocks:
-        if not reader.read_usual(block):
-            reader.read_lines(block)
+        whole = begun + block
+        cut = whole.rfind(b"\n\n") + 2
+        begun = whole[cut:] if cut > 1 and len(whole) - cut < _PREAMBLE and b'"' not in whole[cut:] else b""
+        whole = whole[: len(whole) - len(begun)]
+        if not reader.read_usual(whole):
+            reader.read_lines(whole)
             records.flush()
+    if begun:
+        reader.read_lines(begun)
+        records.flush()
     if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
         records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
     reader.note_empty()
