@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,11 +91,10 @@ class Records:
         columns = dict(zip(Port._fields[2:], raw, strict=True))
         numbers: dict[str, Array] = {"node": node, "line": line}
         for name in ("port", "peer_port", "lid", "lmc", "peer_lid"):
-            numbers[name] = np.array([int(value) if value else 0 for value in columns[name]], np.int64)
+            numbers[name] = _each(columns[name], lambda value: int(value) if value else 0, np.int64)
         for name in ("guid", "peer_guid"):
-            numbers[name] = np.array([int(value, 16) if value else 0 for value in columns[name]], np.uint64)
-        rates = {word: rate_number(word) for word in set(columns["rate"])}
-        numbers["rate"] = np.array([rates[word] for word in columns["rate"]], np.int64)
+            numbers[name] = _each(columns[name], lambda value: int(value, 16) if value else 0, np.uint64)
+        numbers["rate"] = _each(columns["rate"], rate_number, np.int64)
         self.chunks.append(Chunk(numbers, columns["peer"], columns["peer_text"]))
 
     def flush(self) -> None:
@@ -112,6 +111,12 @@ class Records:
         if len(name) > 40 or not (name.isascii() and name.replace("-", "").isalnum()):
             name = shown(name)
         return f"{name} ({shown(text_of(about.description))})" if about.description else name
+
+
+def _each(column: Sequence[Any], number: Callable[[Any], int], kind: Any) -> Array:
+    """The number of every entry; of entries that come again and again it is made once."""
+    known = {value: number(value) for value in set(column)}
+    return np.fromiter(map(known.__getitem__, column), kind, len(column))
 
 
 def rate_number(word: bytes | None) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import compress
 
 import numpy as np
@@ -45,6 +47,7 @@ _USUAL = re.compile(
 )
 _KINDS = {b"Switch": "switch", b"Ca": "ca", b"Hca": "ca", b"Rt": "router", b"???": "unknown"}
 _NONE = -2  # no record begun
+_NEWLINE = 10
 _PREAMBLE = 1000  # more bytes than stand before the name of a record
 
 
@@ -63,6 +66,27 @@ def read_discover(blocks: Blocks) -> Fabric:
     """
     records = Records(str(blocks.path))
     reader = _Reader(records)
+    with _no_search_for_cycles():
+        _read_all(blocks, records, reader)
+    if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
+        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
+    reader.note_empty()
+    return assemble(records, ((str(blocks.path), blocks.sha256),))
+
+
+@contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """Spare the collector: what is made here are a great many tuples, none of which is in a cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
     begun = b""  # of a record of which the name is in the next block
     for block in blocks:
         whole = begun + block
@@ -75,10 +99,6 @@ def read_discover(blocks: Blocks) -> Fabric:
     if begun:
         reader.read_lines(begun)
         records.flush()
-    if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
-        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
-    reader.note_empty()
-    return assemble(records, ((str(blocks.path), blocks.sha256),))
 
 
 class _Reader:
@@ -120,8 +140,10 @@ class _Reader:
 
     def read_usual(self, block: bytes) -> bool:
         """Read a block at once if all its lines are as ibnetdiscover writes them, else nothing: whether it was read."""
-        if not block.endswith(b"\n") or max(map(len, block.split(b"\n"))) > LONGEST:
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
+        if not block.endswith(b"\n") or int(np.diff(ends, prepend=-1).max()) > LONGEST:
             return False
+        lines = len(ends)
         found = _USUAL.findall(block)
         if not found:
             return False
@@ -129,16 +151,16 @@ class _Reader:
         many = len(gaps)
         full = [k for k, gap in enumerate(gaps) if gap]
         heads = [k for k, kind in enumerate(kinds) if kind]
-        ends = [k for k in range(max(many - 2, 0), many) if not kinds[k] and not ports[0][k]]
+        last = [k for k in range(max(many - 2, 0), many) if not kinds[k] and not ports[0][k]]
         steps = np.ones(many, np.int64)
         for k in full:
             steps[k] += gaps[k].count(b"\n")
         for k in heads:
             if guids[k]:
                 steps[k] += 1
-        for k in ends:
+        for k in last:
             steps[k] -= 1
-        if int(steps.sum()) != block.count(b"\n") or self._is_unusual(gaps, full, heads, ends, many):
+        if int(steps.sum()) != lines or self._is_unusual(block, gaps, full, heads, last):
             return False
         line = self.number + np.cumsum(steps)
         begun = [self._current]
@@ -150,24 +172,26 @@ class _Reader:
                 self._guid, self._port_guid = int(guids[k], 16), int(port_guids[k] or b"0", 16)
             self._begin(kinds[k], sizes[k], idents[k], abouts[k])
             begun.append(self._current)
-        if any(_NEW(gaps[k]) for k in ends):
+        if any(_NEW(gaps[k]) for k in last):
             self._current, self._guid, self._port_guid = _NONE, 0, 0
         self.number = int(line[-1])
         node = np.repeat(np.array(begun, np.int64), np.diff([0, *heads, many]))
         kept = node >= 0
-        kept[heads + ends] = False
+        kept[heads + last] = False
         chosen = kept.tolist()
         self.records.add_ports(node[kept], line[kept], [list(compress(column, chosen)) for column in ports])
         self._cabled.update(dict.fromkeys(np.unique(node[kept]).tolist(), True))
         return True
 
-    def _is_unusual(self, gaps: Sequence[bytes], full: list[int], heads: list[int], ends: list[int], many: int) -> bool:
+    def _is_unusual(
+        self, block: bytes, gaps: Sequence[bytes], full: list[int], heads: list[int], ends: list[int]
+    ) -> bool:
         """Whether the lines between ports and heads are more than the keys of a record before its head."""
-        scans = self._scans + sum(gaps[k].count(b"# Topology file") for k in full)
+        scans = self._scans + block.count(b"# Topology file")
         before_ports = set(full).difference(heads, ends)
         if scans > 1 or any(_NEW(gaps[k]) for k in before_ports):
             return True
-        first = heads[0] if heads else many - len(ends)
+        first = heads[0] if heads else len(gaps) - len(ends)
         if self._current == _NONE and first > 0:
             return True
         self._scans = scans
