@@ -61,7 +61,7 @@ def main() -> None:
     corpus.mkdir()
     for number, data in enumerate(sound()):
         (corpus / str(number)).write_bytes(data)
-    atheris.Setup([*sys.argv, str(corpus), "-max_len=8192", "-timeout=10"], one)
+    atheris.Setup([*sys.argv, str(corpus), "-max_len=8192", "-timeout=10", f"-artifact_prefix={FOLDER}/"], one)
     atheris.Fuzz()
 
 
