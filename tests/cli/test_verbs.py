@@ -232,6 +232,8 @@ def test_ctrl_c_stops_at_once() -> None:
     out, err = process.communicate(timeout=20)
     if process.returncode == 0:
         pytest.skip("it was done before it could be interrupted")
+    if process.returncode == -signal.SIGINT:  # as Python itself began or ended; shells call this 130 as well
+        return
     assert process.returncode == 130
     assert out == ""
     assert "interrupted" in err

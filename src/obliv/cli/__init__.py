@@ -61,11 +61,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run() -> None:
     """The console script; an interrupt that comes before or after the work ends like one that comes during it."""
+    status = 130
     try:
-        status = main()
-    except KeyboardInterrupt:
-        status = 130
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt while Python ends changes nothing
+        try:
+            status = main()
+        except KeyboardInterrupt:
+            status = 130
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: what comes now changes nothing
+    except KeyboardInterrupt:  # between the two
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
 
 
