@@ -1,4 +1,4 @@
-"""Reads damaged fabric files, as many as asked: ``python benchmarks/fuzz_fabric.py 1000000 [SEED]``."""
+"""Gives each parser of fabric files damaged ones: ``python benchmarks/fuzz_fabric.py 1000000 [SEED [PARSER...]]``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "fabric"))
 
-from mutations import fuzz
+from mutations import PARSERS, fuzz
+
+from obliv.fabric._forwarding_kernels import read_entries
 
 _ROUND = 10_000
 
@@ -18,15 +20,15 @@ _ROUND = 10_000
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _ROUND
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    total: Counter[str] = Counter()
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        while (done := sum(total.values())) < count:
-            total += fuzz(min(_ROUND, count - done), seed, Path(folder))
-            seed += 1
-            print(f"{sum(total.values())} files in {time.perf_counter() - start:.0f} s, next seed {seed}", flush=True)
-    for outcome, number in sorted(total.items()):
-        print(f"{outcome:20}{number:>9}")
+    read_entries.compiled()  # small files are read by the interpreted kernel otherwise
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        for parser in sys.argv[3:] or PARSERS:
+            start, total, following = time.perf_counter(), Counter[str](), seed
+            while (done := total.total()) < count:
+                total += fuzz(parser, min(_ROUND, count - done), following, Path(folder))
+                following += 1
+            outcome = ", ".join(f"{number} {what}" for what, number in sorted(total.items()))
+            print(f"{parser:20}{total.total()} files in {time.perf_counter() - start:.0f} s: {outcome}", flush=True)
 
 
 if __name__ == "__main__":

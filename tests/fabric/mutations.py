@@ -12,19 +12,32 @@ import numpy as np
 import spelled
 
 from obliv.errors import ObliviousError
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.fabric import Fabric, Finding
 from obliv.fabric.read import read, read_fabric, read_tables
 from obliv.fabric.subnet import read_guid2lid
 
 TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
     "ibnetdiscover": spelled.ibnetdiscover,
     "full": lambda fabric: spelled.ibnetdiscover(fabric, full=True),
+    "net": spelled.net,
     "ports": spelled.port_list,
     "links": spelled.link_info,
     "long links": lambda fabric: spelled.link_info(fabric, long=True),
     "subnet": spelled.subnet,
 }
 SPELLINGS = ("a", "a -a", "a -n", "b", "c")
+#: What each parser reads, by the names of the printers.
+PARSERS = {
+    "ibnetdiscover": ("ibnetdiscover", "full", "net"),
+    "ibnetdiscover -p": ("ports",),
+    "iblinkinfo": ("links", "long links"),
+    "opensm-subnet.lst": ("subnet",),
+    "ibroute": ("a", "a -a", "a -n"),
+    "opensm-lfts.dump": ("b",),
+    "opensm.fdbs": ("c",),
+    "guid2lid": ("guid2lid",),
+}
+_A_FABRIC = 50  # damaged files that are made of one
 WORDS = [
     b'"',
     b"#",
@@ -100,45 +113,48 @@ def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
     return data or b"\n"
 
 
-def fuzz(count: int, seed: int, folder: Path, *, slowest: float = 1.0) -> Counter[str]:
-    """Read `count` damaged files; how many were read, refused, or had findings, by kind of file."""
+def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = 1.0) -> Counter[str]:
+    """Give one parser `count` damaged files: how many were read, refused, or had findings.
+
+    Parameters
+    ----------
+    parser : str
+        One of `PARSERS`, or ``both``: a damaged topology of any dialect with sound tables.
+    """
     rng = np.random.default_rng(seed)
     outcome: Counter[str] = Counter()
-    path, other, given = folder / "damaged", folder / "sound", folder / "guid2lid"
+    path, given = folder / "damaged", folder / "tables"
     while True:
         fabric = spelled.random_fabric(rng, lmc=int(rng.integers(3)))
         tables = spelled.random_tables(rng, fabric)
         topologies = {name: print_it(fabric).encode() for name, print_it in TOPOLOGIES.items()}
         forwarding = {name: spelled.tables_text(tables, fabric, name).encode() for name in SPELLINGS}
-        lids = spelled.guid2lid(fabric).encode()
-        other.write_bytes(topologies["ibnetdiscover"])
-        everything = [*topologies.values(), *forwarding.values(), lids]
-        for _ in range(25):
-            if sum(outcome.values()) >= count:
+        everything = {**topologies, **forwarding, "guid2lid": spelled.guid2lid(fabric).encode()}
+        others = list(everything.values())
+        kinds = PARSERS.get(parser, tuple(TOPOLOGIES))
+        if parser == "both":
+            given.write_bytes(forwarding[SPELLINGS[int(rng.integers(len(SPELLINGS)))]])
+        for _ in range(_A_FABRIC):
+            if outcome.total() >= count:
                 return outcome
-            kind = str(rng.choice(["topology", "tables", "both", "guid2lid"], p=[0.45, 0.4, 0.1, 0.05]))
-            name = str(rng.choice(list(topologies if kind in ("topology", "both") else forwarding)))
-            sound = lids if kind == "guid2lid" else (topologies | forwarding)[name]
-            data = damaged(rng, sound, everything[int(rng.integers(len(everything)))])
+            kind = kinds[int(rng.integers(len(kinds)))]
+            data = damaged(rng, everything[kind], others[int(rng.integers(len(others)))])
             path.write_bytes(gzip.compress(data, 1) if rng.random() < 0.02 else data)
             start = time.process_time()
             try:
-                if kind == "topology":
-                    findings = read_fabric(path).findings
-                elif kind == "tables":
-                    findings = read_tables(path, fabric).findings
-                elif kind == "both":
-                    given.write_bytes(forwarding[str(rng.choice(SPELLINGS))])
+                if parser == "guid2lid":
+                    read_guid2lid(path)
+                    findings: tuple[Finding, ...] = ()
+                elif parser == "both":
                     scanned, found = read(path, lft=given)
                     findings = scanned.findings + (found.findings if found else ())
                 else:
-                    read_guid2lid(path)
-                    findings = ()
+                    findings = (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
             except ObliviousError as error:
-                assert str(error).isprintable(), (seed, str(error))
-                outcome["refused " + kind] += 1
+                assert str(error).isprintable(), (parser, seed, str(error))
+                outcome["refused"] += 1
             else:
-                assert all(each.message.isprintable() for each in findings), (seed, findings)
-                outcome[("noticed " if findings else "read ") + kind] += 1
+                assert all(each.message.isprintable() for each in findings), (parser, seed, findings)
+                outcome["noticed" if findings else "read"] += 1
             seconds = time.process_time() - start
-            assert seconds < slowest, (seed, kind, name, seconds)
+            assert seconds < slowest, (parser, seed, kind, seconds)

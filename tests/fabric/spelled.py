@@ -68,6 +68,19 @@ def ibnetdiscover(fabric: Fabric, *, full: bool = False, tab: str = "\t") -> str
     return "\n".join(out) + "\n"
 
 
+def net(fabric: Fabric) -> str:
+    """A .net file as people write them for ibsim: names and cables only."""
+    out = []
+    for v, kind in enumerate(fabric.kind):
+        ports = int(fabric.first_slot[v + 1] - fabric.first_slot[v]) - 1
+        out.append(f'{"Switch" if kind == "switch" else "Hca"} {ports} "{fabric.ident[v]}"')
+        for slot in cabled(fabric, v):
+            peer = int(fabric.peer[slot])
+            out.append(f'[{fabric.port_of(slot)}]\t"{fabric.ident[fabric.node_of[peer]]}"[{fabric.port_of(peer)}]')
+        out.append("")
+    return "\n".join(out) + "\n"
+
+
 def port_list(fabric: Fabric) -> str:
     out = []
     for v in reversed(range(fabric.nodes)):

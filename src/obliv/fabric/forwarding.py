@@ -155,11 +155,13 @@ def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
 
 
 def _owned(fabric: Fabric) -> Array:
-    owned = np.zeros(LAST_LID + 130, bool)
+    """Whether a LID is one of a port's."""
     slots = np.flatnonzero(fabric.lid)
-    for offset in range(128):
-        owned[fabric.lid[slots[(1 << fabric.lmc[slots].astype(np.int64)) > offset]] + offset] = True
-    return owned
+    first = fabric.lid[slots].astype(np.int64)
+    change = np.zeros(LAST_LID + 130, np.int64)
+    np.add.at(change, first, 1)
+    np.add.at(change, first + (1 << fabric.lmc[slots].astype(np.int64)), -1)
+    return np.cumsum(change) > 0
 
 
 def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:
