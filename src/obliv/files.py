@@ -9,11 +9,29 @@ import re
 import secrets
 import stat
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from obliv.errors import FileError, InputError, require_memory
+from obliv.errors import FileError, require_memory
 
-__all__ = ["lines", "read_bytes", "read_text", "require_place", "rows_of", "sha256_of", "shown", "write_whole"]
+__all__ = [
+    "GZIP",
+    "PACKED",
+    "lines",
+    "read_bytes",
+    "read_text",
+    "require_file",
+    "require_place",
+    "rows_of",
+    "sha256_of",
+    "shown",
+    "unpacked",
+    "write_pieces",
+    "write_whole",
+]
+
+GZIP = b"\x1f\x8b"  #: How a file that is compressed begins.
+PACKED = 1 << 14  #: Bytes of its pieces: what follows a member is copied for each, and there may be very many.
 
 _BINARY = (
     (b"\x89PNG", "a PNG image"),
@@ -43,41 +61,79 @@ def read_bytes(path: str | Path) -> bytes:
     FileError
         If it cannot be read, is no regular file, is cut short or is empty.
     """
+    size = require_file(path)
+    require_memory(60.0 * size, f"reading {path}")
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    if data.startswith(GZIP):
+        pieces = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
+        data = b"".join(unpacked(pieces, path, _MOST))
+    if not data.strip():
+        raise FileError("the file is empty", path)
+    return data
+
+
+def require_file(path: str | Path) -> int:
+    """The bytes of a regular file.
+
+    Raises
+    ------
+    FileError
+        If there is none of that name, or it is empty.
+    """
     try:
         about = Path(path).stat()
-        if stat.S_ISREG(about.st_mode):
-            require_memory(60.0 * about.st_size, f"reading {path}")
-            data = Path(path).read_bytes()
     except FileNotFoundError:
         raise FileError("there is no such file", path) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
-    except InputError:
-        raise
     except ValueError:  # a NUL in the name
         raise FileError("cannot be the name of a file", shown(str(path))) from None
     if stat.S_ISDIR(about.st_mode):
         raise FileError("is a directory: name a file in it", path)
     if not stat.S_ISREG(about.st_mode):
         raise FileError("is no regular file: save its content to a file first", path)
-    if data[:2] == b"\x1f\x8b":
-        data = _decompressed(data, path)
-    if not data.strip():
+    if about.st_size == 0:
         raise FileError("the file is empty", path)
-    return data
+    return about.st_size
 
 
-def _decompressed(data: bytes, path: str | Path) -> bytes:
-    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    try:
-        text = stream.decompress(data, _MOST + 1)
-    except zlib.error:
-        raise FileError("is compressed with gzip, but damaged", path) from None
-    if len(text) > _MOST:
-        raise FileError(f"holds more than {_MOST} bytes", path)
-    if not stream.eof:
-        raise FileError("is compressed with gzip, but cut short", path)
-    return text
+def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:
+    """What a file that is compressed with gzip holds, piece by piece.
+
+    Parameters
+    ----------
+    pieces : iterable of bytes
+        The file, in pieces of `PACKED`.
+    path : str or Path
+        Its name, for messages.
+    most : int
+        Bytes that it may hold: a small one can hold any number.
+    size : int
+        Bytes of the largest piece that is yielded.
+    """
+    member, total = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
+    for data in pieces:
+        while data:
+            if member.eof:  # files that were joined: one member follows another, zeros may fill the end
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            try:
+                text = member.decompress(data, size)
+            except zlib.error:
+                raise FileError("is compressed with gzip, but damaged: copy it again", path) from None
+            data = member.unused_data if member.eof else member.unconsumed_tail
+            total += len(text)
+            if total > most:
+                raise FileError(f"holds more than {most} bytes", path)
+            if text:
+                yield text
+    if not member.eof:
+        raise FileError("is compressed with gzip, but cut short: copy it again", path)
 
 
 def read_text(path: str | Path) -> str:
@@ -152,17 +208,22 @@ def write_whole(path: str | Path, data: bytes) -> None:
 
     A symbolic link, a device or a pipe keeps its place: what it leads to is written.
     """
+    write_pieces(path, [data])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """As :func:`write_whole`, what is too large to be held."""
     require_place(path)
-    target = Path(path)
     try:
-        target = Path(os.path.realpath(target))
-        if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(data)
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as stream:
+                stream.writelines(pieces)
             return
         draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
         try:
             with open(draft, "xb") as stream:
-                stream.write(data)
+                stream.writelines(pieces)
             os.replace(draft, target)
         except BaseException:
             with contextlib.suppress(OSError):

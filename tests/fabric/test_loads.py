@@ -106,7 +106,7 @@ def test_kernels_agree_compiled(seed: int) -> None:
     channels = routing.topology.channels
     filled = np.empty_like(pair), np.empty_like(times)
     last = np.full(channels, -1, np.int64)
-    spread_ways.compiled()(*routing.routes.ways, True, last, start[:-1].copy(), *filled)
+    spread_ways.compiled()(routing.routes.ways, True, last, start[:-1].copy(), *filled)
     assert (filled[0] == pair).all()
     assert (filled[1] == times).all()
     ones, bound = np.ones(5, np.int64), np.zeros(channels, np.int64)

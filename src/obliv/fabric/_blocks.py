@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import stat
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from obliv.errors import FileError
-from obliv.files import shown
+from obliv.files import GZIP, PACKED, require_file, unpacked
 
 __all__ = ["LONGEST", "Blocks", "lines_of"]
 
@@ -18,7 +16,6 @@ __all__ = ["LONGEST", "Blocks", "lines_of"]
 LONGEST = 4096
 
 _SIZE = 1 << 22
-_PACKED = 1 << 14  # of a compressed file: what follows a member is copied for each, and there may be very many
 _MOST = 1 << 36  # bytes that a compressed file may hold: a small one can hold any number
 
 
@@ -43,7 +40,7 @@ class Blocks:
 
     def __init__(self, path: str | Path, size: int = _SIZE) -> None:
         self.path = path
-        self.length = _length(path)
+        self.length = require_file(path)
         self.sha256 = ""
         self.ended = True
         self._size = size
@@ -78,37 +75,13 @@ class Blocks:
         digest = hashlib.sha256()
         try:
             with open(self.path, "rb") as stream:
-                start = stream.read(2)
+                packed = stream.read(len(GZIP)) == GZIP
                 stream.seek(0)
-                if start == b"\x1f\x8b":
-                    yield from self._unpacked(stream, digest)
-                else:
-                    yield from _pieces(stream, digest, self._size)
+                pieces = _pieces(stream, digest, PACKED if packed else self._size)
+                yield from unpacked(pieces, self.path, _MOST, self._size) if packed else pieces
         except OSError as error:
             raise FileError(f"cannot be read: {error.strerror or error}", self.path) from None
         self.sha256 = digest.hexdigest()
-
-    def _unpacked(self, stream: BinaryIO, digest: hashlib._Hash) -> Iterator[bytes]:
-        member, total = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
-        for data in _pieces(stream, digest, _PACKED):
-            while data:
-                if member.eof:  # files that were joined: one member follows another, zeros may fill the end
-                    data = data.lstrip(b"\0")
-                    if not data:
-                        break
-                    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-                try:
-                    text = member.decompress(data, self._size)
-                except zlib.error:
-                    raise FileError("is compressed with gzip, but damaged: copy it again", self.path) from None
-                data = member.unused_data if member.eof else member.unconsumed_tail
-                total += len(text)
-                if total > _MOST:
-                    raise FileError(f"holds more than {_MOST} bytes", self.path)
-                if text:
-                    yield text
-        if not member.eof:
-            raise FileError("is compressed with gzip, but cut short: copy it again", self.path)
 
 
 def lines_of(block: bytes) -> list[bytes]:
@@ -125,24 +98,6 @@ def _pieces(stream: BinaryIO, digest: hashlib._Hash, size: int) -> Iterator[byte
     while data := stream.read(size):
         digest.update(data)
         yield data
-
-
-def _length(path: str | Path) -> int:
-    try:
-        about = Path(path).stat()
-    except FileNotFoundError:
-        raise FileError("there is no such file", path) from None
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
-    except ValueError:  # a NUL in the name
-        raise FileError("cannot be the name of a file", shown(str(path))) from None
-    if stat.S_ISDIR(about.st_mode):
-        raise FileError("is a directory: name a file in it", path)
-    if not stat.S_ISREG(about.st_mode):
-        raise FileError("is no regular file: save its content to a file first", path)
-    if about.st_size == 0:
-        raise FileError("the file is empty", path)
-    return about.st_size
 
 
 def _plain(data: bytes, path: str | Path) -> bytes:

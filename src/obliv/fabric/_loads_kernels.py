@@ -1,39 +1,48 @@
-"""Kernels: what ways through a fabric put on its channels.
-
-``first``, ``to`` and ``row`` are those of :mod:`obliv.fabric._trace_kernels`; ``out[row, lid]`` is a port.  Sources
-that share their ways are a class: it starts at the switch ``node[r]``, leaf number ``leaf[r]``, and uses of every
-endpoint's LIDs those with the offsets ``low[r] .. high[r] - 1``, again from 0 where an endpoint has fewer.  LID k,
-``lid[k]`` with ``first_column[d] <= k < first_column[d + 1]``, belongs to endpoint d, and only where ``code[leaf, k]``
-is 0 does its way arrive; the others carry nothing.
-"""
+"""Kernels: what ways through a fabric put on its channels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["bound_channels", "carry", "heaviest", "narrowest", "spread_ways", "sum_channels"]
+__all__ = ["Ways", "bound_channels", "carry", "heaviest", "narrowest", "spread_ways", "sum_channels"]
 
 Array = Any
 
 
+class Ways(NamedTuple):
+    """Who takes which way: sources in classes that share theirs, LIDs, cables and tables.
+
+    Class r starts at the switch ``node[r]``, leaf number ``leaf[r]``, and uses of every endpoint's LIDs those with the
+    offsets ``low[r] .. high[r] - 1``, again from 0 where an endpoint has fewer.  A class without a switch, leaf -1,
+    sends to the endpoint at the other end of its cable only.  LID k, ``lid[k]`` with
+    ``first_column[d] <= k < first_column[d + 1]``, belongs to endpoint d, and only where ``code[leaf, k]`` is 0 does
+    its way arrive; the others carry nothing.  ``first``, ``to`` and ``row`` are those of
+    :mod:`obliv.fabric._trace_kernels`; ``out[row, lid]`` is a port.
+    """
+
+    class_of: Array  # of every endpoint
+    slot_of: Array  # of every endpoint
+    node: Array
+    leaf: Array
+    low: Array
+    high: Array
+    first_column: Array
+    lid: Array
+    code: Array
+    first: Array
+    to: Array
+    row: Array
+    out: Array
+    channel_of: Array  # of every slot
+
+
 @kernel
 def spread_ways(
-    node: Array,
-    leaf: Array,
-    low: Array,
-    high: Array,
-    first_column: Array,
-    lid: Array,
-    code: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    channel_of: Array,
+    ways: Ways,
     fill: bool,
     last: Array,
     cursor: Array,
@@ -45,25 +54,25 @@ def spread_ways(
     Pair r · endpoints + d stands once at a channel, in ``pair[cursor[c]]``, and ``times`` says how many of its ways
     cross it (no entries: every pair has one way).  Without `fill` they are only counted.  `last` must hold -1.
     """
-    ends = len(first_column) - 1
+    ends = len(ways.first_column) - 1
     many = len(times) > 0
-    for r in range(len(node)):
-        if leaf[r] < 0:
+    for r in range(len(ways.node)):
+        if ways.leaf[r] < 0:
             continue
         for d in range(ends):
-            begin = first_column[d]
-            size = first_column[d + 1] - begin
-            for o in range(low[r], high[r]):
+            begin = ways.first_column[d]
+            size = ways.first_column[d + 1] - begin
+            for o in range(ways.low[r], ways.high[r]):
                 k = begin + o % size
-                if code[leaf[r], k] != 0:
+                if ways.code[ways.leaf[r], k] != 0:
                     continue
-                v = node[r]
+                v = ways.node[r]
                 while True:
-                    slot = first[v] + np.int64(out[row[v], lid[k]])
-                    v = to[slot]
+                    slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
+                    v = ways.to[slot]
                     if v < 0:
                         break
-                    c = channel_of[slot]
+                    c = ways.channel_of[slot]
                     here = r * ends + d
                     if last[c] != here:
                         last[c] = here
@@ -123,48 +132,32 @@ def carry(
     source: Array,
     destination: Array,
     amount: Array,
-    class_of: Array,
-    slot_of_end: Array,
-    node: Array,
-    leaf: Array,
-    low: Array,
-    high: Array,
-    first_column: Array,
-    lid: Array,
-    code: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    channel_of: Array,
+    ways: Ways,
     total: Array,
 ) -> None:
-    """Add to every channel the amounts of flows, as often as a way of theirs crosses it; to -1 nothing flows.
-
-    A class without a switch, leaf -1, sends to the endpoint at the other end of its cable only.
-    """
+    """Add to every channel the amounts of flows, as often as a way of theirs crosses it; to -1 nothing flows."""
     for f in range(len(source)):
         s, d = source[f], destination[f]
         if s == d or d < 0:
             continue
-        r = class_of[s]
-        begin = first_column[d]
-        size = first_column[d + 1] - begin
-        for o in range(low[r], high[r]):
+        r = ways.class_of[s]
+        begin = ways.first_column[d]
+        size = ways.first_column[d + 1] - begin
+        for o in range(ways.low[r], ways.high[r]):
             k = begin + o % size
-            slot = slot_of_end[s]
-            if leaf[r] < 0:
-                if to[slot] == -3 - d:
-                    total[channel_of[slot]] += amount[f]
+            slot = ways.slot_of[s]
+            if ways.leaf[r] < 0:
+                if ways.to[slot] == -3 - d:
+                    total[ways.channel_of[slot]] += amount[f]
                 continue
-            if code[leaf[r], k] != 0:
+            if ways.code[ways.leaf[r], k] != 0:
                 continue
-            total[channel_of[slot]] += amount[f]
-            v = node[r]
+            total[ways.channel_of[slot]] += amount[f]
+            v = ways.node[r]
             while v >= 0:
-                slot = first[v] + np.int64(out[row[v], lid[k]])
-                total[channel_of[slot]] += amount[f]
-                v = to[slot]
+                slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
+                total[ways.channel_of[slot]] += amount[f]
+                v = ways.to[slot]
 
 
 @kernel
@@ -172,20 +165,7 @@ def heaviest(
     images: Array,
     most: Array,
     factor: Array,
-    class_of: Array,
-    slot_of_end: Array,
-    node: Array,
-    leaf: Array,
-    low: Array,
-    high: Array,
-    first_column: Array,
-    lid: Array,
-    code: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    channel_of: Array,
+    ways: Ways,
     total: Array,
     result: Array,
 ) -> None:
@@ -199,26 +179,7 @@ def heaviest(
         total[:] = 0
         for s in range(len(every)):
             amount[s] = min(most[0, s], most[1, images[p, s]])  # -1 is the last, which is not used
-        carry(
-            every,
-            images[p],
-            amount,
-            class_of,
-            slot_of_end,
-            node,
-            leaf,
-            low,
-            high,
-            first_column,
-            lid,
-            code,
-            first,
-            to,
-            row,
-            out,
-            channel_of,
-            total,
-        )
+        carry(every, images[p], amount, ways, total)
         best = 0
         for c in range(len(total)):
             best = max(best, total[c] * factor[c])
@@ -230,42 +191,29 @@ def narrowest(
     source: Array,
     destination: Array,
     load: Array,
-    class_of: Array,
-    slot_of_end: Array,
-    node: Array,
-    leaf: Array,
-    low: Array,
-    high: Array,
-    first_column: Array,
-    lid: Array,
-    code: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    channel_of: Array,
+    ways: Ways,
     result: Array,
 ) -> None:
     """The largest load on the ways of each pair, 0 where none of them arrives."""
     for f in range(len(source)):
         s, d = source[f], destination[f]
-        r = class_of[s]
-        begin = first_column[d]
-        size = first_column[d + 1] - begin
+        r = ways.class_of[s]
+        begin = ways.first_column[d]
+        size = ways.first_column[d + 1] - begin
         best = 0
-        for o in range(low[r], high[r]):
+        for o in range(ways.low[r], ways.high[r]):
             k = begin + o % size
-            slot = slot_of_end[s]
-            if leaf[r] < 0:
-                if to[slot] == -3 - d:
-                    best = max(best, load[channel_of[slot]])
+            slot = ways.slot_of[s]
+            if ways.leaf[r] < 0:
+                if ways.to[slot] == -3 - d:
+                    best = max(best, load[ways.channel_of[slot]])
                 continue
-            if code[leaf[r], k] != 0:
+            if ways.code[ways.leaf[r], k] != 0:
                 continue
-            best = max(best, load[channel_of[slot]])
-            v = node[r]
+            best = max(best, load[ways.channel_of[slot]])
+            v = ways.node[r]
             while v >= 0:
-                slot = first[v] + np.int64(out[row[v], lid[k]])
-                best = max(best, load[channel_of[slot]])
-                v = to[slot]
+                slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
+                best = max(best, load[ways.channel_of[slot]])
+                v = ways.to[slot]
         result[f] = best

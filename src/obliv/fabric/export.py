@@ -11,10 +11,10 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from obliv.errors import SpecError, TopologyError, did_you_mean, extra
-from obliv.fabric._plain import write_pieces
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.net import write_net
 from obliv.fabric.network import network, safe
+from obliv.files import write_pieces
 from obliv.io.anynet import write_anynet as write_topology
 from obliv.specs import door
 

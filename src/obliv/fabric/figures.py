@@ -176,9 +176,9 @@ def bisection(
         pairs = drawn[:half], drawn[half : 2 * half]
         total = np.zeros(topology.channels, np.int64)
         work = 30.0 * half * routes.denominator * samples
-        run(carry, work, *pairs, every, *routes.ends, *routes.ways, total)
+        run(carry, work, *pairs, every, routes.ways, total)
         most = np.empty(half, np.int64)
-        run(narrowest, work, *pairs, total * factor, *routes.ends, *routes.ways, most)
+        run(narrowest, work, *pairs, total * factor, routes.ways, most)
         loads, counts = np.unique(most[most > 0], return_counts=True)
         got = sum(
             (Fraction(count * common, load) for load, count in zip(loads.tolist(), counts.tolist(), strict=True)),
@@ -208,7 +208,7 @@ def _largest(
     def solve(images: Array) -> Array:
         result = np.empty(len(images), np.int64)
         total = np.zeros(topology.channels, np.int64)
-        run(heaviest, work, images, most, factor, *routes.ends, *routes.ways, total, result)
+        run(heaviest, work, images, most, factor, routes.ways, total, result)
         return result
 
     parts: list[Array] = []

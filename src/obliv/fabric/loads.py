@@ -48,12 +48,12 @@ class FabricLoads(PairLoads):
         many, nothing = self.denominator > 1, np.zeros(0, np.uint8)
         kind: Any = np.int32 if routes.classes * self.terminals < 2**31 else np.int64
         work = 30.0 * routes.classes * self.terminals * self.denominator
-        run(spread_ways, work, *routes.ways, False, last, cursor, np.zeros(0, kind), nothing)
+        run(spread_ways, work, routes.ways, False, last, cursor, np.zeros(0, kind), nothing)
         start = np.concatenate([[0], np.cumsum(cursor)])
         require_memory((kind(0).itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
         pair, times = np.empty(start[-1], kind), np.empty(start[-1] if many else 0, np.uint8)
         last[:] = -1
-        run(spread_ways, work, *routes.ways, True, last, start[:-1].copy(), pair, times)
+        run(spread_ways, work, routes.ways, True, last, start[:-1].copy(), pair, times)
         return start, pair, times
 
     def weights(self, channel: int) -> Weights:
@@ -168,7 +168,7 @@ class FabricLoads(PairLoads):
             amount = amount.astype(object)
         total: Array = np.zeros(self.topology.channels, amount.dtype)
         flows = traffic.source.astype(np.int64), traffic.destination.astype(np.int64), amount
-        run(carry, 30.0 * len(amount) * self.denominator, *flows, *self.routes.ends, *self.routes.ways, total)
+        run(carry, 30.0 * len(amount) * self.denominator, *flows, self.routes.ways, total)
         return total
 
 

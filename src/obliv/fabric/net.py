@@ -6,8 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from obliv.errors import FileError
-from obliv.fabric._plain import plain, write_pieces
+from obliv.fabric._plain import plain
 from obliv.fabric.fabric import RATES, Fabric
+from obliv.files import write_pieces
 
 __all__ = ["rate_name", "write_net"]
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import RoutingError, SpecError
+from obliv.fabric._loads_kernels import Ways
 from obliv.fabric.network import FabricTopology
 from obliv.fabric.tables import Tables
 from obliv.fabric.trace import Ending, Traces, Wiring, trace_all, wiring
@@ -65,16 +66,12 @@ class Routes:
         return ptr.astype(np.int64), ids.astype(np.int64)
 
     @property
-    def ways(self) -> tuple[Array, ...]:
+    def ways(self) -> Ways:
         """What kernels take of classes, LIDs, cables and tables."""
-        traces, wires = self.traces, self.wires
-        begin = (self.node, self.leaf, self.low, self.high, traces.first_column, traces.lid, traces.code)
-        return (*begin, wires.first, wires.to, wires.row, self.tables.out, self.topology.channel_of)
-
-    @property
-    def ends(self) -> tuple[Array, Array]:
-        """The class and the slot of every endpoint."""
-        return self.class_of, self.topology.fabric.endpoints
+        traces, wires, topology = self.traces, self.wires, self.topology
+        classes = self.class_of, topology.fabric.endpoints, self.node, self.leaf, self.low, self.high
+        lids = traces.first_column, traces.lid, traces.code
+        return Ways(*classes, *lids, wires.first, wires.to, wires.row, self.tables.out, topology.channel_of)
 
     def columns(self, r: int, destination: int) -> Array:
         """The LIDs that a class uses for a destination, by their place among all."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from obliv.errors import FileError
-from obliv.fabric._plain import plain, write_pieces
+from obliv.fabric._plain import plain
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.tables import NONE, Tables
+from obliv.files import write_pieces
 
 __all__ = ["write_tables"]
 

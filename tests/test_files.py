@@ -1,0 +1,70 @@
+"""Files are read whole or refused, and written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from obliv.errors import FileError
+from obliv.files import read_bytes, unpacked, write_pieces, write_whole
+
+
+def test_joined_compressed_files_are_read_to_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "joined.gz"
+    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n") + bytes(300))
+    assert read_bytes(path) == b"one\ntwo\n"
+
+
+def test_very_many_joined_files(tmp_path: Path) -> None:
+    path = tmp_path / "members.gz"
+    path.write_bytes(gzip.compress(b"x") * 100_000)
+    assert read_bytes(path) == b"x" * 100_000
+
+
+@pytest.mark.parametrize("keep", [2, 11, 30, -1])
+def test_compressed_files_that_are_cut_short(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "cut.gz"
+    path.write_bytes(gzip.compress(b"a line of text\n" * 9)[:keep])
+    with pytest.raises(FileError, match="cut short"):
+        read_bytes(path)
+
+
+def test_compressed_files_that_are_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.gz"
+    path.write_bytes(gzip.compress(b"one\n") + b"two\n")
+    with pytest.raises(FileError, match="damaged"):
+        read_bytes(path)
+
+
+def test_what_a_compressed_file_may_hold() -> None:
+    data = gzip.compress(bytes(100_000))
+    assert sum(map(len, unpacked([data], "x", 100_000))) == 100_000
+    with pytest.raises(FileError, match="holds more than 99999 bytes"):
+        list(unpacked([data], "x", 99_999))
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_writing_that_breaks_off_leaves_what_was_there(tmp_path: Path, there: bool) -> None:
+    path = tmp_path / "file"
+    if there:
+        path.write_bytes(b"before")
+
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_pieces(path, pieces())
+    assert [each.name for each in tmp_path.iterdir()] == (["file"] if there else [])
+    assert not there or path.read_bytes() == b"before"
+
+
+def test_a_link_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "far").write_bytes(b"before")
+    (tmp_path / "near").symlink_to("far")
+    write_whole(tmp_path / "near", b"after")
+    assert (tmp_path / "near").is_symlink()
+    assert (tmp_path / "far").read_bytes() == b"after"
