@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from obliv.errors import InputError, require_memory
+from obliv.errors import InputError
 from obliv.files import shown
+from obliv.results.saved import inflated
 from obliv.specs import topologies
 from obliv.topology.leveled import Leveled, given
 
@@ -95,16 +94,10 @@ def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
     """An array of whole numbers from 0, packed or plain; int32 where they are below 2^31."""
     array: Any
     if isinstance(value, dict):
-        shape = value["shape"]
-        if value["dtype"] != "int64" or not isinstance(shape, list) or not all(_is_size(n) for n in shape):
-            raise ValueError(f"{what!r} is packed in an unknown way")
-        size = 8 * prod(shape)
-        require_memory(3.0 * size, f"{what} of {size // 8} numbers")
-        stream = zlib.decompressobj()
-        data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
-        if len(data) != size:
-            raise ValueError(f"{what!r} does not hold the {size // 8} numbers that it announces")
-        array = np.frombuffer(data, "<i8").reshape(shape)
+        try:
+            array = inflated(value)
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            raise ValueError(f"{what!r} cannot be unpacked: {error}") from None
     else:
         if not isinstance(value, list):
             raise ValueError(f"{what!r} is no list of whole numbers")
@@ -122,7 +115,3 @@ def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
     if array.size and not 0 <= array.min() <= array.max() < below:
         raise ValueError(f"{what!r} holds a number that is negative or too large")
     return array.astype(np.int32) if below <= 2**31 else array
-
-
-def _is_size(n: Any) -> bool:
-    return type(n) is int and 0 <= n < 2**31

@@ -11,12 +11,13 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from obliv.errors import FileError
+from obliv.errors import FileError, require_memory
 from obliv.files import read_bytes, write_whole
 
-__all__ = ["digest_of", "pack", "read_json", "unpack", "unpack_array", "write_json"]
+__all__ = ["digest_of", "inflated", "pack", "read_json", "unpack", "unpack_array", "write_json"]
 
 
+_BYTES = 2**33  # of the largest array
 _DIGITS = 4000  # longer numbers are no claim of ours, and slow to read
 
 
@@ -50,7 +51,7 @@ def unpack(value: Any) -> Any:
         If it holds anything else.
     """
     if isinstance(value, dict):
-        return _inflated(value).tolist()
+        return inflated(value).tolist()
     if isinstance(value, list):
         return [unpack(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -65,7 +66,7 @@ def unpack_array(value: Any) -> Any:
     import numpy as np
 
     if isinstance(value, dict):
-        return _inflated(value)
+        return inflated(value)
     whole = unpack(value)
     try:
         array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
@@ -74,15 +75,17 @@ def unpack_array(value: Any) -> Any:
     return array
 
 
-def _inflated(value: dict[str, Any]) -> Any:
+def inflated(value: dict[str, Any]) -> Any:
+    """An int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error where it is none."""
     import numpy as np
 
     shape = value["shape"]
-    if value["dtype"] != "int64" or not all(isinstance(n, int) and 0 < n < 2**28 for n in shape):
+    if value["dtype"] != "int64" or not all(type(n) is int and 0 <= n < 2**31 for n in shape):
         raise ValueError("an array that is not int64")
     size = 8 * prod(shape)
-    if size > 2**31:
+    if size > _BYTES:
         raise ValueError(f"an array of {prod(shape)} numbers")
+    require_memory(2.0 * size, f"an array of {prod(shape)} numbers")
     stream = zlib.decompressobj()
     data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
     if len(data) != size:
