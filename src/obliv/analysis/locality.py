@@ -18,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import InputError, RoutingError
-from obliv.kernels import run
 from obliv.loads.pair_loads import PairLoads
 from obliv.loads.programs import ANYWHERE, TO_INTERMEDIATE, Program
 from obliv.results import provenance
 from obliv.results.locality import Locality
-from obliv.routing._kernels import distances_to
 from obliv.routing.cartesian import SPREAD
+from obliv.routing.distances import Distances
 from obliv.routing.graph import MinimalRouting
 from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase, checked_paths
 from obliv.topology.cartesian import Axis, Cartesian
@@ -113,14 +112,9 @@ def minimal_hops(topology: Topology) -> Fraction:
 
 def _distances(topology: Topology) -> Iterator[Array]:
     """To every terminal in turn the distances from all terminals."""
-    order = np.argsort(topology.head, kind="stable")
-    counts = np.bincount(topology.head, minlength=topology.nodes)
-    first, tails = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), topology.tail[order]
-    far, queue = np.empty(topology.nodes, np.int64), np.empty(topology.nodes, np.int64)
-    work = 10.0 * topology.channels * len(topology.terminals)
+    far = Distances(topology.nodes, topology.tail, topology.head, len(topology.terminals))
     for destination in topology.terminals.tolist():
-        run(distances_to, work, destination, first, tails, far, queue)
-        reached = far[topology.terminals]
+        reached = far([destination])[topology.terminals]
         if (reached < 0).any():
             lost = topology.name_of(int(topology.terminals[int(np.argmin(reached))]))
             raise InputError(f"{topology.spec}: {topology.name_of(destination)} cannot be reached from {lost}")

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliv.kernels import kernel
+from obliv.routing._distance_kernels import distances_to
+
+__all__ = ["Side", "climb_to", "fill_tables", "port_down", "port_up"]
+
+Array = Any
+
+
+class Side(NamedTuple):
+    """Neighbours above or below, and the ports that lead there: those of switch v from ``first[v]`` on."""
+
+    first: Array
+    to: Array
+    port: Array
 
 
 @kernel
 def fill_tables(
-    order: Any,
-    first_up: Any,
-    up_to: Any,
-    up_port: Any,
-    first_down: Any,
-    down_to: Any,
-    down_port: Any,
-    ideal: Any,
-    size: Any,
-    shift: Any,
-    level: Any,
-    home: Any,
-    home_port: Any,
-    want: Any,
-    step: Any,
-    out: Any,
+    order: Array,
+    up: Side,
+    down: Side,
+    ideal: Array,
+    size: Array,
+    shift: Array,
+    level: Array,
+    home: Array,
+    home_port: Array,
+    want: Array,
+    step: int,
+    out: Array,
 ) -> None:
     """Ports of all switches for destinations that are sorted by the switch where they are.
 
@@ -38,12 +47,12 @@ def fill_tables(
     ----------
     order : int32 array, shape (switches,)
         Switches, highest first.
-    first_up, up_to, up_port, first_down, down_to, down_port : int arrays
-        Neighbours above and below, and the ports that lead there: those of v from ``first_up[v]`` on.
+    up, down : Side
     ideal : uint8 array, shape (switches, most)
         Ports upwards by their number in the tree, 0 where one is missing.
     size, shift, level : int32 arrays, shape (switches,)
-        The number of `ideal` ports (0: none), what is added to what is wanted, the row of `want`.
+        The number of `ideal` ports (0: none; -1: nothing is wanted), what is added to what is wanted, the row of
+        `want`.
     home, home_port : int32 arrays, shape (columns,)
         The switch of every destination and its port there.
     want : int32 array, shape (levels, columns)
@@ -54,79 +63,80 @@ def fill_tables(
         Filled in; 255 where no way leads.
     """
     switches = len(order)
-    down = np.full(switches, -1, np.int32)
+    near = np.full(switches, -1, np.int32)
     hops = np.full(switches, -1, np.int32)
-    extra_up = np.zeros(len(up_to), np.int32)
-    extra_down = np.zeros(len(down_to), np.int32)
     queue = np.empty(switches, np.int32)
+    often_up = np.zeros(len(up.to), np.int32)
+    often_down = np.zeros(len(down.to), np.int32)
     before = -1
     for column in range(len(home)):
         goal = home[column]
         if goal != before:
             before = goal
-            for v in range(switches):
-                down[v] = -1
-                hops[v] = -1
-            down[goal] = 0
-            queue[0] = goal
-            head, tail = 0, 1
-            while head < tail:
-                v = queue[head]
-                head += 1
-                for e in range(first_up[v], first_up[v + 1]):
-                    w = up_to[e]
-                    if down[w] < 0:
-                        down[w] = down[v] + 1
-                        queue[tail] = w
-                        tail += 1
-            for v in order:
-                hops[v] = down[v]
-                if down[v] < 0:
-                    for e in range(first_up[v], first_up[v + 1]):
-                        far = hops[up_to[e]]
-                        if far >= 0 and (hops[v] < 0 or far + 1 < hops[v]):
-                            hops[v] = far + 1
+            distances_to(home[column : column + 1], up.first, up.to, near, queue)
+            climb_to(order, up, near, hops)
         for v in range(switches):
             wanted = want[level[v], column]
             if v == goal:
                 out[v, column] = home_port[column]
             elif hops[v] < 0:
                 out[v, column] = 255
-            elif down[v] >= 0:
-                best = -1
-                fits = 0
-                for e in range(first_down[v], first_down[v + 1]):
-                    if down[down_to[e]] == down[v] - 1:
-                        fits += 1
-                        if best < 0 or extra_down[e] < extra_down[best]:
-                            best = e
-                if fits > 1 and size[v] >= 0:
-                    chosen = wanted % fits
-                    for e in range(first_down[v], first_down[v + 1]):
-                        if down[down_to[e]] == down[v] - 1:
-                            if chosen == 0:
-                                best = e
-                            chosen -= 1
-                extra_down[best] += 1
-                out[v, column] = down_port[best]
+            elif near[v] >= 0:
+                out[v, column] = port_down(v, wanted if size[v] >= 0 else -1, near, down, often_down)
             else:
-                best = -1
-                hit = False
-                if size[v] > 0:
-                    number = (wanted + shift[v]) % size[v]
-                    for _ in range(size[v]):
-                        port = ideal[v, number]
-                        for e in range(first_up[v], first_up[v + 1]):
-                            if up_port[e] == port and hops[up_to[e]] >= 0 and hops[up_to[e]] == hops[v] - 1:
-                                best = e
-                                hit = True
-                        if hit or step == 0:
-                            break
-                        number = (number + step) % size[v]
-                if not hit:
-                    for e in range(first_up[v], first_up[v + 1]):
-                        far = hops[up_to[e]]
-                        if far >= 0 and far == hops[v] - 1 and (best < 0 or extra_up[e] < extra_up[best]):
-                            best = e
-                    extra_up[best] += 1
-                out[v, column] = up_port[best]
+                number = (wanted + shift[v]) % size[v] if size[v] > 0 else -1
+                out[v, column] = port_up(v, number, size[v], step, hops, ideal, up, often_up)
+
+
+@kernel
+def climb_to(order: Array, up: Side, near: Array, hops: Array) -> None:
+    """Fewest hops of ways that climb, then come down; `near` counts those that only come down, -1 for none."""
+    for v in order:
+        hops[v] = near[v]
+        if near[v] < 0:
+            for e in range(up.first[v], up.first[v + 1]):
+                far = hops[up.to[e]]
+                if far >= 0 and (hops[v] < 0 or far + 1 < hops[v]):
+                    hops[v] = far + 1
+
+
+@kernel
+def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int:
+    """A port down the shortest way: of so many the one that is wanted, -1 for the one least often taken."""
+    best = -1
+    fits = 0
+    for e in range(down.first[v], down.first[v + 1]):
+        if near[down.to[e]] == near[v] - 1:
+            fits += 1
+            if best < 0 or often[e] < often[best]:
+                best = e
+    if fits > 1 and wanted >= 0:
+        chosen = wanted % fits
+        for e in range(down.first[v], down.first[v + 1]):
+            if near[down.to[e]] == near[v] - 1:
+                if chosen == 0:
+                    best = e
+                chosen -= 1
+    often[best] += 1
+    return int(down.port[best])
+
+
+@kernel
+def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
+    """A port up the shortest way: the one of that number, -1 for none, or as :func:`fill_tables` says."""
+    best = -1
+    if number >= 0:
+        for _ in range(size):
+            for e in range(up.first[v], up.first[v + 1]):
+                if up.port[e] == ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
+                    best = e
+            if best >= 0 or step == 0:
+                break
+            number = (number + step) % size
+    if best < 0:
+        for e in range(up.first[v], up.first[v + 1]):
+            far = hops[up.to[e]]
+            if far >= 0 and far == hops[v] - 1 and (best < 0 or often[e] < often[best]):
+                best = e
+        often[best] += 1
+    return int(up.port[best])

@@ -62,9 +62,8 @@ def filled(
     size = frame.size if plan is not None else np.full_like(frame.size, -1)
     home_port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
     ports = np.empty((len(switches), len(lids)), np.uint8)
-    sides = (*frame.up, *frame.down)
     goal = (home.astype(np.int32), home_port.astype(np.int32))
-    arrays = (frame.order, *sides, frame.ideal, size, shift, frame.level, *goal, want, step, ports)
+    arrays = (frame.order, frame.up, frame.down, frame.ideal, size, shift, frame.level, *goal, want, step, ports)
     run(fill_tables, 10.0 * ports.size, *arrays)
     out = np.full((len(switches), top + 1), NONE, np.uint8)
     out[:, lids] = ports

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import RoutingError
+from obliv.fabric._route_kernels import Side
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.shape import Shape
+from obliv.routing.distances import Distances
 
 __all__ = ["Frame", "frame_of_tree", "frame_up_down"]
 
@@ -28,8 +29,8 @@ class Frame:
     ----------
     order : int32 array
         Rows, highest first.
-    up, down : (first, to, port), three int arrays each
-        Neighbours and the ports that lead there; those of row v stand from ``first[v]`` on.
+    up, down : Side
+        Neighbours above and below, and the ports that lead there.
     ideal : uint8 array, shape (rows, most)
         Ports upwards by their number in the tree, parent by parent and then again for parallel cables; 0 if missing.
     size : int32 array
@@ -41,8 +42,8 @@ class Frame:
     """
 
     order: Array
-    up: tuple[Array, Array, Array]
-    down: tuple[Array, Array, Array]
+    up: Side
+    down: Side
     ideal: Array
     size: Array
     level: Array
@@ -61,14 +62,16 @@ def frame_of_tree(fabric: Fabric, shape: Shape) -> Frame:
     ideal = np.zeros((len(switches), max(1, int(size.max(initial=1)))), np.uint8)
     width = shape.tree.width
     cabled = _ports_between(fabric)
-    for row, (node, at, own) in enumerate(zip(switches.tolist(), level.tolist(), number.tolist(), strict=True)):
+    row_of = {node: row for row, node in enumerate(switches.tolist())}
+    for row, (at, own) in enumerate(zip(level.tolist(), number.tolist(), strict=True)):
         if at < 1 or at >= shape.levels:
             continue
         sub, place = divmod(own, width[at])
         for port in range(shape.parents[at]):
             above = sub // shape.children[at] * width[at + 1] + place * shape.parents[at] + port
-            for cable, slot in enumerate(cabled.get((node, shape.node_of(at + 1, above)), ())[: shape.cables[at]]):
-                ideal[row, cable * shape.parents[at] + port] = fabric.port_of(slot)
+            cables = cabled.get((row, row_of.get(shape.node_of(at + 1, above), -1)), [])
+            for cable, own_port in enumerate(cables[: shape.cables[at]]):
+                ideal[row, cable * shape.parents[at] + port] = own_port
     index = np.where(level == 1, number % (shape.children[1] if shape.levels > 1 else 1), 0).astype(np.int32)
     return Frame(*_above_and_below(fabric, rank), ideal, size, frame_level, index)
 
@@ -76,69 +79,51 @@ def frame_of_tree(fabric: Fabric, shape: Shape) -> Frame:
 def frame_up_down(fabric: Fabric) -> Frame:
     """Up*/down* for any fabric: a switch in the middle is the highest, the farther from it the lower."""
     switches = fabric.switches
-    row = {node: r for r, node in enumerate(switches.tolist())}
-    near: list[list[int]] = [[] for _ in switches]
-    for one, other in _ports_between(fabric):
-        near[row[one]].append(row[other])
-    far = [_distances(near, v) for v in range(len(near))]
-    if not far:
+    if not len(switches):
         raise RoutingError(f"{fabric.name} has no switch: there is nothing to route")
-    reach = max(sum(d >= 0 for d in each) for each in far)
-    root = min(
-        (v for v in range(len(far)) if sum(d >= 0 for d in far[v]) == reach),
-        key=lambda v: (max(far[v]), sum(far[v]), v),
-    )
-    depth = np.array(far[root])
+    tail, head, _ = _between(fabric)
+    far = Distances(len(switches), tail, head, len(switches))
+    depth = min((far([v]) for v in range(len(switches))), key=_eccentricity)
     rank = np.lexsort((np.arange(len(depth)), np.where(depth < 0, len(depth), depth)))
     zeros = np.zeros(len(switches), np.int32)
     return Frame(*_above_and_below(fabric, rank), np.zeros((len(switches), 1), np.uint8), zeros, zeros, zeros)
 
 
 def _ports_between(fabric: Fabric) -> dict[tuple[int, int], list[int]]:
-    """The slots that lead from one switch to another, by the two nodes."""
-    is_switch = np.zeros(fabric.nodes, bool)
-    is_switch[fabric.switches] = True
-    slots = np.flatnonzero(fabric.peer >= 0)
-    tail, head = fabric.node_of[slots], fabric.node_of[fabric.peer[slots]]
-    kept = is_switch[tail] & is_switch[head] & (tail != head)
+    """The ports that lead from one switch to another, by their rows."""
     found: dict[tuple[int, int], list[int]] = {}
-    for slot, a, b in zip(slots[kept].tolist(), tail[kept].tolist(), head[kept].tolist(), strict=True):
-        found.setdefault((a, b), []).append(slot)
+    for a, b, port in zip(*(column.tolist() for column in _between(fabric)), strict=True):
+        found.setdefault((a, b), []).append(port)
     return found
 
 
-def _above_and_below(fabric: Fabric, order: Array) -> tuple[Array, tuple[Any, ...], tuple[Any, ...]]:
-    switches = fabric.switches
-    row = np.full(fabric.nodes, -1, np.int64)
-    row[switches] = np.arange(len(switches))
-    height = np.empty(len(switches), np.int64)
-    height[order] = np.arange(len(switches))[::-1]
-    slots = np.flatnonzero(fabric.peer >= 0)
-    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.peer[slots]]]
-    kept = (tail >= 0) & (head >= 0) & (tail != head)
-    slots, tail, head = slots[kept], tail[kept], head[kept]
-    port = slots - fabric.first_slot[fabric.node_of[slots]]
-    sides = []
-    for upwards in (True, False):
-        mine = (height[head] > height[tail]) == upwards
-        sides.append(_listed(len(switches), tail[mine], head[mine], port[mine]))
+def _above_and_below(fabric: Fabric, order: Array) -> tuple[Array, Side, Side]:
+    height = np.empty(len(order), np.int64)
+    height[order] = np.arange(len(order))[::-1]
+    tail, head, port = _between(fabric)
+    up = height[head] > height[tail]
+    sides = [_listed(len(order), tail[mine], head[mine], port[mine]) for mine in (up, ~up)]
     return order.astype(np.int32), sides[0], sides[1]
 
 
-def _listed(rows: int, tail: Array, head: Array, port: Array) -> tuple[Array, Array, Array]:
+def _between(fabric: Fabric) -> tuple[Array, Array, Array]:
+    """The cables from one switch to another: their rows, and the port at the first."""
+    row = np.full(fabric.nodes, -1, np.int64)
+    row[fabric.switches] = np.arange(len(fabric.switches))
+    slots = np.flatnonzero(fabric.peer >= 0)
+    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.peer[slots]]]
+    kept = (tail >= 0) & (head >= 0) & (tail != head)
+    slots = slots[kept]
+    return tail[kept], head[kept], slots - fabric.first_slot[fabric.node_of[slots]]
+
+
+def _listed(rows: int, tail: Array, head: Array, port: Array) -> Side:
     by = np.lexsort((port, tail))
     first = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=rows))]).astype(np.int32)
-    return first, head[by].astype(np.int32), port[by].astype(np.int32)
+    return Side(first, head[by].astype(np.int32), port[by].astype(np.int32))
 
 
-def _distances(near: list[list[int]], start: int) -> list[int]:
-    far = [-1] * len(near)
-    far[start] = 0
-    queue = deque([start])
-    while queue:
-        v = queue.popleft()
-        for w in near[v]:
-            if far[w] < 0:
-                far[w] = far[v] + 1
-                queue.append(w)
-    return far
+def _eccentricity(far: Array) -> tuple[int, int, int]:
+    """How few switches are reached, how far the farthest is, and all together; the least is in the middle."""
+    reached = far[far >= 0]
+    return -len(reached), int(reached.max()), int(reached.sum())

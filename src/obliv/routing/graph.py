@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import RoutingError
-from obliv.kernels import run
 from obliv.loads.enumerate import Hops
-from obliv.routing._kernels import distances_to
+from obliv.routing.distances import Distances
 from obliv.routing.routing import HopRouting
 from obliv.specs import routings
 from obliv.topology.topology import Topology
@@ -31,17 +30,12 @@ class MinimalRouting(HopRouting):
         self._distances = lru_cache(maxsize=4)(self._measured)
 
     @cached_property
-    def _incoming(self) -> tuple[Array, Array]:
-        """The tails of the channels into each node."""
+    def _far(self) -> Distances:
         topology = self.topology
-        order = np.argsort(topology.head, kind="stable")
-        counts = np.bincount(topology.head, minlength=topology.nodes)
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), topology.tail[order]
+        return Distances(topology.nodes, topology.tail, topology.head, len(topology.terminals))
 
     def _measured(self, destination: int) -> Array:
-        far, queue = np.empty(self.topology.nodes, np.int64), np.empty(self.topology.nodes, np.int64)
-        work = 10.0 * self.topology.channels * len(self.topology.terminals)
-        run(distances_to, work, destination, *self._incoming, far, queue)
+        far = self._far([destination])
         if (far[self.topology.terminals] < 0).any():
             lost = int(self.topology.terminals[np.argmax(far[self.topology.terminals] < 0)])
             name = self.topology.name_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import RoutingError
+from obliv.routing.distances import Distances
 from obliv.routing.routing import HopRouting
 from obliv.specs import routings
 from obliv.topology.topology import Topology
@@ -39,25 +39,34 @@ class UpDown(HopRouting):
         topology = self.topology
         if isinstance(topology, Tree):
             return np.array([topology.level_of(v) for v in range(topology.nodes)])
-        outwards = _neighbours(topology, topology.tail, topology.head)
+        far = Distances(topology.nodes, topology.head, topology.tail, topology.nodes)  # along channels
         if topology.all_terminals:
-            far = [max(_distances(outwards, [v])) for v in range(topology.nodes)]
-            roots = [int(np.argmin(far))]
+            roots = [int(np.argmin([far([v]).max() for v in range(topology.nodes)]))]
         else:
-            near = np.array(_distances(outwards, topology.terminals.tolist()))
+            near = far(topology.terminals)
             roots = np.flatnonzero(near == near.max()).tolist()
-        depth = np.array(_distances(outwards, roots))
+        depth = far(roots)
         order = np.lexsort((np.arange(topology.nodes), depth))
         rank: Array = np.empty(topology.nodes, np.int64)
         rank[order] = np.arange(topology.nodes)[::-1]
         return rank
 
+    @cached_property
+    def _up(self) -> Array:
+        """Whether a channel leads up."""
+        return np.asarray(self.rank[self.topology.head] > self.rank[self.topology.tail])
+
+    @cached_property
+    def _down(self) -> Distances:
+        """Hops over channels that lead down."""
+        topology, down = self.topology, ~self._up
+        return Distances(topology.nodes, topology.tail[down], topology.head[down], len(topology.terminals))
+
     def _measured(self, destination: int) -> tuple[Array, Array]:
         """Hops down to a destination from every node (-1 where no way leads down), and hops at all."""
         topology, rank = self.topology, self.rank
-        up = rank[topology.head] > rank[topology.tail]
-        below = _neighbours(topology, topology.head[~up], topology.tail[~up])
-        down = np.array(_distances(below, [destination]))
+        up = self._up
+        down = self._down([destination])
         hops = down.copy()
         first = topology.first_channel
         for v in np.argsort(-rank, kind="stable").tolist():  # highest first: what lies above is known
@@ -85,24 +94,3 @@ class UpDown(HopRouting):
         return [
             c for c in channels if rank[head[c]] > rank[node] and hops[node] > 0 and hops[head[c]] == hops[node] - 1
         ]
-
-
-def _neighbours(topology: Topology, tail: Array, head: Array) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(topology.nodes)]
-    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
-        found[a].append(b)
-    return found
-
-
-def _distances(neighbours: list[list[int]], starts: list[int]) -> list[int]:
-    far = [-1] * len(neighbours)
-    for v in starts:
-        far[v] = 0
-    queue = deque(starts)
-    while queue:
-        v = queue.popleft()
-        for w in neighbours[v]:
-            if far[w] < 0:
-                far[w] = far[v] + 1
-                queue.append(w)
-    return far

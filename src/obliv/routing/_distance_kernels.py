@@ -1,4 +1,4 @@
-"""Kernel: distances to one destination."""
+"""Kernel: distances to destinations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ Array = Any
 
 
 @kernel
-def distances_to(destination: int, first_in: Array, tail_in: Array, far: Array, queue: Array) -> None:
-    """Fewest channels from every node to `destination`, -1 where there is no way."""
+def distances_to(goals: Array, first_in: Array, tail_in: Array, far: Array, queue: Array) -> None:
+    """Fewest channels from every node to the nearest of `goals`, -1 where there is no way."""
     for v in range(len(far)):
         far[v] = -1
-    far[destination] = 0
-    queue[0] = destination
-    begin, end = 0, 1
+    end = 0
+    for goal in goals:
+        if far[goal] < 0:
+            far[goal] = 0
+            queue[end] = goal
+            end += 1
+    begin = 0
     while begin < end:
         v = queue[begin]
         begin += 1
