@@ -19,6 +19,7 @@ from obliv.errors import InputError, Interrupted
 from obliv.loads.pair_loads import PairLoads
 from obliv.results import Estimate, provenance
 from obliv.results.average import Average
+from obliv.results.numbers import inverse, scaled
 from obliv.routing.routing import Routing
 from obliv.traffic.traffic import permutation
 
@@ -115,7 +116,7 @@ def average_case(
             idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
             mean = None
     routing = x.spec if isinstance(x, Routing) else "pair loads"
-    through = _inverse(load)
+    through = inverse(load)
     result = Average(
         topology=loads.topology.spec,
         routing=routing,
@@ -131,7 +132,7 @@ def average_case(
         samples=samples,
         channel_load=load,
         throughput=through,
-        fraction_of_capacity=None if base is None or through is None else _scaled(through, base),
+        fraction_of_capacity=None if base is None or through is None else scaled(through, base),
         mean_throughput=mean,
         mean_throughput_reason=idle if mean is None else "",
         capacity=None if base is None else 1 / base,
@@ -250,15 +251,3 @@ def _figures_exact(maxima: tuple[Array, int], count: int) -> tuple[Fraction, Fra
     if pairs[0][0] == 0:
         return mean, None
     return mean, sum((Fraction(often * maxima[1], value * count) for value, often in pairs), Fraction(0))
-
-
-def _inverse(load: Fraction | Estimate) -> Fraction | Estimate | None:
-    if isinstance(load, Estimate):
-        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples) if load.value else None
-    return 1 / load if load else None
-
-
-def _scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
-    if isinstance(value, Estimate):
-        return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
-    return value * factor

@@ -19,6 +19,7 @@ from obliv.fabric.routing import FabricRouting
 from obliv.kernels import run
 from obliv.results import Average, Estimate, provenance
 from obliv.results.fabric import Bisection, Shifts
+from obliv.results.numbers import inverse, scaled
 
 __all__ = ["average", "bisection", "shifts"]
 
@@ -121,6 +122,7 @@ def average(
     )
     load, unit = _largest(routing, blocks, samples, jobs, progress)
     mean = _mean(load * float(unit))
+    through, base = inverse(mean), topology.capacity_load
     idle = bool((load == 0).any())
     return Average(
         topology.spec,
@@ -128,7 +130,9 @@ def average(
         _provenance(routing, began, seed),
         samples=samples,
         channel_load=mean,
-        throughput=Estimate(1 / mean.value, mean.stderr / mean.value**2, samples) if mean.value else None,
+        throughput=through,
+        fraction_of_capacity=None if base is None or through is None else scaled(through, base),
+        capacity=None if base is None else 1 / base,
         mean_throughput_reason="infinite over all permutations, since the identity loads no channel; of those drawn: "
         + ("infinite too" if idle else str(_mean(1 / (load * float(unit))))),
         subject=routing,

@@ -78,6 +78,8 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     TopologyError
         If there is no endpoint with a cable.
     """
+    from obliv.fabric.capacity import capacity_load  # it needs scipy, which only fabrics that are read should load
+
     spec = spec or f"fabric:{fabric.name}"
     ends = fabric.endpoints
     if not len(ends):
@@ -111,6 +113,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         bandwidth=tuple(speeds),
         injection=own,
         ejection=own,
+        capacity_load=capacity_load(fabric) if set(speeds) <= {1} else None,
         labels=_labels(fabric, ends),
         sources=fabric.sources,
         notes=notes,

@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Estimate", "Number", "as_float", "exact", "from_number", "inverse", "number", "rational", "shown", "spread"]
+__all__ = [
+    "Estimate",
+    "Number",
+    "as_float",
+    "exact",
+    "from_number",
+    "inverse",
+    "number",
+    "rational",
+    "scaled",
+    "shown",
+    "spread",
+]
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,13 @@ def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
             return None
         return Estimate(1 / load_.value, load_.stderr / load_.value**2, load_.samples)
     return 1 / load_ if load_ else None
+
+
+def scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
+    """A number times an exact one."""
+    if isinstance(value, Estimate):
+        return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
+    return value * factor
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:

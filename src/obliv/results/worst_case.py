@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.numbers import Estimate, exact, from_number, inverse, number, rational, shown
+from obliv.results.numbers import Estimate, exact, from_number, inverse, number, rational, scaled, shown
 from obliv.results.result import Result
 from obliv.results.saved import digest_of, unpack
 
@@ -40,10 +40,7 @@ class WorstCase(Result):
         through = self.throughput
         if self.capacity is None or through is None:
             return None
-        if isinstance(through, Estimate):
-            share = float(self.capacity)
-            return Estimate(through.value / share, through.stderr / share, through.samples)
-        return through / self.capacity
+        return scaled(through, 1 / self.capacity)
 
     def summary(self) -> list[tuple[str, str]]:
         at = f"{self.channel['id']}: {self.names[0]} -> {self.names[1]}" if self.channel else "-"

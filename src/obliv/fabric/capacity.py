@@ -1,0 +1,101 @@
+"""How much uniform traffic a fabric can carry under the best routing, where that is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.shape import recognise
+from obliv.routing.distances import Distances
+
+__all__ = ["capacity_load"]
+
+Array = npt.NDArray[Any]
+
+_MOST = 1 << 18  # switches times channels
+
+
+def capacity_load(fabric: Fabric) -> Fraction | None:
+    """The least that the most loaded channel carries when all endpoints send to all alike.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        With cables of one speed.
+
+    Returns
+    -------
+    Fraction or None
+        Exact; None where it is not known.
+
+    Notes
+    -----
+    A whole fat tree has 1 by convention. Elsewhere two bounds hold for every routing: an endpoint's cable carries
+    (n - 1) / n, and the channels between switches carry at least all distances together, shared out evenly. Where
+    routing over all shortest paths alike loads no channel more than the greater of the two, that is the answer: on
+    tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate import from_topology
+    >>> capacity_load(from_topology(obliv.torus(9, 9)))
+    Fraction(10, 9)
+    """
+    shape = recognise(fabric)
+    if shape is not None and shape.exact and max(shape.cables) == 1 and not shape.empty:
+        return shape.tree.capacity_load
+    ends, switches = fabric.endpoints, fabric.switches
+    row = np.full(fabric.nodes, -1, np.int64)
+    row[switches] = np.arange(len(switches))
+    beside = row[fabric.node_of[fabric.peer[ends]]]
+    slots = np.flatnonzero(fabric.peer >= 0)
+    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.peer[slots]]]
+    between = (tail >= 0) & (head >= 0) & (tail != head)
+    tail, head = tail[between], head[between]
+    if not len(ends) or (beside < 0).any() or len(switches) * len(tail) > _MOST:
+        return None
+    hosts, n = np.bincount(beside, minlength=len(switches)), len(ends)
+    loads, unit = _loads(len(switches), tail, head, hosts)
+    if any(load < 0 for load in loads):
+        return None
+    even = Fraction(sum(loads), max(len(loads), 1) * n * unit)
+    bound = max(even, Fraction(n - 1, n))
+    return bound if Fraction(max(loads, default=0), n * unit) <= bound else None
+
+
+def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int], int]:
+    """What channels carry when every host sends 1 to every host over all shortest paths alike, in units of 1 / unit.
+
+    It is -1 where a host cannot be reached; the unit comes with it.
+    """
+    far_from = Distances(nodes, head, tail, nodes)  # along channels
+    ends, weight = list(zip(tail.tolist(), head.tolist(), strict=True)), hosts.tolist()
+    found = []  # of every source: the channels of shortest paths in their order, and how many such paths lead where
+    unit = 1
+    for source in np.flatnonzero(hosts).tolist():
+        far = far_from([source])
+        if (far[hosts > 0] < 0).any():
+            return [-1], 1
+        outwards = np.flatnonzero((far[tail] >= 0) & (far[head] == far[tail] + 1))
+        outwards = outwards[np.argsort(far[tail[outwards]], kind="stable")]
+        paths = [0] * nodes
+        paths[source] = 1
+        for v, w in map(ends.__getitem__, outwards.tolist()):
+            paths[w] += paths[v]
+        unit = lcm(unit, *(count for count, many in zip(paths, weight, strict=True) if many))
+        found.append((source, outwards[::-1].tolist(), paths))
+    loads = [0] * len(ends)
+    for source, inwards, paths in found:
+        # a path that leads on to t carries weight[t] / paths[t]; what leaves v carries the sum over all that follow
+        carried = [unit // count * many if many else 0 for count, many in zip(paths, weight, strict=True)]
+        for c in inwards:
+            v, w = ends[c]
+            carried[v] += carried[w]
+            loads[c] += weight[source] * paths[v] * carried[w]
+    return loads, unit

@@ -1,0 +1,83 @@
+"""What is known of a fabric's capacity, against formulas and against a linear programme."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import damage
+import numpy as np
+import pytest
+import spelled
+from scipy.optimize import linprog
+
+import obliv
+from obliv.fabric.capacity import capacity_load
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.generate import from_topology
+from obliv.fabric.network import network
+
+
+@pytest.mark.parametrize("spec", ["torus:9x9", "torus:7x7", "torus:8x8", "torus:5x5x5", "ring:8", "torus:9x3"])
+def test_tori_have_the_capacity_of_their_formula(spec: str) -> None:
+    """Towles' papers and Dally and Towles give it for k-ary n-cubes; hosts' own cables carry (n - 1) / n more."""
+    topology = obliv.topology(spec)
+    n = len(topology.terminals)
+    assert topology.capacity_load is not None
+    found = capacity_load(from_topology(topology))
+    if len(set(spec.partition(":")[2].split("x"))) > 1:  # one dimension is longer: what is even is not the best known
+        assert found is None or found == max(topology.capacity_load, Fraction(n - 1, n))
+    else:
+        assert found == max(topology.capacity_load, Fraction(n - 1, n))
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,3", "fattree:4,4"])
+def test_whole_fat_trees_have_one(spec: str) -> None:
+    assert capacity_load(from_topology(obliv.topology(spec))) == 1
+
+
+def least_load(fabric: Fabric) -> float:
+    """The least largest load of uniform traffic: a flow from every source to all others, as a linear programme."""
+    topology = network(fabric)
+    n, channels, nodes = len(topology.terminals), topology.channels, topology.nodes
+    rows, right = [], []
+    for s in range(n):
+        for v in range(nodes):
+            row = np.zeros(n * channels + 1)
+            row[s * channels + np.flatnonzero(topology.tail == v)] += 1
+            row[s * channels + np.flatnonzero(topology.head == v)] -= 1
+            rows.append(row)
+            right.append(((v == s) * n - (v < n)) / n)
+    above = np.hstack([np.tile(np.eye(channels), n), -np.ones((channels, 1))])
+    cost = np.zeros(n * channels + 1)
+    cost[-1] = 1
+    found = linprog(cost, A_ub=above, b_ub=np.zeros(channels), A_eq=np.array(rows), b_eq=np.array(right))
+    return float(found.fun) if found.success else np.inf
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_it_is_the_optimum_of_a_linear_programme(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    fabric = spelled.random_fabric(rng)
+    fabric = replace(fabric, rate=np.zeros_like(fabric.rate))  # cables of one speed
+    try:
+        topology = network(fabric)
+    except obliv.ObliviousError:
+        return
+    if topology.capacity_load is not None:
+        assert float(topology.capacity_load) == pytest.approx(least_load(fabric), abs=1e-9)
+
+
+@pytest.mark.parametrize("spec", ["ring:5", "complete:5", "hypercube:3", "torus:3x3", "mesh:2x3"])
+def test_known_networks_and_the_linear_programme(spec: str) -> None:
+    fabric = from_topology(obliv.topology(spec))
+    found = capacity_load(fabric)
+    assert found is not None
+    assert float(found) == pytest.approx(least_load(fabric), abs=1e-9)
+
+
+def test_what_is_not_known() -> None:
+    assert capacity_load(from_topology(obliv.topology("mesh:5x5"))) is None
+    tree = from_topology(obliv.topology("fattree:8,3"))
+    assert capacity_load(damage.without(tree, damage.cables(tree)[:9])) is None
+    assert network(spelled.random_fabric(np.random.default_rng(3))).capacity_load is None  # unequal speeds
