@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from damage import cables, ports, relabelled, without
@@ -32,36 +35,15 @@ from obliv.topology.topology import build
 from strategies import examples
 
 
-def climbs_and_comes_down(fabric: Fabric, tables: Tables, source: int, lid: int, height: dict[int, int]) -> bool:
-    """Whether a packet arrives, and never goes up again once it went down; by the definition alone."""
-    row = {node: r for r, node in enumerate(tables.switch.tolist())}
-    at, came, fell = int(fabric.peer[source]), -1, False
-    for _ in range(fabric.nodes):
-        node = int(fabric.node_of[at])
-        if fabric.kind[node] != "switch":
-            return bool(fabric.lid[at] <= lid < fabric.lid[at] + (1 << fabric.lmc[at]))
-        if came >= 0:
-            down = height[node] < height[came]
-            if fell and not down:
-                return False
-            fell = fell or down
-        port = int(tables.out[row[node], lid])
-        if port in (0, NONE):
-            return False
-        came, at = node, int(fabric.peer[int(fabric.first_slot[node]) + port])
-    return False
-
-
 def sound(fabric: Fabric, tables: Tables) -> None:
-    """Every pair, by every LID."""
-    shape = recognise(fabric)
-    frame = frame_of_tree(fabric, shape) if shape is not None and shape.levels > 1 else frame_up_down(fabric)
-    nodes = fabric.switches.tolist()
-    height = {nodes[row]: len(nodes) - at for at, row in enumerate(frame.order.tolist())}
+    """Every pair, by every LID, gets there, and no packets can wait for each other in a circle."""
+    follows: dict[int, set[int]] = {}
     for s in fabric.endpoints.tolist():
         for d in fabric.endpoints.tolist():
-            for lid in range(int(fabric.lid[d]), int(fabric.lid[d]) + (1 << int(fabric.lmc[d]))):
-                assert s == d or climbs_and_comes_down(fabric, tables, s, lid, height), (s, d, lid)
+            for lid in range(int(fabric.lid[d]), int(fabric.lid[d]) + (1 << int(fabric.lmc[d]))) if s != d else ():
+                for before, after in pairwise(walked(fabric, tables, s, lid)):
+                    follows.setdefault(after, set()).add(before)
+    list(TopologicalSorter(follows).static_order())
 
 
 @pytest.mark.parametrize(
@@ -82,7 +64,7 @@ def sound(fabric: Fabric, tables: Tables) -> None:
 )
 def test_engines_attain_what_is_proved(spec: str, engine: str, load: int, lmc: int) -> None:
     found = route(from_topology(obliv.topology(spec)), engine)
-    assert (found.engine, found.after, found.lmc) == (engine, Standing(Fraction(load), 0, False), lmc)
+    assert (found.engine, found.after) == (engine, Standing(Fraction(load), 0, False, lmc))
 
 
 @pytest.mark.parametrize(("spec", "load", "lmc"), [("fattree:8,2", 2, 1), ("fattree:4,3", 2, 0), ("fattree:6,2", 2, 2)])
@@ -112,8 +94,9 @@ def test_lids_of_switches_are_routed_too() -> None:
     found = route(fabric).tables
     own = fabric.lid[fabric.first_slot[fabric.switches]]
     assert (found.out[np.arange(len(own)), own] == 0).all()
-    leaves = own[[kind != 255 for kind in found.out[:, int(fabric.lid[fabric.endpoints[0]])]]]
-    assert (found.out[:, leaves[:8]] != NONE).all()  # leaves come first
+    leaves = own[:8]  # they come first; no engine knows a way to a root but from below
+    assert set(fabric.node_of[fabric.peer[fabric.endpoints]].tolist()) == set(fabric.switches[:8].tolist())
+    assert (found.out[:, leaves] != NONE).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -129,6 +112,40 @@ def test_damaged_trees(spec: str, whole: int, most: int, seed: int) -> None:
     assert found.shape.startswith("nearly FT")
     if spec != "fattree:8,3":
         sound(found.fabric, found.tables)
+
+
+def test_whoever_is_connected_is_served() -> None:
+    """Two leaves that are left with a root each, and not the same one: no way climbs once and comes down."""
+    fabric = from_topology(obliv.topology("fattree:4,2"))
+    uplinks = [[slot for slot in cables(fabric) if fabric.node_of[slot] == leaf] for leaf in fabric.switches[:2]]
+    cut = without(fabric, [uplinks[0][0], uplinks[1][1]])
+    found = route(cut)
+    assert (found.engine, found.after.missing) == ("updown", 0)
+    sound(found.fabric, found.tables)
+    assert route(cut, "updown").after == found.after
+    with pytest.raises(RoutingError, match="dmodk leaves out 8 pairs that cables connect"):
+        route(cut, "dmodk")
+    assert route(cut, "dmodk", force=True).after.missing == 8
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:4,3", "fattree:6,2", "xgft:2;3,4;1,2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
+    fabric = from_topology(obliv.topology(spec))
+    rng = np.random.default_rng(seed)
+    cut = without(fabric, rng.choice(cables(fabric), len(cables(fabric)) // 3, replace=False).tolist())
+    found = route(cut)
+    graph = nx.Graph()
+    graph.add_nodes_from(cut.endpoints.tolist())
+    graph.add_edges_from((s, ("node", int(cut.node_of[cut.peer[s]]))) for s in cut.endpoints.tolist())
+    graph.add_edges_from((("node", int(cut.node_of[s])), ("node", int(cut.node_of[cut.peer[s]]))) for s in cables(cut))
+    hosts = set(cut.endpoints.tolist())
+    sizes = [len(hosts & part) for part in nx.connected_components(graph)]
+    assert found.after.missing == len(hosts) ** 2 - sum(size**2 for size in sizes)
+    parts = sum(size > 0 for size in sizes)
+    assert [note for note in found.notes if "parts" in note] == [
+        f"the fabric is in {parts} parts: {found.after.missing} pairs have no way" for _ in range(parts > 1)
+    ]
 
 
 def test_a_dead_root_costs_little() -> None:
@@ -147,7 +164,7 @@ def test_never_worse_than_what_was_there() -> None:
     kept = route(fabric, tables=dor)
     assert kept.kept
     assert kept.tables is dor
-    assert kept.before == kept.after == Standing(Fraction(2), 0, True)
+    assert kept.before == kept.after == Standing(Fraction(2), 0, True, 0)
     ((engine, standing),) = kept.tried
     assert engine == "updown"
     assert isinstance(standing, Standing)
@@ -175,7 +192,8 @@ def test_lids_that_suffice_are_kept() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"), lmc=2)
     found = route(fabric, "osrm2")
     assert found.fabric is fabric
-    assert (found.lmc, found.after.load, found.notes) == (2, 2, ())
+    assert (found.lmc, found.after.load) == (2, 2)
+    assert not any("LIDs are new" in note for note in found.notes)
     few = route(from_topology(obliv.topology("fattree:8,2")), "osrm2")
     assert few.lmc == 1
     assert "LMC 1 is needed" in few.notes[0]
@@ -195,6 +213,35 @@ def test_the_lmc_can_be_bounded() -> None:
 def test_of_equals_the_one_with_fewer_lids() -> None:
     found = route(from_topology(obliv.topology("eft2:8,2")))
     assert (found.after.load, found.lmc) == (1, 0)
+    tree = obliv.topology("fattree:4,2")
+    found = route(from_topology(tree))
+    assert (found.engine, found.after.load, found.lmc) == ("dmodk", 2, 0)
+    fabric = from_topology(tree)
+    kept = route(fabric, "osrm2", tables_of(obliv.routing("dmodk", tree), fabric))
+    assert kept.kept
+    assert "a worst load of 2 with an LMC of 1" in kept.notes[0]
+
+
+def test_lmcs_that_are_not_allowed_or_unlike() -> None:
+    tree = obliv.topology("fattree:4,2")
+    found = route(from_topology(tree, lmc=1), most_lmc=0)
+    assert (found.lmc, found.notes[0].partition(";")[0]) == (0, "LIDs are new, since at most LMC 0 is allowed")
+    fabric = from_topology(tree, lmc=1)
+    lmc = fabric.lmc.copy()
+    lmc[fabric.endpoints[3]] = 0
+    found = route(replace(fabric, lmc=lmc))
+    assert set(found.fabric.lmc[fabric.endpoints].tolist()) == {found.lmc}
+    assert "ports have LMCs of 0 to 1" in found.notes[0]
+
+
+def test_what_becomes_of_tables_whose_rule_nobody_follows() -> None:
+    """Lists of offsets must be set at the hosts; the note says what 0 for all would give."""
+    fabric = from_topology(obliv.topology("eft2:12,6"))
+    found = route(fabric)
+    assert found.offset == "0-0-0-1-1-1"
+    plain = obliv.worst_case(fabric_routing(network(found.fabric), found.tables, "0")).channel_load
+    assert plain > found.after.load
+    assert f"with offset 0 for all the worst load is {plain}" in found.notes[-1]
 
 
 def test_parallel_cables_are_used_like_roots_of_their_own() -> None:
@@ -249,8 +296,7 @@ def test_lids_and_lmcs_that_cannot_be() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     lmc, lid = fabric.lmc.copy(), fabric.lid.copy()
     lmc[fabric.endpoints[2]] = 9
-    with pytest.raises(RoutingError, match="LMC of 9"):
-        route(replace(fabric, lmc=lmc), "dmodk")
+    assert route(replace(fabric, lmc=lmc), "dmodk").lmc == 0
     lid[fabric.endpoints[2]] = 2**30
     with pytest.raises(RoutingError, match="LID 1073741824"):
         route(replace(fabric, lid=lid), "dmodk")
@@ -346,5 +392,5 @@ def test_the_standing_of_tables() -> None:
     fabric = with_lids(from_topology(tree), 1)
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
     found = standing_of(fabric_routing(network(fabric), tables, "spread", missing="skip"))
-    assert found == Standing(Fraction(7), 0, False)
+    assert found == Standing(Fraction(7), 0, False, 1)
     assert found.to_dict()["channel_load"] == {"exact": "7", "value": 7.0}

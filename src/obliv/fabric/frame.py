@@ -83,8 +83,11 @@ def frame_up_down(fabric: Fabric) -> Frame:
         raise RoutingError(f"{fabric.name} has no switch: there is nothing to route")
     tail, head, _ = _between(fabric)
     far = Distances(len(switches), tail, head, len(switches))
-    depth = min((far([v]) for v in range(len(switches))), key=_eccentricity)
-    rank = np.lexsort((np.arange(len(depth)), np.where(depth < 0, len(depth), depth)))
+    depth = np.full(len(switches), -1, np.int64)
+    while (depth < 0).any():  # every part of the fabric has a root of its own
+        part = np.flatnonzero(far([int(np.argmin(depth))]) >= 0)
+        depth[part] = min((far([v])[part] for v in part.tolist()), key=lambda each: (each.max(), each.sum()))
+    rank = np.lexsort((np.arange(len(depth)), depth))
     zeros = np.zeros(len(switches), np.int32)
     return Frame(*_above_and_below(fabric, rank), np.zeros((len(switches), 1), np.uint8), zeros, zeros, zeros)
 
@@ -121,9 +124,3 @@ def _listed(rows: int, tail: Array, head: Array, port: Array) -> Side:
     by = np.lexsort((port, tail))
     first = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=rows))]).astype(np.int32)
     return Side(first, head[by].astype(np.int32), port[by].astype(np.int32))
-
-
-def _eccentricity(far: Array) -> tuple[int, int, int]:
-    """How few switches are reached, how far the farthest is, and all together; the least is in the middle."""
-    reached = far[far >= 0]
-    return -len(reached), int(reached.max()), int(reached.sum())

@@ -8,13 +8,17 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 from obliv.analysis.worst_case import worst_case
 from obliv.errors import InputError, RoutingError, SpecError, did_you_mean
 from obliv.fabric.deadlock import credit_loops
 from obliv.fabric.engines import ENGINES, Plan, plan_engine
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.fill import filled
-from obliv.fabric.frame import Frame, frame_of_tree, frame_up_down
+from obliv.fabric.frame import frame_of_tree, frame_up_down
 from obliv.fabric.generate import with_lids
 from obliv.fabric.network import network
 from obliv.fabric.routing import FabricRouting, fabric_routing
@@ -42,15 +46,28 @@ class Standing:
         How many ordered pairs of endpoints do not reach each other.
     deadlock : bool
         Whether the routes form a credit loop.
+    lmc : int
+        Endpoints have 2**lmc LIDs.
     """
 
     load: Fraction
     missing: int
     deadlock: bool
+    lmc: int
+
+    @property
+    def rank(self) -> tuple[int, Fraction, int]:
+        """The smaller, the better."""
+        return self.missing, self.load, self.lmc
 
     def to_dict(self) -> dict[str, Any]:
         """The standing as JSON types."""
-        return {"channel_load": number(self.load), "missing_pairs": self.missing, "deadlock": self.deadlock}
+        about = {"missing_pairs": self.missing, "deadlock": self.deadlock, "lmc": self.lmc}
+        return {"channel_load": number(self.load)} | about
+
+    def __str__(self) -> str:
+        pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
+        return f"worst load {self.load}, {pairs}, {'credit loops' if self.deadlock else 'no credit loop'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,8 +78,6 @@ class Routed:
     ----------
     engine : str
         What made them; "kept" where the old ones are the better ones and were kept.
-    lmc : int
-        Every host has 2**lmc LIDs; OpenSM takes it as ``-l``.
     offset : str
         Which of a destination's LIDs a source uses, as :func:`obliv.fabric.routes.offsets_of` takes it.
     tables : Tables
@@ -79,7 +94,6 @@ class Routed:
     """
 
     engine: str
-    lmc: int
     offset: str
     tables: Tables
     fabric: Fabric
@@ -88,6 +102,11 @@ class Routed:
     tried: tuple[tuple[str, Standing | str], ...]
     shape: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def lmc(self) -> int:
+        """Every host has 2**lmc LIDs; OpenSM takes it as ``-l``."""
+        return self.after.lmc
 
     @property
     def kept(self) -> bool:
@@ -119,9 +138,12 @@ class Routed:
             rows.append(
                 {
                     "tables": name,
+                    "written": name == self.engine,
                     "channel_load": found and found.load,
                     "missing_pairs": None if found is None else found.missing,
                     "deadlock": None if found is None else found.deadlock,
+                    "lmc": None if found is None else found.lmc,
+                    "offset": self.offset if name == self.engine else None,
                     "remark": what if isinstance(what, str) else "",
                 }
             )
@@ -130,15 +152,9 @@ class Routed:
     def page(self) -> str:
         """Old and new tables side by side, as text."""
         lines = [f"fabric route: {self.engine} on {self.shape or self.fabric.name}"]
-        for row in self.rows():
-            if row["channel_load"] is None:
-                said = row["remark"]
-            else:
-                pairs = "all pairs" if not row["missing_pairs"] else f"{row['missing_pairs']} pairs missing"
-                loops = "credit loops" if row["deadlock"] else "no credit loop"
-                said = f"worst load {row['channel_load']}, {pairs}, {loops}"
-            mark = "<- written" if row["tables"] == self.engine else ""
-            lines.append(f"  {row['tables']:<8}  {said}  {mark}".rstrip())
+        for name, what in (*([] if self.before is None else [("in use", self.before)]), *self.tried):
+            said = f"{what}, LMC {what.lmc}" if isinstance(what, Standing) and what.lmc else str(what)
+            lines.append(f"  {name:<8}  {said}  {'<- written' if name == self.engine else ''}".rstrip())
         lines.append(f"  LMC       {self.lmc}" + (f", sources use the offset {self.offset}" if self.lmc else ""))
         return "\n".join([*lines, *(f"  note      {note}" for note in self.notes)])
 
@@ -159,7 +175,8 @@ def standing_of(routing: FabricRouting) -> Standing:
     loops = credit_loops(routes.topology.fabric, routes.tables, wires=routes.wires, traces=routes.traces)
     load = worst_case(routing, symmetry="off").channel_load
     assert isinstance(load, Fraction)
-    return Standing(load, routing.skipped, not loops.acyclic)
+    fabric = routes.topology.fabric
+    return Standing(load, routing.skipped, not loops.acyclic, int(fabric.lmc[fabric.endpoints].max()))
 
 
 def route(
@@ -177,19 +194,20 @@ def route(
     Parameters
     ----------
     fabric : Fabric
-        LIDs are kept where every port has them and as many as the engine needs; else they are assigned anew.
+        LIDs are kept where every port has as many, and no fewer than the engine needs nor more than are allowed; else
+        they are assigned anew.
     engine : str
         ``osrm3-d``, ``osrm3``, ``osrm2``, ``osrm2-c``, ``dmodk``: on fat trees, also where cables or switches are
         missing; ``updown``: on any fabric; ``auto``: the best of those that fit, the one with fewer LIDs of equals.
     tables : Tables, optional
-        The ones in use. If the new ones would be worse (fewer pairs reach each other, or the exact worst load is
-        larger), the old ones are returned, with the engine ``kept``.
+        The ones in use. If the new ones would be worse (fewer pairs reach each other, else the exact worst load is
+        larger, else they take more LIDs), the old ones are returned, with the engine ``kept``.
     offset : str, int or sequence
         Which of a destination's LIDs sources use with the old tables.
     most_lmc : int
         Engines that need a larger LMC are not tried.
     force : bool
-        Take the new tables even if they are worse.
+        Take the new tables even if they are worse, or leave out pairs that cables connect.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -197,11 +215,12 @@ def route(
     -------
     Routed
         The tables climb and come down only, so that they have neither loops nor credit loops; and that is checked.
+        Where the fabric is in parts, a note says so, and pairs in unlike parts count as missing.
 
     Raises
     ------
     RoutingError
-        If the engine does not fit the fabric, or the fabric is in parts.
+        If the engine does not fit the fabric, or leaves out pairs that cables connect.
 
     Examples
     --------
@@ -226,30 +245,39 @@ def route(
     tried: list[tuple[str, Standing | str]] = []
     best: Routed | None = None
     plans = list(_plans(engine, shape, most_lmc, tried))
-    frame = frame_of_tree(fabric, shape) if shape is not None else frame_up_down(fabric)
     enough = _enough(fabric, shape)
     for at, (name, plan) in enumerate(plans):
+        if best is not None and best.after.load <= enough and not best.after.missing and _lmc(plan) >= best.lmc:
+            continue
         step(f"tables by {name}", (at + 1) / (len(plans) + 1))
         try:
-            made = _tried(fabric, frame, name, plan, shape)
+            made = _tried(fabric, name, plan, shape, most_lmc)
         except InputError as error:  # LIDs that do not suffice, above all
             if engine != "auto":
                 raise
             tried.append((name, str(error)))
             continue
         tried.append((name, made.after))
-        if best is None or (_rank(made.after), made.lmc) < (_rank(best.after), best.lmc):
+        if best is None or made.after.rank < best.after.rank:
             best = made
-        if best.after.load <= enough and not best.after.missing:
-            break
     if best is None:
         raise RoutingError(f"{fabric.name}: no engine fits: " + "; ".join(f"{name}: {why}" for name, why in tried))
     name = shape.name if shape is not None and shape.exact else f"nearly {shape.name}" if shape is not None else ""
-    if before is not None and tables is not None and not force and _rank(best.after) > _rank(before):
-        lmc = int(fabric.lmc[fabric.endpoints].max())
-        notes = (f"{best.engine} would give {_words(best.after)}, the tables in use have {_words(before)}: kept",)
-        return Routed("kept", lmc, str(offset), tables, fabric, before, before, tuple(tried), name, notes)
-    return replace(best, before=before, tried=tuple(tried), shape=name)
+    apart, parts = _pairs_apart(fabric)
+    notes: list[str] = [f"the fabric is in {parts} parts: {apart} pairs have no way"] if apart else []
+    if before is not None and tables is not None and not force and best.after.rank > before.rank:
+        notes.append(f"{best.engine} would give {_words(best.after)}, the tables in use have {_words(before)}: kept")
+        if before.deadlock:
+            notes.append("the tables in use have credit loops, by which packets can stop for good on one virtual lane")
+        return Routed("kept", str(offset), tables, fabric, before, before, tuple(tried), name, tuple(notes))
+    if best.after.missing > apart and not force:
+        lost = best.after.missing - apart
+        raise RoutingError(f"{best.engine} leaves out {lost} pairs that cables connect: take another engine, or auto")
+    if best.offset != "0":
+        alike = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
+        plain = worst_case(alike, symmetry="off").channel_load
+        notes.append(f"sources must be set to these offsets: with offset 0 for all the worst load is {plain}")
+    return replace(best, before=before, tried=tuple(tried), shape=name, notes=(*best.notes, *notes))
 
 
 def _plans(
@@ -285,9 +313,10 @@ def _usual(shape: Shape | None) -> tuple[str, ...]:
     return ("dmodk", "updown")
 
 
-def _tried(fabric: Fabric, frame: Frame, name: str, plan: Plan | None, shape: Shape | None) -> Routed:
+def _tried(fabric: Fabric, name: str, plan: Plan | None, shape: Shape | None, most_lmc: int) -> Routed:
     """The tables of an engine; on a damaged tree the best of several ways round what is missing."""
-    ready, notes = _with_enough_lids(fabric, plan.lmc if plan is not None else 0)
+    frame = frame_up_down(fabric) if plan is None or shape is None else frame_of_tree(fabric, shape)
+    ready, notes = _with_enough_lids(fabric, _lmc(plan), most_lmc)
     offset = plan.offset if plan is not None else "0"
     topology = network(ready)
     best: tuple[Standing, Tables] | None = None
@@ -296,20 +325,28 @@ def _tried(fabric: Fabric, frame: Frame, name: str, plan: Plan | None, shape: Sh
         standing = standing_of(fabric_routing(topology, tables, offset, missing="skip"))
         if standing.deadlock:  # it climbs and comes down only: this cannot be
             raise RoutingError(f"{name} on {fabric.name}: the tables have a credit loop, they are not used")
-        if best is None or _rank(standing) < _rank(best[0]):
+        if best is None or standing.rank < best[0].rank:
             best = standing, tables
     assert best is not None
-    own = int(ready.lmc[ready.endpoints].max())
-    return Routed(name, own, offset, best[1], ready, None, best[0], (), "", notes)
+    return Routed(name, offset, best[1], ready, None, best[0], (), "", notes)
 
 
-def _with_enough_lids(fabric: Fabric, lmc: int) -> tuple[Fabric, tuple[str, ...]]:
-    """The fabric, with new LIDs if some port has none or too few."""
+def _lmc(plan: Plan | None) -> int:
+    return 0 if plan is None else plan.lmc
+
+
+def _with_enough_lids(fabric: Fabric, lmc: int, most: int) -> tuple[Fabric, tuple[str, ...]]:
+    """The fabric, with new LIDs if some port has none, or not as many as OpenSM's ``-l`` would give to all."""
     slots = fabric.endpoints
     heads = fabric.first_slot[fabric.switches]
-    if (fabric.lid[slots] > 0).all() and (fabric.lid[heads] > 0).all() and (fabric.lmc[slots] >= lmc).all():
+    known = bool((fabric.lid[slots] > 0).all() and (fabric.lid[heads] > 0).all())
+    low, high = int(fabric.lmc[slots].min()), int(fabric.lmc[slots].max())
+    if known and lmc <= low == high <= most:
         return fabric, ()
-    why = f"LMC {lmc} is needed" if (fabric.lid[slots] > 0).all() else "the fabric has none"
+    why = "the fabric has none"
+    if known:
+        why = f"LMC {lmc} is needed" if high < lmc else f"ports have LMCs of {low} to {high}" if low < high else ""
+        why = why or f"at most LMC {most} is allowed"
     return with_lids(fabric, lmc), (f"LIDs are new, since {why}; OpenSM moves the entries to those that it assigns",)
 
 
@@ -323,13 +360,27 @@ def _enough(fabric: Fabric, shape: Shape | None) -> int:
     return isqrt(half - 1) + 1 if shape.levels == 2 else half if shape.levels == 3 else 0
 
 
-def _rank(standing: Standing) -> tuple[int, Fraction]:
-    return standing.missing, standing.load
+def _pairs_apart(fabric: Fabric) -> tuple[int, int]:
+    """How many ordered pairs of endpoints no cables and switches connect, and in how many parts endpoints are."""
+    ends, switches = fabric.endpoints, fabric.switches
+    node = np.arange(fabric.nodes)
+    forwards = np.isin(node, switches)
+    slots = np.flatnonzero(fabric.peer >= 0)
+    tail, head = fabric.node_of[slots], fabric.node_of[fabric.peer[slots]]
+    kept = forwards[tail] & forwards[head]
+    joined = coo_array((np.ones(int(kept.sum()), bool), (tail[kept], head[kept])), (fabric.nodes, fabric.nodes))
+    part = connected_components(joined, directed=False)[1]
+    beside = fabric.node_of[fabric.peer[ends]]
+    part_of = np.where(forwards[beside], part[beside], -1)
+    lone = np.minimum(ends, fabric.peer[ends])[part_of < 0]  # two endpoints on one cable, or one at something else
+    _, own = np.unique(np.concatenate([part_of[part_of >= 0], fabric.nodes + lone]), return_counts=True)
+    return len(ends) ** 2 - int((own**2).sum()), len(own)
 
 
 def _words(standing: Standing) -> str:
     pairs = f" and {standing.missing} pairs that do not reach each other" if standing.missing else ""
-    return f"a worst load of {standing.load}{pairs}"
+    lids = f" with an LMC of {standing.lmc}" if standing.lmc else ""
+    return f"a worst load of {standing.load}{pairs}{lids}"
 
 
 door(__name__, route)
