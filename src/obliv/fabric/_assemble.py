@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -177,9 +178,11 @@ def _placed(slots: int, near: Array, values: Array, missing: int, dtype: Any) ->
 def _unique(nodes: list[Node]) -> tuple[str, ...]:
     """The idents as text, still different when their bytes were none."""
     seen: dict[str, None] = {}
+    again: Counter[str] = Counter()
     for node in nodes:
-        text = text_of(node.ident)
-        while text in seen:
-            text += "'"
-        seen[text] = None
+        name = text = text_of(node.ident)
+        while name in seen:
+            again[text] += 1
+            name = f"{text}'{again[text]}"
+        seen[name] = None
     return tuple(seen)

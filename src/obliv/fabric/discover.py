@@ -35,8 +35,9 @@ _KEY = re.compile(rb"[ \t]*(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|m
 _NEW = re.compile(rb"(?m:^)vendid").search  # a record begins
 _NAME = re.compile(rb"[SHR]-[0-9a-fA-F]{16}\Z")
 #: Lines that mean nothing, then a port, a head with its GUIDs, or the end: all as ibnetdiscover writes them.
+#: So many at most, since what follows them may be none of these, and each of them is where the next search begins.
 _USUAL = re.compile(
-    rb"(?m:^)((?:[ \t\r]*\n|#[^\n]*\n|(?:vendid|devid|sysimgguid|module)=[^\n]*\n)*)(?:"
+    rb"(?m:^)((?:[ \t\r]*\n|#[^\n]*\n|(?:vendid|devid|sysimgguid|module)=[^\n]*\n){0,20}+)(?:"
     + _PLACE
     + rb'[ \t]*"([^"\n]*)"[ \t]*'
     + _PLACE
