@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from obliv.errors import FileError
-from obliv.files import read_bytes, unpacked, write_pieces, write_whole
+from obliv.files import plural, printable, read_bytes, unpacked, write_pieces, write_whole
 
 
 def test_joined_compressed_files_are_read_to_the_end(tmp_path: Path) -> None:
@@ -68,3 +68,10 @@ def test_a_link_keeps_its_place(tmp_path: Path) -> None:
     write_whole(tmp_path / "near", b"after")
     assert (tmp_path / "near").is_symlink()
     assert (tmp_path / "far").read_bytes() == b"after"
+
+
+def test_what_is_printed_of_names() -> None:
+    assert printable("host é 中 ½") == "host é 中 ½"
+    assert printable("a\x1b[31m\nb\r\x07\u202e\x9b\udcff\u00a0\ufffe") == "a?[31m?b???????"
+    assert printable("say 'no'", "'") == "say ?no?"
+    assert [plural(n, "switch", "switches") for n in (0, 1, 2000)] == ["0 switches", "1 switch", "2,000 switches"]

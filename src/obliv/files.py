@@ -18,6 +18,8 @@ __all__ = [
     "GZIP",
     "PACKED",
     "lines",
+    "plural",
+    "printable",
     "read_bytes",
     "read_text",
     "require_file",
@@ -187,6 +189,30 @@ def rows_of(text: str) -> list[tuple[int, list[str]]]:
 def shown(text: str) -> str:
     """A word from a file, quoted and cut short for a message of one line."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def printable(text: str, besides: str = "") -> str:
+    r"""A text on one line without anything that moves a cursor, hides, or stands in `besides`: question marks instead.
+
+    Examples
+    --------
+    >>> printable("evil\x1b[31m\n.net"), printable("say 'no'", besides="'")
+    ('evil?[31m?.net', 'say ?no?')
+    """
+    if text.isprintable() and not besides:
+        return text
+    return "".join(letter if letter.isprintable() and letter not in besides else "?" for letter in text)
+
+
+def plural(count: int, word: str, more: str = "") -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "switch", "switches"), plural(1000, "pair")
+    ('1 switch', '1,000 pairs')
+    """
+    return f"{count:,} {word if count == 1 else more or word + 's'}"
 
 
 def sha256_of(path: str | Path) -> str:

@@ -6,14 +6,23 @@ import csv
 import gzip
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import obliv
+from fabric import spelled
 from obliv.cli import main
+from obliv.cli.common import json_text
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.net import write_net
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
+FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet
+EVIL = "ev\x1b[31mi\x9b\u202el\n"  # a file may be called so
 HOSTILE = "\x1b[31ma\x07\u202e<b>x</b>[bold] =1+1,\"q\" 'r' `t`"
 
 
@@ -121,6 +130,34 @@ def test_worst_is_proved(here: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["verify", "claim.json.gz"]) == 1
 
 
+def test_worst_is_proved_where_lids_stand_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = obliv.topology("fattree:4,2")
+    fabric = from_topology(tree)
+    write_net(replace(fabric, lid=np.zeros_like(fabric.lid)), "f.net")
+    Path("g").write_text(spelled.guid2lid(fabric))
+    Path("f.lfts").write_text(spelled.tables_text(tables_of(obliv.routing("dmodk", tree), fabric), fabric, "a -n"))
+    words = ["f.net", "--lft", "f.lfts", "--guid2lid", "g"]
+    made = as_json(capsys, "worst", *words, "-o", "claim.json")
+    assert made["topology"] == made["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
+    assert json.loads(Path("claim.json").read_text())["topology"] == "fabric:f.net,guid2lid=g"
+    assert main(["verify", "claim.json"]) == 0
+    capsys.readouterr()
+    made = as_json(capsys, "route", *words, "-o", "new.lfts")
+    assert made["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
+    Path("g").write_text(spelled.guid2lid(fabric) + "\n")
+    assert main(["verify", "claim.json"]) == 1
+
+
+def test_tables_without_rows_have_a_header(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ranked, none = (
+        run(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", count, "--format", "csv")[1]
+        for count in ("3", "0")
+    )
+    assert none == ranked.splitlines(True)[0]
+    status, out, _ = run(capsys, "check", "a.net", "--format", "csv")
+    assert (status, out) == (0, "severity,kind,file,line,message\n")
+
+
 def test_dimension_order_on_the_torus(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "generate", "torus:9x9", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
     made = as_json(capsys, "worst", "t.net", "--lft", "t.lfts", "--hottest", "0")
@@ -217,11 +254,12 @@ def test_pairs_that_do_not_arrive(here: Path, capsys: pytest.CaptureFixture[str]
         assert err.count("\n") == 1
         assert "missing=skip" not in err
         assert ("--skip-missing" in err) == (verb != "ratio")
+        assert err.endswith("fabric check\n" if verb == "ratio" else "with --skip-missing\n")
     assert as_json(capsys, "worst", "b.net", "--lft", "a.lfts", "--skip-missing")["skipped"] == 56
     for verb in ("average", "bisection", "shifts"):
         status, _, err = run(capsys, verb, "b.net", "--lft", "a.lfts", "--skip-missing")
         assert status == 0
-        assert "56 pairs" in err
+        assert "obliv: 56 pairs whose packets do not arrive are left out\n" in err
 
 
 def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,6 +267,26 @@ def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     status, _, err = run(capsys, "worst", "a.net", "--lft", "new.lfts")
     assert status == 0
     assert "obliv fabric check a.net --lft new.lfts" in err
+
+
+def test_what_is_odd_about_an_input_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.net").write_text(Path("a.net").read_text() + "junk\n" * 500)
+    text = "obliv: this line means nothing here: 'junk' (and 499 more): see  obliv fabric check odd.net"
+    for words, more in (
+        (["export", "odd.net", "-o", "x.graphml"], ""),
+        (["route", "odd.net", "-o", "new.lfts"], ""),
+        (["route", "odd.net", "--lft", "a.lfts", "-o", "new.lfts"], " --lft a.lfts"),
+        (["shifts", "odd.net", "--lft", "a.lfts"], " --lft a.lfts"),
+    ):
+        status, _, err = run(capsys, *words)
+        assert status == 0
+        assert err.startswith(f"{text}{more}\n")
+    for words in (["export", "a.net", "-o", "x.graphml"], ["route", "a.net", "-o", "new.lfts"]):
+        assert "fabric check" not in run(capsys, *words)[2]
+    Path("one.net").write_text(Path("a.net").read_text() + "junk\n")
+    assert "'junk': see  obliv fabric check one.net\n" in run(capsys, "export", "one.net", "-o", "x.net")[2]
+    assert run(capsys, "check", "odd.net", "--format", "json")[0] == 0
+    assert as_json(capsys, "check", "odd.net")["finding_counts"] == {"bad-line": 500}
 
 
 MISTAKES = [
@@ -291,6 +349,75 @@ def test_names_are_text(verb: str, format: str, hostile: Path, capsys: pytest.Ca
     if format == "csv":
         rows = list(csv.reader(io.StringIO(out)))
         assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_names_are_no_formulas(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("a.net").read_text()
+    for k, name in enumerate(FORMULAS):
+        for old in (f"host(0,{k})", f"switch((0),{k})", f"switch(({k}),0)"):
+            text = text.replace(f'"{old}"', f'"{name}"')
+    Path("=f.net").write_text(text.replace("4xQDR", "4xDDR", 1))
+    _, out, _ = run(capsys, "worst", "=f.net", "--lft", "a.lfts", "--hottest", "999", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 128
+    ends = {row["from"] for row in rows} | {row["to"] for row in rows}
+    assert {end.partition(" [")[0] for end in ends} >= {f"'{name}" for name in FORMULAS}
+    assert not any(end.startswith(FORMULAS) for end in ends)
+    _, out, _ = run(capsys, "check", "=f.net", "--lft", "a.lfts", "--format", "csv")
+    assert "'=f.net" in {row["file"] for row in csv.DictReader(io.StringIO(out))}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_names_of_files_are_text(verb: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for old in ("a.net", "a.lfts"):
+        Path(EVIL + old).write_text(Path(old).read_text() + "junk\n" * ("net" in old))
+    words = [verb, f"{EVIL}a.net", "--lft", f"{EVIL}a.lfts"]
+    for format in ("table", "json", "csv"):
+        status, out, err = run(capsys, *words, "--format", format)
+        assert status == 0
+        assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
+        if format == "table":
+            assert f"on fabric:{EVIL}a.net".replace(EVIL, "ev?[31mi??l?") in out.splitlines()[0]
+        if format == "json":
+            assert json.loads(out)["topology"] == f"fabric:{EVIL}a.net"
+
+
+def test_names_of_outputs_and_missing_files_are_text(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / f"{EVIL}\udcff").mkdir()
+    place = f"{EVIL}\udcff/"
+    for words, status in (
+        (["worst", "a.net", "--lft", "a.lfts", "-o", f"{place}o.json"], 0),
+        (["route", "a.net", "-o", f"{place}new.lfts", "--net", f"{place}new.net"], 0),
+        (["export", "a.net", "-o", f"{place}o.net"], 0),
+        (["check", f"{place}o.net"], 0),
+        (["check", f"{place}o.net", "--format", "json"], 0),
+        (["check", f"{place}none.net"], 2),
+        (["worst", f"{place}o.json", "--lft", "a.lfts"], 2),
+        (["worst", "a.net", "--lft", "a.lfts", "--offset", EVIL], 2),
+    ):
+        found, out, err = run(capsys, *words)
+        assert found == status, words
+        assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
+        assert "31mi" in err or status == 0
+        assert err.count("\n") == 1 or status == 0
+    assert main(["verify", f"{place}o.json"]) == 0
+
+
+def test_names_of_files_are_text_on_every_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "generate", "torus:3x3", "-o", f"{EVIL}t.net")[0] == 0
+    for words in (["fabric", "route", f"{EVIL}t.net", "-o", "new.lfts"], ["compare", f"fabric:{EVIL}t.net", "ecmp"]):
+        assert main(words) == 0
+        out, err = capsys.readouterr()
+        assert "ev?[31mi??l" in out
+        assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
+
+
+def test_json_is_given_as_it_is() -> None:
+    made = {"a\x9b": ["\x1b", "\u202e", "é中", "\udcff", "\U000e0001", "\n", "\\", "\x7f"], "b": 1.5}
+    text = json_text(made)
+    assert json.loads(text) == made
+    assert "é中" in text
+    assert all(letter.isprintable() for letter in text.replace("\n", ""))
 
 
 def test_hostile_names_are_shown_by_worst(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:

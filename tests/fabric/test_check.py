@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -13,12 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import obliv
-from fabric import damage
+from fabric import damage, spelled
+from obliv.errors import FileError
 from obliv.fabric._check_kernels import last_switches
 from obliv.fabric._deadlock_kernels import followers
+from obliv.fabric._notes import Notes
 from obliv.fabric.check import check
+from obliv.fabric.check_log import engine_of
+from obliv.fabric.check_names import tells_ports
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.read import read, read_fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.trace import Ending, trace, trace_all, wiring
 from obliv.results.fabric_check import FabricCheck
@@ -157,6 +163,46 @@ def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
     assert not result.ok
 
 
+def test_ports_of_a_switch_that_only_others_speak_of(tmp_path: Path) -> None:
+    fabric, tables = made("fattree:8,2")
+    record = spelled.ibnetdiscover(fabric).split("\n\n")
+    cut = tmp_path / "cut.txt"
+    cut.write_text("\n\n".join(part for part in record if f'"{fabric.ident[fabric.switches[0]]}"\t\t#' not in part))
+    short = read_fabric(cut)
+    bare = short.ident.index(fabric.ident[fabric.switches[0]])
+    assert [tells_ports(short, node) for node in short.switches.tolist()].count(False) == 1
+    assert not tells_ports(short, bare)
+    own = [row for row, node in enumerate(tables.switch.tolist()) if node == fabric.switches[0]]
+    moved = replace(tables, switch=np.array([short.ident.index(fabric.ident[v]) for v in tables.switch], np.int32))
+    for lid, severity in ((fabric.lid[fabric.endpoints[9]], "error"), (fabric.lid[fabric.first_slot[bare]], "warning")):
+        result = check(short, edited(moved, (own[0], int(lid), 9)))
+        assert result.of("port-beyond") == ()
+        text = only(result, "dead-end", severity)
+        assert "to port 9, where no cable is" in text
+        assert "OpenSM would refuse" not in repr(result)
+        assert severity == "warning" or "how many ports it has is not known" in text
+
+
+def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None:
+    fabric, tables = made("fattree:8,2")
+    last = fabric.slot(int(fabric.switches[0]), 8)
+    pulled = damage.without(fabric, [last])
+    for text in (spelled.port_list(pulled), spelled.link_info(pulled), spelled.link_info(pulled, long=True)):
+        path = tmp_path / "list.txt"
+        path.write_text(text)
+        found = read_fabric(path)
+        by_guid = {int(guid): node for node, guid in enumerate(found.guid) if guid}
+        here = np.array([by_guid[int(fabric.guid[v])] for v in tables.switch], np.int32)
+        result = check(found, replace(tables, switch=here))
+        assert result.of("port-beyond") == ()
+        beyond, inside = result.of("dead-end")
+        assert "to port 8, where no cable is known, and how many ports it has is not known" in beyond["message"]
+        assert "to port 1, where no cable is: " in inside["message"]
+    whole = tmp_path / "whole.txt"
+    whole.write_text(spelled.ibnetdiscover(pulled))
+    assert all(tells_ports(read_fabric(whole), node) for node in range(fabric.nodes))
+
+
 def test_a_cable_pulled_out() -> None:
     fabric, tables = made()
     slot = fabric.slot(int(fabric.switches[0]), 3)
@@ -281,6 +327,8 @@ def test_pieces_routers_aggregation_nodes_and_others() -> None:
     cut = [slot for slot in damage.ports(fabric, int(fabric.switches[0])) if slot in damage.cables(fabric)]
     text = only(check(damage.without(fabric, cut)), "pieces", "error")
     assert "2 pieces: 2 endpoints are cut off from the other 6" in text
+    alone = replace(damage.without(fabric, cut), kind=("router", *fabric.kind[1:]))
+    assert "2 pieces: 1 endpoint is cut off from the other 6" in only(check(alone), "pieces", "error")
     kind, words = list(fabric.kind), list(fabric.description)
     kind[0], kind[1] = "router", "unknown"
     words[2] = "Mellanox Technologies Aggregation Node"
@@ -349,18 +397,43 @@ def test_the_fallback_trap(tmp_path: Path) -> None:
     assert check(fabric, tables, log).engine == {"used": None, "requested": None, "failed": []}
 
 
+def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "osm.log"
+    text = b"\xef\xbb\xbf" + b"Nov 20 0x02 -> chatter \xff\x00\n" * 1000 + FELL_BACK.replace("\n", "\r\n").encode()
+    log.write_bytes(text)
+    monkeypatch.setattr("obliv.errors._free_memory", lambda: 1000.0)
+    notes = Notes(str(log))
+    assert engine_of(log, notes) == {"used": "minhop", "requested": "ftree", "failed": ["ftree"]}
+    assert [each.line for each in notes.findings()] == [1003]
+    assert "(LMC > 0 is not supported by fat-tree routing.)" in notes.findings()[0].message
+    log.write_bytes(gzip.compress(text[:-40]))  # cut off in the line that tells
+    notes = Notes(str(log))
+    assert engine_of(log, notes)["used"] is None
+    assert [each.severity for each in notes.findings()] == ["warning"]
+    for nothing in (b"", b" \n\n", gzip.compress(b"")):
+        log.write_bytes(nothing)
+        with pytest.raises(FileError, match="empty"):
+            engine_of(log, Notes(str(log)))
+
+
 def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
     fabric, tables = made()
     nasty = "\x1b[2J\nerror: \u202e\x00" + "x" * 5000
     lid = int(fabric.lid[fabric.endpoints[7]])
     result = check(
-        replace(fabric, description=(nasty,) * fabric.nodes, ident=tuple(f"{nasty}{v}" for v in range(fabric.nodes))),
-        edited(tables, (0, lid, NONE), (1, lid, 9), (2, lid, 1)),
+        replace(
+            fabric,
+            name="\x1b[2J\n.net",
+            description=(nasty,) * fabric.nodes,
+            ident=tuple(f"{nasty}{v}" for v in range(fabric.nodes)),
+        ),
+        replace(edited(tables, (0, lid, NONE), (1, lid, 9), (2, lid, 1)), name="\x1b[2J\r.lfts"),
     )
     page = repr(result)
     assert all(letter.isprintable() for letter in page.replace("\n", ""))
     assert len(page.splitlines()) == 2 + len(result.summary()) - 1
     assert max(map(len, page.splitlines())) < 1200
+    assert result._repr_html_().isprintable()
     result.save(tmp_path / "check.json")
 
 
@@ -374,6 +447,55 @@ def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
     assert len(result.of("loop")) == 201
     assert f"and {result.counts['loop'] - 200} more like these" in result.of("loop")[-1]["message"]
     assert f"and {result.counts['loop'] - 4:,} more of this kind (loop)" in repr(result)
+
+
+def test_severities_of_one_kind_are_counted_apart() -> None:
+    fabric, tables = made("fattree:8,2")
+    pulled = [int(fabric.peer[fabric.endpoints[4 * leaf]]) for leaf in range(6)]
+    lid = int(fabric.lid[fabric.endpoints[1]])
+    row = tables.row_of[int(fabric.node_of[pulled[0]])]
+    result = check(damage.without(fabric, pulled), edited(tables, (row, lid, fabric.port_of(pulled[0]))))
+    assert Counter(each["severity"] for each in result.of("dead-end")) == {"error": 1, "warning": 5}
+    assert result.counts["dead-end"] == 6
+    page = repr(result)
+    assert "\n  verdict    1 error, 5 warnings, " in page
+    assert "and 1 more of this kind (dead-end)" in page
+    assert repr(FabricCheck.from_dict(result.to_dict())) == page
+
+
+def test_findings_that_are_not_kept_are_counted(tmp_path: Path) -> None:
+    fabric, tables = made()
+    path = tmp_path / "junk.net"
+    path.write_text(spelled.ibnetdiscover(fabric) + "junk\n" * 500)
+    fabric = read_fabric(path)
+    assert sum(each.count for each in fabric.findings) == 500
+    result = check(fabric, tables)
+    assert result.counts["bad-line"] == 500
+    assert len(result.of("bad-line")) == 201
+    assert result.of("bad-line")[-1]["message"] == "and 300 more like these"
+    assert result.of("bad-line")[-1]["count"] == 300
+    assert "500 warnings" in repr(result)
+    assert "and 496 more of this kind (bad-line)" in repr(result)
+    saved = result.to_dict()
+    assert saved["finding_counts"]["bad-line"] == 500
+    assert repr(FabricCheck.from_dict(saved)) == repr(result)
+
+
+def test_notes_keep_the_first_of_every_severity_and_kind() -> None:
+    notes = Notes("file")
+    for line in range(300, 0, -1):
+        notes.add("warning", "odd", "w", line)
+    for line in range(201):
+        notes.add("error", "odd", "e", line)
+    notes.add("note", "other", "n")
+    found = notes.findings()
+    assert Counter((each.severity, each.kind) for each in found) == {
+        ("warning", "odd"): 201, ("error", "odd"): 201, ("note", "other"): 1,
+    }  # fmt: skip
+    assert [(each.severity, each.count) for each in found[-3:]] == [("warning", 100), ("error", 1), ("note", 1)]
+    lines = [each.line for each in found[:400]]
+    assert lines == sorted(lines)
+    assert [each.message for each in found[-3:-1]] == ["and 100 more like these", "and 1 more like these"]
 
 
 def test_saved_and_loaded_it_is_the_same() -> None:
@@ -404,8 +526,6 @@ def test_saved_and_loaded_it_is_the_same() -> None:
     ],
 )
 def test_bad_tables_as_they_were_loaded(case: str, kind: str, unrouted: int) -> None:
-    from obliv.fabric.read import read
-
     path = SHARED / "opensm" / "bad" / f"{case}.lfts"
     result = check(*read(SHARED / "opensm" / "ft4_2.net", lft=path))
     assert not result.ok
@@ -423,8 +543,6 @@ def test_bad_tables_as_they_were_loaded(case: str, kind: str, unrouted: int) -> 
 )
 @pytest.mark.parametrize("tables", ["dump_lfts.txt", "opensm-lfts.dump", "opensm.fdbs"])
 def test_bad_tables_as_they_came_out(case: str, kind: str, unrouted: int, tables: str) -> None:
-    from obliv.fabric.read import read
-
     folder = SHARED / "opensm" / "bad" / case
     result = check(*read(folder / "ibnetdiscover.txt", lft=folder / tables), folder / "osm.log")
     assert result.unrouted == unrouted
@@ -435,8 +553,6 @@ def test_bad_tables_as_they_came_out(case: str, kind: str, unrouted: int, tables
 
 @needs_samples
 def test_bad_runs() -> None:
-    from obliv.fabric.read import read
-
     bad = SHARED / "opensm" / "bad"
     refused = bad / "port_oob"
     result = check(*read(refused / "ibnetdiscover.txt", lft=refused / "dump_lfts.txt"), refused / "osm.log")
@@ -455,8 +571,6 @@ def test_bad_runs() -> None:
 
 @needs_samples
 def test_good_samples_have_no_findings() -> None:
-    from obliv.fabric.read import read
-
     for folder in sorted((SHARED / "opensm").glob("f*/*/")):
         for name in ("opensm-lfts.dump", "dump_lfts.txt"):
             if (folder / name).is_file():
@@ -468,8 +582,6 @@ def test_good_samples_have_no_findings() -> None:
 
 @needs_samples
 def test_scans_of_real_fabrics() -> None:
-    from obliv.fabric.read import read
-
     found = {}
     for number in (1, 2, 3, 4):
         fabric, _ = read(SHARED / "ibnetdiscover" / f"jabl_ibtopotool_{number}.topo")

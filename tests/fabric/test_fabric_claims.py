@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+import spelled
 
 import obliv
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.net import write_net
 from obliv.fabric.network import network
 from obliv.fabric.routing import FabricHops, FabricRouting, fabric_routing
+from obliv.fabric.tables import NONE
 from obliv.fabric.worst import worst
 from obliv.fabric.write import write_tables
 from obliv.results.saved import digest_of
@@ -78,3 +81,42 @@ def test_other_tables_in_the_file_are_noticed(tmp_path: Path, monkeypatch: pytes
     found = obliv.verify("claim.json")
     assert not found.proved
     assert any("changed" in each["detail"] for each in found.checks)
+
+
+@pytest.mark.parametrize(("spec", "name"), [("fattree:4,3", "dmodk"), ("torus:5x5", "dor")])
+def test_claims_about_tables_with_holes(
+    spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tables(spec, name)
+    fabric, whole = made.topology.fabric, made.routes.tables
+    out = whole.out.copy()
+    out[2, fabric.lid[fabric.endpoints[[0, 5]]]] = NONE
+    write_net(fabric, "f.net")
+    write_tables(replace(whole, out=out), fabric, "f.lfts")
+    result = worst(obliv.routing("lft:f.lfts,missing=skip", obliv.topology("fabric:f.net")), certificate=True)
+    assert result.skipped > 0
+    result.save("claim.json")
+    found = obliv.verify("claim.json")
+    assert found.proved
+    assert "left out" in [each["check"] for each in found.checks]
+    claim = json.loads(Path("claim.json").read_text())
+    claim["routing"] = "lft:f.lfts"
+    claim["certificate"]["digest"] = digest_of(claim)
+    Path("whole.json").write_text(json.dumps(claim))
+    assert not obliv.verify("whole.json").proved
+
+
+def test_claims_about_a_fabric_whose_lids_stand_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tables("fattree:4,2", "dmodk")
+    fabric = made.topology.fabric
+    write_net(replace(fabric, lid=np.zeros_like(fabric.lid)), "f.net")
+    Path("g").write_text(spelled.guid2lid(fabric))
+    Path("f.lfts").write_text(spelled.tables_text(made.routes.tables, fabric, "a -n"))  # names no ports
+    topology = obliv.topology("fabric:f.net,guid2lid=g")
+    assert [path for path, _ in topology.sources] == ["f.net", "g"]
+    worst(obliv.routing("lft:f.lfts", topology), certificate=True).save("claim.json")
+    assert obliv.verify("claim.json").proved
+    Path("g").write_text(spelled.guid2lid(fabric) + "\n")
+    assert not obliv.verify("claim.json").proved

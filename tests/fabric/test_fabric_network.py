@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from obliv.errors import TopologyError
 from obliv.fabric.fabric import RATES
 from obliv.fabric.generate import from_topology
 from obliv.fabric.network import network, safe
+from obliv.fabric.read import read_fabric
 
 
 def test_a_generated_fabric_gives_its_tree_back() -> None:
@@ -109,5 +111,15 @@ def test_labels_that_imitate_made_ones_stay_unique() -> None:
 def test_nothing_to_send_is_an_error() -> None:
     with pytest.raises(TopologyError, match="no channel adapter has a cable"):
         network(fabric_of("hs", [1, 1], []))
-    with pytest.raises(TopologyError, match="leads to no switch"):
-        network(fabric_of("hhsr", [1, 1, 2, 1], [((0, 1), (2, 1)), ((1, 1), (3, 1))]))
+
+
+def test_what_hangs_on_a_router_is_of_another_subnet(tmp_path: Path) -> None:
+    path = tmp_path / "routed.net"
+    path.write_text(
+        'Switch 4 "S-1"\n[1] "H-1"[1]\n[2] "H-2"[1]\n[3] "R-1"[1]\n\nCa 1 "H-1"\n[1] "S-1"[1]\n\n'
+        'Ca 1 "H-2"\n[1] "S-1"[2]\n\nRt 2 "R-1"\n[1] "S-1"[3]\n[2] "H-3"[1]\n\nCa 1 "H-3"\n[1] "R-1"[2]\n'
+    )
+    topology = network(read_fabric(path))
+    assert topology.labels[:2] == ("H-1", "H-2")
+    assert len(topology.terminals) == 2
+    assert "1 port of channel adapters left out, since no switch or adapter is at the other end: H-3" in topology.notes

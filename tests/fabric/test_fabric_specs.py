@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import obliv
-from obliv.errors import FileError, RoutingError, SpecError
+from obliv.errors import FileError, InputError, RoutingError, SpecError
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.net import write_net
-from obliv.fabric.network import FabricTopology
+from obliv.fabric.network import FabricTopology, network
 from obliv.fabric.routing import FabricRouting
 from obliv.fabric.worst import worst
 from obliv.fabric.write import write_tables
@@ -113,3 +113,11 @@ def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
     topology = obliv.topology(f"fabric:{SAMPLES}/bad/{name}/ibnetdiscover.txt")
     routing = obliv.routing(f"lft:{SAMPLES}/bad/{name}/opensm-lfts.dump,missing=skip", topology)
     assert worst(routing).skipped == pairs
+
+
+def test_routings_and_ratios_of_trees_say_what_a_fabric_takes_instead() -> None:
+    fabric = network(from_topology(obliv.topology("fattree:4,2")), "fabric:x.net")
+    with pytest.raises(RoutingError, match="obliv fabric route  makes tables for this one, which are taken as lft:FILE"):
+        obliv.routing("dmodk", fabric)
+    with pytest.raises(InputError, match="obliv fabric ratio  knows which fat tree a fabric is"):
+        obliv.ratio(obliv.routing("ecmp", fabric))

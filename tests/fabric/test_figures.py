@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 
 import obliv
 from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
-from obliv.errors import InputError, RoutingError
+from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric._loads_kernels import heaviest, narrowest
-from obliv.fabric.figures import average, bisection, shifts
+from obliv.fabric.average import average
+from obliv.fabric.bisection import bisection
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.network import network
 from obliv.fabric.routing import FabricRouting, fabric_routing
+from obliv.fabric.shifts import shifts
 from obliv.results.fabric import Bisection, Shifts
 
 
@@ -148,3 +151,33 @@ def test_what_cannot_be_had() -> None:
     for figure in (shifts, bisection):
         with pytest.raises(InputError, match="one host"):
             figure(fabric_routing(network(alone), random_tables(alone, 0)))
+
+
+def stopped_after(count: int) -> Callable[..., None]:
+    calls = iter(range(count))
+
+    def progress(share: float) -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_an_interrupt_keeps_what_was_found() -> None:
+    tree = obliv.topology("fattree:8,3")
+    fabric = from_topology(tree)
+    way = fabric_routing(network(fabric), tables_of(obliv.routing("dmodk", tree), fabric))
+    with pytest.raises(Interrupted, match="after 6 of 500 samples") as stop:
+        bisection(way, 500, progress=stopped_after(5))
+    assert stop.value.so_far.to_dict()["bandwidth"] == bisection(way, 6).to_dict()["bandwidth"]
+    with pytest.raises(Interrupted, match=r"after \d+ of 100000 samples") as stop:
+        average(way, 100_000, progress=stopped_after(1))
+    done = stop.value.so_far.samples
+    assert stop.value.so_far.channel_load == average(way, done).channel_load
+    for useless in (
+        lambda: bisection(way, 2, progress=stopped_after(0)),
+        lambda: shifts(way, progress=stopped_after(0)),
+    ):
+        with pytest.raises(KeyboardInterrupt) as nothing:
+            useless()
+        assert not isinstance(nothing.value, Interrupted)

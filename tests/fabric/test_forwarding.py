@@ -141,6 +141,48 @@ def test_the_lmc_that_a_list_of_ports_lacks(lmc: int, write: Write) -> None:  # 
             assert set(told.lmc[ends].tolist()) == {lmc}
 
 
+def lost_last_lid(fabric: Fabric, tables: Tables, slot: int) -> int:
+    """Take the last LID of a port out of all tables."""
+    lid = int(fabric.lid[slot]) + (1 << int(fabric.lmc[slot])) - 1
+    tables.out[:, lid] = NONE
+    return lid
+
+
+def test_a_lid_that_all_tables_lost_is_not_taken_for_one_that_never_was(write: Write) -> None:  # noqa: F811
+    """LMC and LIDs come from guid2lid, or for want of one from what the tables show of other ports."""
+    fabric, tables = made(7, lmc=1)
+    lid = lost_last_lid(fabric, tables, int(fabric.endpoints[0]))
+    lft = write(spelled.tables_text(tables, fabric, "b"), "lft")
+    topology, lids = write(spelled.port_list(fabric), "ports"), write(spelled.guid2lid(fabric), "guid2lid")
+    for guid2lid in (lids, None):
+        scanned, found = read(topology, lft=lft, guid2lid=guid2lid)
+        assert found is not None
+        assert set(scanned.lmc[scanned.endpoints].tolist()) == {1}
+        assert (found.out[:, lid] == NONE).all()
+        assert ("lmc-learned" in [each.kind for each in scanned.findings]) == (guid2lid is None)
+
+
+def test_lids_of_different_moments_tell_no_lmc(write: Write) -> None:  # noqa: F811
+    fabric, tables = made(7)
+    lines = spelled.tables_text(tables, fabric, "b").splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if "portguid" in line or "0x0" in line[:4])
+    moved = f"0x{int(fabric.lid.max()) + 30:04x}" + lines[at][6:]
+    topology = write(spelled.port_list(fabric), "ports")
+    scanned, _ = read(topology, lft=write("".join([*lines[: at + 1], moved, *lines[at + 1 :]]), "lft"))
+    assert not scanned.lmc.any()
+
+
+def test_ports_without_guids_contradict_no_entry(write: Write) -> None:  # noqa: F811
+    fabric, tables = made(5)
+    nameless = changed(fabric, port_guid=np.zeros_like(fabric.port_guid))
+    path = write(spelled.tables_text(tables, fabric, "b"))
+    assert rows(read_tables(path, nameless), fabric) == rows(tables, fabric)
+    assert rows(read_tables(path, fabric), fabric) == rows(tables, fabric)
+    others = changed(fabric, port_guid=np.where(fabric.port_guid > 0, fabric.port_guid + np.uint64(1 << 40), 0))
+    found = read_tables(path, others)
+    assert (found.out[:, fabric.lid[fabric.endpoints]] == NONE).all()
+
+
 def test_fewer_lids_in_the_topology_than_in_the_tables(write: Write) -> None:  # noqa: F811
     fabric, tables = made(5, lmc=2)
     smaller = changed(fabric, lmc=np.zeros_like(fabric.lmc))

@@ -13,6 +13,7 @@ from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_
 from obliv.analysis.channels import rates_of, simple_bound
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric._loads_kernels import bound_channels, spread_ways
+from obliv.fabric.fabric import Fabric
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.loads import FabricLoads
 from obliv.fabric.network import network
@@ -22,6 +23,14 @@ from obliv.fabric.tables import Tables
 from obliv.traffic.traffic import Traffic
 
 RULES = ["0", "1", "group", "index", "0-2-1", "spread", [3, 0, 1, 1, 2]]
+
+
+def rule_for(seed: int, fabric: Fabric) -> Any:
+    """A rule, with no offsets beyond what the fabric has."""
+    rule, most = RULES[seed % len(RULES)], 1 << int(fabric.lmc[fabric.endpoints].max())
+    if isinstance(rule, list):
+        return [each % most for each in rule]
+    return "-".join(str(int(each) % most) for each in rule.split("-")) if rule[0].isdigit() else rule
 
 
 def _choice(routing: FabricRouting) -> Any:
@@ -40,8 +49,8 @@ def _matrix(loads: FabricLoads, channel: int) -> Any:
 
 @pytest.mark.parametrize("seed", range(28))
 def test_loads_are_those_of_the_walks(seed: int) -> None:
-    rule = RULES[seed % len(RULES)]
     fabric = random_fabric(seed, lmc=seed % 3)
+    rule = rule_for(seed, fabric)
     tables = random_tables(fabric, seed, damage=seed % 2 * 6)
     routing = fabric_routing(network(fabric), tables, rule, missing="skip")
     loads = routing.pair_loads()
@@ -71,7 +80,7 @@ def test_loads_are_those_of_the_walks(seed: int) -> None:
 def test_bounds_and_traffic_agree_with_the_weights(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 3, mixed=seed % 2 == 0)
     tables = random_tables(fabric, seed, damage=seed % 3 * 4)
-    routing = fabric_routing(network(fabric), tables, RULES[seed % len(RULES)], missing="skip")
+    routing = fabric_routing(network(fabric), tables, rule_for(seed, fabric), missing="skip")
     loads = routing.pair_loads()
     rates = rates_of(loads)
     found = loads.bounds(rates.supply, rates.demand)
@@ -124,14 +133,17 @@ def test_rules_for_the_offset() -> None:
     assert offsets_of(topology, 3).tolist() == [3] * 4
     assert offsets_of(topology, "group").tolist() == [2, 1, 0, 0]  # by the switch's ports
     assert offsets_of(topology, "index").tolist() == [2, 1, 0, 0]
-    assert offsets_of(topology, "5-6").tolist() == [5, 6, 5, 5]
+    assert offsets_of(topology, "1-3").tolist() == [1, 3, 1, 1]
     assert offsets_of(topology, [0, 1, 2, 3]).tolist() == [0, 1, 2, 3]
-    for wrong in ("", "x", "-1", "128", "0--1", "1,2", "٣", "9" * 5000):
+    for wrong in ("", "x", "-1", "0--1", "1,2", "٣", "9" * 5000):
         with pytest.raises(SpecError, match="write an offset from 0 to 127"):
             offsets_of(topology, wrong)
-    for sequence in ([1, 2], [0, 0, 0, 128], [0.5] * 4, [-1, 0, 0, 0], []):
-        with pytest.raises(RoutingError, match="4 whole numbers from 0 to 127"):
+    for sequence in ([1, 2], [0.5] * 4, [-1, 0, 0, 0], []):
+        with pytest.raises(RoutingError, match="4 whole numbers from 0, one for each endpoint"):
             offsets_of(topology, sequence)
+    for beyond in ("4", "128", 4, "0-4", [0, 0, 0, 4]):
+        with pytest.raises(RoutingError, match=r"is beyond what fabric:by hand has: 4 LIDs \(LMC 2\)"):
+            offsets_of(topology, beyond)
 
 
 @pytest.mark.parametrize(

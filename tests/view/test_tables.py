@@ -93,3 +93,36 @@ def test_csv_of_nothing_and_of_uneven_rows() -> None:
     assert to_csv([]).strip() == ""
     assert to_csv([{"a": np.int64(1)}, {"b": "x"}]) == "a,b\n1,\n,x\n"
     assert "\r" not in to_csv(ROWS)
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)", "-1/3=0", "-", '=a,"b"'])
+def test_csv_has_no_formulas(text: str) -> None:
+    read = list(csv.reader(io.StringIO(to_csv([{"name": text, text: "x"}]))))
+    assert read == [["name", f"'{text}"], [f"'{text}", "x"]]
+
+
+@pytest.mark.parametrize("text", ["\t=1", "\r=1", "\n=1", "a\rb", "a\nb", "\x1b[31ma", "\u202ea", "\udcffa"])
+def test_csv_moves_no_cursor(text: str) -> None:
+    made = to_csv([{"name": text, text: "x"}])
+    assert all(letter.isprintable() for letter in made.replace("\n", ""))
+    (_, second), (first, last) = csv.reader(io.StringIO(made))
+    assert first == second
+    assert first[0] not in "=\t\r\n"
+    assert last == "x"
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, np.int64(-3), "-1", "+2", "-1/3", "-1.5e-7", "a=b", " =1", "'=1", ""])
+def test_csv_keeps_numbers_and_other_text(value: object) -> None:
+    assert next(csv.DictReader(io.StringIO(to_csv([{"a": value, "b": 1}]))))["a"] == str(value)
+
+
+def test_csv_keeps_exact_and_estimated_numbers() -> None:
+    assert to_csv([{"a": Fraction(-1, 4), "b": Estimate(-0.5, 0.25, 9)}]) == (
+        "a,a_exact,b,b_stderr\n-0.25,-1/4,-0.5,0.25\n"
+    )
+
+
+def test_csv_without_rows_has_its_header() -> None:
+    assert to_csv([], ["a", "b"]) == "a,b\n"
+    assert to_csv([{"b": 1}], ["a", "b"]) == "b\n1\n"
+    assert to_csv([]) == ""

@@ -37,6 +37,8 @@ def require_base_load(topology: Topology) -> Tree:
     spec = topology.spec
     instead = "obliv worst gives its guaranteed throughput instead"
     if not isinstance(topology, Tree):
+        if spec.startswith("fabric:"):
+            raise InputError(f"{spec}: obliv fabric ratio  knows which fat tree a fabric is; {instead}")
         raise InputError(f"{spec}: the best routing of every traffic is known on fat trees only; {instead}")
     if topology.bandwidth or not topology.unit_rates:
         raise InputError(f"{spec}: the best routing of every traffic is known for equal links only; {instead}")

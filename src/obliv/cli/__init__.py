@@ -95,7 +95,9 @@ _own_files: set[str] = set()
 
 
 def _refused(message: str) -> int:
-    print("obliv: " + " ".join(message.split()), file=sys.stderr)
+    from obliv.files import printable
+
+    print("obliv: " + printable(" ".join(message.split())), file=sys.stderr)  # names may hold anything
     return 2
 
 

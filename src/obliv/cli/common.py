@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from obliv.errors import FileError, Interrupted
-from obliv.files import require_place
+from obliv.files import printable, require_place
 
 __all__ = [
     "Format",
@@ -23,10 +24,13 @@ __all__ = [
     "TopologySpec",
     "answer",
     "csv_text",
+    "json_text",
     "kept",
     "made",
+    "page",
     "progress",
     "require_outputs",
+    "say",
 ]
 
 
@@ -55,8 +59,8 @@ def made(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
 
 
 def say(message: str) -> None:
-    """A remark to the user, apart from the answer."""
-    print(f"obliv: {message}", file=sys.stderr)
+    """A remark to the user, apart from the answer; names of files in it may hold anything."""
+    print(f"obliv: {printable(message)}", file=sys.stderr)
 
 
 @contextmanager
@@ -131,15 +135,26 @@ def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:
         whole = result.to_dict()
         for key in hide:
             whole.pop(key, None)
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        print(json_text(whole))
     elif form is Format.csv:
-        print(csv_text(list(result.rows())), end="")
+        print(csv_text(list(result.rows()), result.columns), end="")
     else:
-        print(repr(result))
+        print(page(repr(result)))
 
 
-def csv_text(rows: list[dict[str, Any]]) -> str:
-    """Rows as comma-separated values: fractions and standard errors in columns of their own."""
+def page(text: str) -> str:
+    """Lines for the terminal, whatever names they hold."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def json_text(made: Any) -> str:
+    """JSON for people: letters as they are; what moves a cursor or is half a character stands as its number."""
+    text = json.dumps(made, indent=2, ensure_ascii=False)
+    return re.sub(r"[^ -~\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+
+
+def csv_text(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Rows as comma-separated values, as :func:`obliv.view.tables.to_csv` makes them, which is loaded when needed."""
     from obliv.view.tables import to_csv
 
-    return to_csv(rows)
+    return to_csv(rows, columns)

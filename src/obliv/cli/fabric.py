@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, csv_text, progress, require_outputs, say
-from obliv.errors import InputError, RoutingError
+from obliv.cli.common import (
+    Format,
+    FormatOption,
+    Seed,
+    TopologySpec,
+    answer,
+    csv_text,
+    json_text,
+    kept,
+    page,
+    progress,
+    require_outputs,
+    say,
+)
+from obliv.errors import InputError
+from obliv.files import plural
 
 __all__ = ["app"]
 
@@ -51,32 +65,52 @@ def _fabric() -> Any:
     return importlib.import_module("obliv.fabric")
 
 
+def _spec(topology: Path, guid2lid: Path | None) -> str:
+    """The spec that makes the fabric of the command line again."""
+    return f"fabric:{topology}" + (f",guid2lid={guid2lid}" if guid2lid is not None else "")
+
+
+def _read(topology: Path, lft: Path | None, guid2lid: Path | None) -> tuple[Any, Any]:
+    """A fabric and its tables, if any; the first thing that is odd about the files is said."""
+    made, tables = _fabric().read(topology, lft, guid2lid=guid2lid)
+    found = made.findings + (tables.findings if tables is not None else ())
+    odd = [each for each in found if each.severity != "note"]
+    if odd:
+        count = sum(each.count for each in odd) - 1
+        more = f" (and {count:,} more)" if count else ""
+        files = (str(topology), *(("--lft", str(lft)) if lft is not None else ()))
+        files += ("--guid2lid", str(guid2lid)) if guid2lid is not None else ()
+        say(f"{odd[0].message}{more}: see  obliv fabric check {' '.join(files)}")
+    return made, tables
+
+
 def _routing(
     topology: Path, lft: Path, guid2lid: Path | None, offset: str, skip: bool | None, *, notes: bool = True
 ) -> Any:
     """The tables as a routing, and what is odd about the files is said; `skip` None: the verb cannot."""
     fabric = _fabric()
 
-    made, tables = fabric.read(topology, lft, guid2lid=guid2lid)
-    network = fabric.network(made)
+    made, tables = _read(topology, lft, guid2lid)
+    network = fabric.network(made, _spec(topology, guid2lid))
     for note in network.notes if notes else ():
         say(note)
-    odd = [each for each in (*made.findings, *tables.findings) if each.severity != "note"]
-    if odd:
-        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
-        say(f"{_plain(odd[0].message)}{more}: see  obliv fabric check {topology} --lft {lft}")
     way = fabric.routing(network, tables, offset, missing="skip" if skip else "refuse")
     if skip and way.skipped:
-        say(f"{way.skipped} pairs whose packets do not arrive are left out")
+        are = "is" if way.skipped == 1 else "are"
+        say(f"{plural(way.skipped, 'pair')} whose packets do not arrive {are} left out")
     if not skip:
-        try:
-            way.require_all()
-        except RoutingError as error:  # it speaks of specs
-            text = str(error)
-            if skip is None:
-                text = text.partition(",  or leave")[0]
-            raise RoutingError(text.replace("missing=skip", "--skip-missing")) from None
+        way.require_all("" if skip is None else "leave such pairs out with --skip-missing")
     return way
+
+
+def _analysed(
+    format: Format, analysis: Callable[[Any, Callable[[str, float], None]], Any], *given: Any, notes: bool = True
+) -> None:
+    """Print what an analysis, which takes a routing and a progress, says of the tables that are `given`."""
+    with kept(format):
+        with progress() as step:
+            result = analysis(_routing(*given, notes=notes), step)
+        answer(result, format)
 
 
 @app.command()
@@ -130,10 +164,9 @@ def worst(
         result.save(output)
         say(f"kept in {output}; check it with  obliv verify {output}")
     if format is Format.csv:
-        rows = zip(result.cable_rows(), result.hottest, strict=True)
-        print(csv_text([row | {"worst_load": hot.upper, "at_least": hot.lower} for row, hot in rows]), end="")
-        return
-    answer(result, format, hide=("certificate",))
+        print(csv_text(list(result.cable_rows()), result.cable_columns), end="")
+    else:
+        answer(result, format, hide=("certificate",))
 
 
 @app.command()
@@ -150,9 +183,7 @@ def ratio(
     """
     from obliv.fabric.ratio import ratio as analysed
 
-    with progress() as step:
-        result = analysed(_routing(topology, lft, guid2lid, offset, None), progress=step)
-    answer(result, format)
+    _analysed(format, lambda way, step: analysed(way, progress=step), topology, lft, guid2lid, offset, None)
 
 
 @app.command()
@@ -166,15 +197,18 @@ def throughput(
     guid2lid: Lids = None,
     offset: Offset = "0",
     skip: Skip = False,
+    hottest: Annotated[int, typer.Option("--hottest", min=0, help="How many cables to name for each.")] = 3,
     format: FormatOption = Format.table,
 ) -> None:
-    """The ideal throughput of patterns and jobs, exact; hosts in the order of the file.
+    """The ideal throughput of patterns and jobs, exact, and their hottest cables; hosts in the order of the file.
 
     Example: obliv fabric throughput ibnetdiscover.txt uniform torus3d:seed=1 --lft opensm-lfts.dump
     """
-    from obliv.analysis.throughput import throughput as analysed
 
-    answer(analysed(_routing(topology, lft, guid2lid, offset, skip), *traffic), format)
+    def analysed(way: Any, step: Callable[[str, float], None]) -> Any:
+        return _fabric().throughput(way, *traffic, hottest=hottest)
+
+    _analysed(format, analysed, topology, lft, guid2lid, offset, skip, notes=False)
 
 
 @app.command()
@@ -192,12 +226,11 @@ def average(
 
     Example: obliv fabric average ibnetdiscover.txt --lft opensm-lfts.dump
     """
-    fabric = _fabric()
 
-    with progress() as step:
-        way = _routing(topology, lft, guid2lid, offset, skip)
-        result = fabric.average(way, samples, seed, progress=lambda share: step("permutations", share))
-    answer(result, format)
+    def analysed(way: Any, step: Callable[[str, float], None]) -> Any:
+        return _fabric().average(way, samples, seed, progress=lambda share: step("permutations", share))
+
+    _analysed(format, analysed, topology, lft, guid2lid, offset, skip)
 
 
 @app.command()
@@ -215,12 +248,11 @@ def bisection(
 
     Example: obliv fabric bisection ibnetdiscover.txt --lft opensm-lfts.dump
     """
-    fabric = _fabric()
 
-    with progress() as step:
-        way = _routing(topology, lft, guid2lid, offset, skip)
-        result = fabric.bisection(way, samples, seed, progress=lambda share: step("bisections", share))
-    answer(result, format)
+    def analysed(way: Any, step: Callable[[str, float], None]) -> Any:
+        return _fabric().bisection(way, samples, seed, progress=lambda share: step("bisections", share))
+
+    _analysed(format, analysed, topology, lft, guid2lid, offset, skip)
 
 
 @app.command()
@@ -236,12 +268,11 @@ def shifts(
 
     Example: obliv fabric shifts ibnetdiscover.txt --lft opensm-lfts.dump
     """
-    fabric = _fabric()
 
-    with progress() as step:
-        way = _routing(topology, lft, guid2lid, offset, skip)
-        result = fabric.shifts(way, progress=lambda share: step("shifts", share))
-    answer(result, format)
+    def analysed(way: Any, step: Callable[[str, float], None]) -> Any:
+        return _fabric().shifts(way, progress=lambda share: step("shifts", share))
+
+    _analysed(format, analysed, topology, lft, guid2lid, offset, skip)
 
 
 @app.command()
@@ -275,24 +306,24 @@ def route(
     require_outputs(output, net, inputs=_named(topology, lft, guid2lid))
     began = time.perf_counter()
     with progress() as step:
-        made, tables = fabric.read(topology, lft, guid2lid=guid2lid)
+        made, tables = _read(topology, lft, guid2lid)
         result = fabric.route(made, engine, tables, offset=offset, most_lmc=lmc, force=force, progress=step)
     if not result.kept:
         fabric.write_tables(result.tables, result.fabric, output)
         if net is not None:
             fabric.write_net(result.fabric, net)
     if format is Format.table:
-        print(result.page())
+        print(page(result.page()))
     elif format is Format.csv:
         print(csv_text(result.rows()), end="")
     else:
         from obliv.results import provenance
 
-        specs = {"topology": f"fabric:{topology}", "routing": None if lft is None else f"lft:{lft}"}
+        specs = {"topology": _spec(topology, guid2lid), "routing": None if lft is None else f"lft:{lft}"}
         sources = (*made.sources, *(() if tables is None else tables.sources))
         about: dict[str, Any] = {"output": None if result.kept else str(output)}
         about["provenance"] = provenance(specs, time.perf_counter() - began, sources=sources)
-        print(json.dumps({"kind": "fabric-route"} | specs | result.to_dict() | about, indent=2, ensure_ascii=False))
+        print(json_text({"kind": "fabric-route"} | specs | result.to_dict() | about))
     if result.kept:
         say("the tables in use are better than all that were tried: nothing was written (--force writes new ones)")
         raise typer.Exit(1)
@@ -316,7 +347,7 @@ def export(
     fabric = _fabric()
 
     require_outputs(output, inputs=_named(topology, guid2lid))
-    made, _ = fabric.read(topology, guid2lid=guid2lid)
+    made, _ = _read(topology, None, guid2lid)
     for note in fabric.export(made, output, to):
         say(note)
     say(f"written to {output}")
@@ -350,13 +381,9 @@ def generate(
     if tables is not None:
         fabric.write_tables(forwarding, made, tables)
         say(f"tables written to {tables}")
-    say(f"{len(made.switches)} switches and {len(made.endpoints)} hosts written to {output}")
+    switches, hosts = plural(len(made.switches), "switch", "switches"), plural(len(made.endpoints), "host")
+    say(f"{switches} and {hosts} written to {output}")
 
 
 def _named(*paths: Path | None) -> list[tuple[str, str]]:
     return [(str(path), "") for path in paths if path is not None]
-
-
-def _plain(text: str) -> str:
-    """A finding without anything that moves a cursor: files have it from names."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -16,9 +16,11 @@ _HOMES = {
     "network": "network",
     "routing": "routing",
     "worst": "worst",
-    "shifts": "figures",
-    "average": "figures",
-    "bisection": "figures",
+    "ratio": "ratio",
+    "throughput": "throughput",
+    "shifts": "shifts",
+    "average": "average",
+    "bisection": "bisection",
     "route": "route",
     "export": "export",
     "to_networkx": "export",
@@ -30,7 +32,7 @@ _HOMES = {
     "recognise": "shape",
 }
 #: Modules with a function of their name, which can be called: ``obliv.fabric.read(...)``.
-_CALLED = {"read", "check", "network", "routing", "worst", "route", "export", "trace"}
+_CALLED = {name for name, home in _HOMES.items() if name == home}
 
 __all__ = sorted(_HOMES)
 

@@ -25,8 +25,8 @@ Columns = dict[str, Array]
 _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
-def assemble(records: Records, sources: tuple[tuple[str, str], ...]) -> Fabric:
-    """The fabric that the records of a file describe."""
+def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_told: bool) -> Fabric:
+    """The fabric that the records of a file describe, of a kind that tells the LMC or not."""
     if not records.nodes:
         raise FileError("no record of a switch or channel adapter could be read", records.notes.file)
     columns = _columns(records)
@@ -71,6 +71,7 @@ def assemble(records: Records, sources: tuple[tuple[str, str], ...]) -> Fabric:
         node_line=node_line,
         sources=sources,
         findings=notes.findings(),
+        lmc_told=lmc_told,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from obliv.files import printable
+
 __all__ = ["plain"]
 
 _MOST = 64  # bytes of a node description
@@ -15,7 +17,7 @@ def plain(text: str, besides: str = "") -> str:
     >>> plain('n1"\n0x0001 002')
     'n1??0x0001 002'
     """
-    kept = "".join(c if c.isprintable() and c not in "\"'" and c not in besides else "?" for c in text[:_MOST])
+    kept = printable(text[:_MOST], "\"'" + besides)
     while len(kept.encode("utf-8", "replace")) > _MOST - 1:
         kept = kept[:-1]
     return kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from obliv.fabric.check_names import port_name, way_text
 from obliv.fabric.check_routes import Served, check_routes
 from obliv.fabric.check_tables import check_entries, check_tables, owners
 from obliv.fabric.deadlock import CreditLoops, credit_loops
-from obliv.fabric.fabric import Fabric, Finding
+from obliv.fabric.fabric import Fabric
 from obliv.fabric.shape import recognise
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.trace import trace_all, wiring
@@ -101,7 +100,6 @@ def check(
     read = fabric.findings + (tables.findings if tables is not None else ())
     findings = [*read, *(finding for notes in (about, *told) for finding in notes.findings())]
     findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
-    kinds = [dict(notes.count) for notes in (about, *told)]
     sources = fabric.sources + (tables.sources if tables is not None else ())
     specs = {"topology": fabric.name, "routing": tables.name if tables is not None else ""}
     return FabricCheck(
@@ -113,7 +111,6 @@ def check(
         switches=len(fabric.switches),
         channels=int((fabric.peer >= 0).sum()),
         findings=tuple(finding.to_dict() for finding in findings),
-        counts=_counts(read, kinds),
         shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
         pairs=pairs,
         unrouted=None if tables is None else served.unrouted,
@@ -172,14 +169,6 @@ def _credit(fabric: Fabric, credit: CreditLoops | None) -> dict[str, Any] | None
         return None
     cycle = [port_name(fabric, slot) for slot in credit.cycle]
     return {"acyclic": credit.acyclic, "dependencies": credit.dependencies, "cycle": cycle}
-
-
-def _counts(read: tuple[Finding, ...], kinds: list[dict[str, int]]) -> dict[str, int]:
-    """How many findings there are of each kind; what stands for more than it says was counted while reading."""
-    total = Counter(finding.kind for finding in read)
-    for each in kinds:
-        total.update(each)
-    return {kind: total[kind] for kind in sorted(total)}
 
 
 door(__name__, check)

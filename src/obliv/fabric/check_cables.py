@@ -12,9 +12,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from obliv.fabric._notes import Notes
-from obliv.fabric.check_names import called, plural, port_name
+from obliv.fabric.check_names import called, port_name
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.shape import Shape
+from obliv.files import plural
 
 __all__ = ["check_cables", "check_shape"]
 
@@ -85,9 +86,10 @@ def _check_pieces(fabric: Fabric, notes: Notes) -> None:
         return
     small = np.argsort(size, kind="stable")[:-1]
     node = int(fabric.node_of[fabric.endpoints[first[small[0]]]])
+    lost = int(size[small].sum())
     text = (
-        f"the fabric is in {len(pieces)} pieces: {plural(int(size[small].sum()), 'endpoint')} are cut off from the "
-        f"other {int(size.max()):,}, such as {called(fabric, node)}"
+        f"the fabric is in {len(pieces)} pieces: {plural(lost, 'endpoint')} {'is' if lost == 1 else 'are'} cut off "
+        f"from the other {int(size.max()):,}, such as {called(fabric, node)}"
     )
     notes.add("error", "pieces", text, fabric.node_line[node])
 

@@ -6,16 +6,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+from obliv.errors import FileError
+from obliv.fabric._blocks import Blocks
 from obliv.fabric._notes import Notes
-from obliv.files import lines, read_bytes
+from obliv.files import printable
 
 __all__ = ["engine_of"]
 
-_DONE = re.compile(r"osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
-_FAILED = re.compile(r"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
-_UNKNOWN = re.compile(r"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
-_REASON = re.compile(r"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
-_NONE = "No routing engine able to successfully configure"
+_DONE = re.compile(rb"osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
+_FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
+_UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
+_REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
+_NONE = b"No routing engine able to successfully configure"
 
 
 def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> dict[str, Any]:
@@ -36,27 +38,30 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> d
     dict
         ``used`` and ``requested``, None where not known, and ``failed``.
     """
-    used, failed, reason, at, last = None, [], "", 0, 0
-    for number, line in enumerate(lines(read_bytes(path).decode("utf-8", "replace")), 1):
+    failed: dict[str, None] = {}  # in the order of the log
+    used, reason, at, last, blank = None, "", 0, 0, True
+    for number, line in Blocks(path).lines():
+        blank = blank and not line.strip()
         if found := _UNKNOWN.search(line):
-            if found[1] != "no_fallback":  # which older ones take for an engine, but honour
-                failed.append(found[1])
+            if found[1] != b"no_fallback":  # which older ones take for an engine, but honour
+                failed[_text(found)] = None
                 reason, at = "OpenSM has no engine of that name", number
         elif found := _FAILED.search(line):
             if last:  # a new sweep
-                failed, last = [], 0
-            failed.append(found[1])
+                failed, last = {}, 0
+            failed[_text(found)] = None
             at = number
         elif found := _DONE.search(line):
             if last:
-                failed = []
-            used, last = found[1], number
+                failed = {}
+            used, last = _text(found), number
         elif _NONE in line:
             used, last = None, number
         elif found := _REASON.search(line):
-            reason = found[1].strip()
-    failed = list(dict.fromkeys(failed))
-    asked = requested or (failed[0] if failed else used)
+            reason = _text(found).strip()
+    if blank:
+        raise FileError("the file is empty", path)
+    asked = requested or next(iter(failed), used)
     because = f" ({_plain(reason)})" if reason and failed else ""
     if not last:
         text = "no line of the log says which engine routed: give the log of a whole run, not of an excerpt"
@@ -67,10 +72,14 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> d
     elif asked is not None and asked != used:
         text = f"{_plain(asked)} was asked for and failed{because}: OpenSM fell back to {_plain(used)}"
         notes.add("error", "engine", text, at or last)
-    return {"used": used, "requested": asked, "failed": failed}
+    return {"used": used, "requested": asked, "failed": list(failed)}
+
+
+def _text(found: re.Match[bytes]) -> str:
+    return found[1].decode("utf-8", "replace")
 
 
 def _plain(text: str) -> str:
     """Text from a file, on one line and not too long."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    shown = printable(text)
     return shown if len(shown) <= 120 else shown[:117] + "..."

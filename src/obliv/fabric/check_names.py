@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from obliv.fabric.fabric import Fabric
 from obliv.files import shown
 
-__all__ = ["called", "lid_list", "plural", "port_name", "way_text"]
+__all__ = ["called", "lid_list", "port_name", "tells_ports", "way_text"]
 
 _MOST_HOPS = 8  # of a way that are printed
 
@@ -23,6 +23,25 @@ def called(fabric: Fabric, node: int) -> str:
 def port_name(fabric: Fabric, slot: int) -> str:
     """A port: its node and its number."""
     return f"{called(fabric, int(fabric.node_of[slot]))} port {fabric.port_of(slot)}"
+
+
+def tells_ports(fabric: Fabric, node: int) -> bool:
+    """Whether the file says how many ports a node has; else the last cable that anyone tells of is its last port.
+
+    It says nothing of a node that has no record of its own, and lists of ports (``iblinkinfo``, ``ibnetdiscover -p``)
+    say it of none: they begin to tell of a node in a line of one of its ports. So does ``opensm-subnet.lst``, which has
+    the numbers all the same; where all ports of a switch are cabled they go unused.
+    """
+    first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
+    if end - first > 1 and fabric.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
+        return True
+    if not fabric.line[first:end].any():  # others tell of it, or the fabric is from no file
+        return not fabric.node_line[node]
+    return not _is_list(fabric)
+
+
+def _is_list(fabric: Fabric) -> bool:
+    return bool(((fabric.line > 0) & (fabric.line == fabric.node_line[fabric.node_of])).any())
 
 
 def way_text(fabric: Fabric, slots: Sequence[int]) -> str:
@@ -42,14 +61,3 @@ def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
         return f"LID {some[0]}{about}"
     text = ", ".join(map(str, some[:5])) + (", ..." if len(some) > 5 else "")
     return f"{len(some)} LIDs ({text})"
-
-
-def plural(count: int, word: str, more: str = "") -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> plural(1, "switch", "switches"), plural(1000, "pair")
-    ('1 switch', '1,000 pairs')
-    """
-    return f"{count:,} {word if count == 1 else more or word + 's'}"

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from obliv.errors import require_memory
 from obliv.fabric._check_kernels import last_switches
 from obliv.fabric._notes import Notes
-from obliv.fabric.check_names import called, lid_list, plural, port_name, way_text
+from obliv.fabric.check_names import called, lid_list, port_name, tells_ports, way_text
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.trace import Ending, Traces, Wiring
+from obliv.files import plural
 from obliv.kernels import run
 
 __all__ = ["Served", "check_routes"]
@@ -172,6 +173,12 @@ def _tell(
     port = _ports(fabric, tables, node, lids)
     if ending is Ending.NO_ENTRY:
         notes.add("error", "no-route", f"{who} has no route to {what}: {cut}; dump again, or route again", line)
+    elif ending is Ending.NO_PORT and not tells_ports(fabric, node):
+        text = (
+            f"{who} sends {what} to {port}, where no cable is known, and how many ports it has is not known either, "
+            f"since the topology does not say: {cut}; scan the whole fabric again"
+        )
+        notes.add("error", "dead-end", text, line)
     elif ending is Ending.NO_PORT:
         has = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
         text = f"{who} sends {what} to {port}, and has {plural(has, 'port')}: {cut}; OpenSM would refuse the whole file"

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.fabric._notes import Notes
-from obliv.fabric.check_names import called, lid_list, plural
+from obliv.fabric.check_names import called, lid_list, tells_ports
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.trace import Ending
+from obliv.files import plural
 
 __all__ = ["check_entries", "check_tables", "dropped_lid", "owners"]
 
@@ -88,6 +89,10 @@ def check_entries(
             continue
         first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
         beyond = known & (entry >= end - first)
+        loosely = {(node, int(Ending.NO_CABLE))}
+        if beyond.any() and not tells_ports(fabric, node):  # such a port may be there, but no cable
+            beyond = np.zeros_like(beyond)
+            loosely.add((node, int(Ending.NO_PORT)))
         line = int(tables.line[row])
         if beyond.any() and (node, int(Ending.NO_PORT)) not in told:
             where = np.flatnonzero(beyond)
@@ -96,10 +101,11 @@ def check_entries(
                 f"and has {plural(end - first - 1, 'port')}: OpenSM would refuse the whole file"
             )
             notes.add("error", "port-beyond", text, line)
-        cabled = np.ones(256, bool)
+        cabled = np.zeros(256, bool)
+        cabled[0] = True
         cabled[1 : end - first] = (fabric.peer[first + 1 : end] >= 0)[:255]
         loose = known & ~beyond & ~cabled[entry] & own
-        if loose.any() and (node, int(Ending.NO_CABLE)) not in told:
+        if loose.any() and not loosely & told:
             where = np.flatnonzero(loose)
             text = (
                 f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "

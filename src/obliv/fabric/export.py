@@ -14,7 +14,7 @@ from obliv.errors import SpecError, TopologyError, did_you_mean, extra
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.net import write_net
 from obliv.fabric.network import network, safe
-from obliv.files import write_pieces
+from obliv.files import printable, write_pieces
 from obliv.io.anynet import write_anynet as write_topology
 from obliv.specs import door
 
@@ -113,7 +113,7 @@ def _graphml(fabric: Fabric) -> Iterator[str]:
         ("rate", "edge", "long" if whole else "string"),
     ):
         yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>'
-    yield f'  <graph id={quoteattr(_xml(fabric.name))} edgedefault="undirected">'
+    yield f'  <graph id={quoteattr(printable(fabric.name))} edgedefault="undirected">'
     senders = dict.fromkeys(fabric.node_of[fabric.endpoints].tolist())
     number = {node: k for k, node in enumerate(senders)}
     for node in range(fabric.nodes):
@@ -193,11 +193,7 @@ def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
 
 
 def _data(about: dict[str, Any]) -> str:
-    return "".join(f'<data key="{name}">{escape(_xml(str(value)))}</data>' for name, value in about.items())
-
-
-def _xml(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return "".join(f'<data key="{name}">{escape(printable(str(value)))}</data>' for name, value in about.items())
 
 
 door(__name__, export)

@@ -43,7 +43,8 @@ def rate_of(width: str, speed: str) -> Fraction | None:
 class Finding:
     """Something that is wrong, or worth knowing, with its place.
 
-    ``severity`` is "error" (traffic is lost or the files contradict each other), "warning" or "note".
+    ``severity`` is "error" (traffic is lost or the files contradict each other), "warning" or "note". One that says
+    "and so many more" has their number as its `count`.
     """
 
     severity: str
@@ -51,16 +52,18 @@ class Finding:
     message: str
     file: str = ""
     line: int = 0
+    count: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON types."""
-        return {
+        """The finding as JSON types, with its `count` where that is not 1."""
+        made: dict[str, Any] = {
             "severity": self.severity,
             "kind": self.kind,
             "file": self.file or None,
             "line": self.line or None,
             "message": self.message,
         }
+        return made | ({"count": self.count} if self.count != 1 else {})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,6 +102,8 @@ class Fabric:
     sources : tuple of (path, SHA-256)
     findings : tuple of Finding
         What was noticed while reading.
+    lmc_told : bool
+        Whether a file says what `lmc` is; else it counts as 0.
     """
 
     name: str
@@ -117,6 +122,7 @@ class Fabric:
     node_line: Array
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
+    lmc_told: bool = True
 
     @property
     def nodes(self) -> int:
@@ -135,7 +141,22 @@ class Fabric:
 
     @cached_property
     def endpoints(self) -> Array:
-        """The slots of the ports that send and take traffic: cabled CA ports, but not those of aggregation nodes."""
+        """The slots of the ports that send and take traffic.
+
+        CA ports with a cable to a switch or to another CA, but not those of aggregation nodes; what hangs on a router
+        is of another subnet.
+        """
+        ports = self._adapter_ports
+        beside = self.node_of[self.peer[ports]]
+        return np.asarray(ports[np.array([kind in ("ca", "switch") for kind in self.kind], bool)[beside]])
+
+    @property
+    def stray(self) -> Array:
+        """The slots of CA ports whose cable leads to neither a switch nor a CA: they are no endpoints."""
+        return np.setdiff1d(self._adapter_ports, self.endpoints)
+
+    @cached_property
+    def _adapter_ports(self) -> Array:
         mine = [
             kind == "ca" and not text.startswith("Mellanox Technologies Aggregation Node")
             for kind, text in zip(self.kind, self.description, strict=True)

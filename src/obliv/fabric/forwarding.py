@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from obliv.errors import FileError, require_memory
 from obliv.fabric._lids import LAST_LID
 from obliv.fabric._raw_tables import RawTables
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.fabric import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
 __all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
@@ -37,33 +38,55 @@ def port_guids(fabric: Fabric) -> dict[int, int]:
 def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
     """The fabric with what tables say of its LIDs.
 
+    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all: a LID that
+    they lost is found missing.
+
     Parameters
     ----------
     fabric : Fabric
     raw : RawTables
-        Tables that name the ports.
+        Tables that name the ports; of others nothing is learned.
     lids : bool
         Whether LIDs are learned; else only the LMC of ports whose LID is what the tables say.
     """
     slot_of = port_guids(fabric)
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
+    named: dict[int, list[int]] = {}  # the LIDs of every slot
     for lid in np.flatnonzero(raw.guid[:, 0] >= 0).tolist():
         slot = slot_of.get(raw.guid_of(lid))
         if slot is not None:
-            first.setdefault(slot, lid)
-            last[slot] = lid
-    lid_of, lmc_of = fabric.lid.copy(), fabric.lmc.copy()
-    for slot, lid in first.items():
-        lmc = 0
-        while lmc < 7 and lid >> lmc != last[slot] >> lmc:
-            lmc += 1
-        base = lid >> lmc << lmc
+            named.setdefault(slot, []).append(lid)
+    lmc_of, lid_of = fabric.lmc.copy(), fabric.lid.copy()
+    shown = _lmcs(fabric, named)
+    for slot, lmc in shown.items():
+        base = named[slot][0] >> lmc << lmc
         if lids:
             lid_of[slot] = base
         if lid_of[slot] == base:
             lmc_of[slot] = lmc
-    return changed(fabric, lid=lid_of, lmc=lmc_of)
+    most = max(shown.values(), default=0)
+    notes: tuple[Finding, ...] = ()
+    if not fabric.lmc_told and not shown:
+        what = "this kind of file does not tell the LMC: taken as 0; give OpenSM's guid2lid if it is not"
+        notes = (Finding("note", "lmc-unknown", what, fabric.name),)
+    elif not fabric.lmc_told and most:
+        what = f"this kind of file does not tell the LMC; the tables show {most}, and guid2lid of OpenSM would prove it"
+        notes = (Finding("note", "lmc-learned", what, fabric.name),)
+    return changed(fabric, lid=lid_of, lmc=lmc_of, findings=(*fabric.findings, *notes))
+
+
+def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
+    """The LMC of every slot by the LIDs that tables name as its own."""
+    own = {}
+    for slot, lids in named.items():
+        bits = (lids[0] ^ lids[-1]).bit_length()
+        own[slot] = bits if bits <= 7 and 2 * len(lids) > 1 << bits else 0  # else they are of different moments
+    adapters = [slot for slot in named if fabric.kind[fabric.node_of[slot]] == "ca"]
+    most = max((own[slot] for slot in adapters), default=0)
+    common = own | dict.fromkeys(adapters, most)
+    blocks = [(lids[0] >> common[slot] << common[slot], common[slot]) for slot, lids in named.items()]
+    blocks.sort()
+    apart = all(first + (1 << bits) <= second for (first, bits), (second, _) in pairwise(blocks))
+    return common if apart else own
 
 
 def changed(fabric: Fabric, **fields: Any) -> Fabric:
@@ -89,7 +112,9 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
     lids = np.arange(1, longest)
     lids = lids[new[1:longest] >= 0]
     target = new[lids]
-    width = 1 + max(int(target.max(initial=0)), int(np.flatnonzero(_owned(fabric)).max(initial=0)))
+    width = 1 + max(
+        int(target.max(initial=0)), int(np.flatnonzero(_owned(fabric, np.arange(len(fabric.lid)))).max(initial=0))
+    )
     require_memory(2.0 * width * len(raw.rows), f"the tables of {path}")
     out = np.full((len(raw.rows), width), NONE, np.uint8)
     for k, row in enumerate(raw.rows.values()):
@@ -112,7 +137,8 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
 
 def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     """The fabric's LID for every LID of the file, -1 for those that would take another port's."""
-    slot_of, owned = port_guids(fabric), _owned(fabric)
+    slot_of = port_guids(fabric)
+    claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
     new = np.arange(LAST_LID + 1)
     named = np.flatnonzero(raw.guid[:, 0] >= 0)
     unknown: list[int] = []
@@ -122,7 +148,7 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
             new[lid] = _lid_on(fabric, slot, lid)
         else:
             unknown.append(lid)
-            if owned[lid]:
+            if claimed[lid]:
                 new[lid] = -1
     taken = np.zeros(LAST_LID + 1, bool)
     taken[new[named][new[named] != named]] = True
@@ -154,9 +180,9 @@ def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
     return lid if base == 0 or base <= lid < base + many else base + (lid & (many - 1))
 
 
-def _owned(fabric: Fabric) -> Array:
-    """Whether a LID is one of a port's."""
-    slots = np.flatnonzero(fabric.lid)
+def _owned(fabric: Fabric, slots: Array) -> Array:
+    """Whether a LID is one of some ports'."""
+    slots = slots[fabric.lid[slots] > 0]
     first = fabric.lid[slots].astype(np.int64)
     change = np.zeros(LAST_LID + 130, np.int64)
     np.add.at(change, first, 1)

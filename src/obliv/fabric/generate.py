@@ -13,6 +13,7 @@ from obliv.errors import TopologyError, did_you_mean
 from obliv.fabric._plan import Plan, plan_of
 from obliv.fabric.fabric import RATES, Fabric
 from obliv.fabric.generate_tables import tables_of
+from obliv.files import plural
 from obliv.topology.topology import Topology
 
 __all__ = ["from_topology", "tables_of", "with_lids"]
@@ -55,6 +56,8 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
     """
     if rate not in RATES:
         raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
+    if lids:
+        _require_lids(topology.nodes - len(topology.terminals), len(topology.terminals), lmc)
     plan = plan_of(topology)
     hosts, nodes = len(plan.host), len(plan.first_slot) - 1
     switches = nodes - hosts
@@ -105,17 +108,24 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
     ports = np.flatnonzero(others & (fabric.peer >= 0))
     step = 1 << lmc
-    first = -(-(len(own) + 1) // step) * step
-    if first + step * len(ports) - 1 > _LAST_LID:
-        raise TopologyError(
-            f"{len(own)} switches and {len(ports)} ports of hosts with {step} LIDs each are more than the "
-            f"{_LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
-        )
+    first = _require_lids(len(own), len(ports), lmc)
     lid, masks = np.zeros_like(fabric.lid), np.zeros_like(fabric.lmc)
     lid[own] = 1 + np.arange(len(own))
     lid[ports] = first + step * np.arange(len(ports))
     masks[ports] = lmc
     return replace(fabric, lid=lid, lmc=masks)
+
+
+def _require_lids(switches: int, ports: int, lmc: int) -> int:
+    """The first LID of hosts, if there are enough."""
+    step = 1 << lmc
+    first = -(-(switches + 1) // step) * step
+    if first + step * ports - 1 > _LAST_LID:
+        raise TopologyError(
+            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each are more than the "
+            f"{_LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
+        )
+    return first
 
 
 def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:

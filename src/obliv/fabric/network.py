@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from obliv.errors import TopologyError
 from obliv.fabric.fabric import Fabric
+from obliv.files import plural
 from obliv.specs import door, topologies
 from obliv.topology.topology import Topology
 
@@ -96,13 +97,11 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     slot_of = cabled[np.argsort(node_at[cabled], kind="stable")]
     channel_of = np.full(len(fabric.peer), -1, np.int64)
     channel_of[slot_of] = np.arange(len(slot_of))
-    if len(channel_of) and (channel_of[ends] < 0).any():
-        lost = int(ends[channel_of[ends] < 0][0])
-        raise TopologyError(
-            f"{spec}: the cable of {safe(_called(fabric, int(fabric.node_of[lost])))} leads to no switch and to no "
-            "channel adapter: only these forward or take traffic"
-        )
     speeds, reference, notes = _bandwidths(fabric, slot_of, ends)
+    if len(fabric.stray):
+        first = safe(_called(fabric, int(fabric.node_of[fabric.stray[0]])))
+        count = plural(len(fabric.stray), "port")
+        notes += (f"{count} of channel adapters left out, since no switch or adapter is at the other end: {first}",)
     own = tuple(speeds[c] for c in channel_of[ends].tolist())
     return FabricTopology(
         spec=spec,

@@ -12,6 +12,7 @@ from obliv.errors import InputError
 from obliv.fabric.routing import FabricRouting
 from obliv.fabric.shape import recognise
 from obliv.results import Ratio, provenance
+from obliv.specs import door
 from obliv.topology.tree import Tree
 from obliv.topology.tree_bounds import bound_of
 
@@ -96,3 +97,6 @@ def _climbs(routing: FabricRouting, tree: Tree) -> bool:
     hosts = tree.below[-1]
     least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])
     return int(routing.pair_loads().totals().sum()) == least
+
+
+door(__name__, ratio)

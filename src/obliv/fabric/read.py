@@ -9,14 +9,14 @@ from obliv.fabric._blocks import Blocks
 from obliv.fabric._lines import DISCOVER, LINKINFO, MULTICAST, PORTLIST, SUBNET, TABLES
 from obliv.fabric._raw_tables import read_raw
 from obliv.fabric.discover import read_discover
-from obliv.fabric.fabric import Fabric, Finding
-from obliv.fabric.forwarding import changed, switch_guids, tables_on, with_learned_lids
+from obliv.fabric.fabric import Fabric
+from obliv.fabric.forwarding import switch_guids, tables_on, with_learned_lids
 from obliv.fabric.ports import read_linkinfo, read_portlist
 from obliv.fabric.subnet import read_subnet, with_guid2lid
 from obliv.fabric.tables import Tables
 from obliv.specs import door
 
-__all__ = ["dialect_of", "read", "read_fabric", "read_tables"]
+__all__ = ["dialect_of", "read", "read_fabric", "read_tables", "with_tables"]
 
 _DIALECTS = {
     "ibnetdiscover": (DISCOVER, read_discover),
@@ -120,21 +120,34 @@ def read(
         If nothing useful is in a file.
     """
     fabric = read_fabric(topology, guid2lid=guid2lid)
-    if lft is None:
-        return fabric, None
-    raw = read_raw(Blocks(lft), switch_guids(fabric))
+    return (fabric, None) if lft is None else with_tables(fabric, lft)
+
+
+def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
+    """A fabric and its forwarding tables, from which it learns LIDs and the LMC that its own file does not tell.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    path : str or Path
+        As for :func:`read_tables`.
+
+    Returns
+    -------
+    Fabric
+        The same one where there is nothing to learn.
+    Tables
+
+    Raises
+    ------
+    FileError
+        If nothing useful is in the file.
+    """
+    raw = read_raw(Blocks(path), switch_guids(fabric))
     lids = not fabric.lid.any()
-    told = dialect_of(topology) == "ibnetdiscover"
-    if lids or not told:
+    if lids or not fabric.lmc_told:
         fabric = with_learned_lids(fabric, raw, lids=lids)
-    tables = tables_on(fabric, raw)
-    silent = not told and not fabric.lmc.any() and not (raw.guid[:, 0] >= 0).any()
-    return (_lmc_unknown(fabric) if silent else fabric), tables
-
-
-def _lmc_unknown(fabric: Fabric) -> Fabric:
-    what = "this kind of file does not tell the LMC: taken as 0; give OpenSM's guid2lid if it is not"
-    return changed(fabric, findings=(*fabric.findings, Finding("note", "lmc-unknown", what, fabric.name)))
+    return fabric, tables_on(fabric, raw)
 
 
 door(__name__, read)

@@ -176,8 +176,8 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     offset : str, int or sequence of int
         A whole number: the same for all. ``0-0-1-1``: by the source's place among the endpoints at its switch, in the
         order of the switch's ports, again from the first where there are more. ``index``: that place itself.
-        ``group``: place · 2^LMC // endpoints at the switch. A sequence: one number for each endpoint. Each counts
-        modulo the number of LIDs that the destination has.
+        ``group``: place · 2^LMC // endpoints at the switch. A sequence: one number for each endpoint. None may be
+        beyond the largest LMC; each counts modulo the number of LIDs that the destination has.
 
     Returns
     -------
@@ -190,12 +190,12 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     """
     fabric = topology.fabric
     ends = fabric.endpoints
+    most = 1 << int(fabric.lmc[ends].max())
     if not isinstance(offset, str | int):
         own = np.asarray(list(offset))
-        if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0 or own.max() > _MOST:
-            raise RoutingError(f"offsets are {len(ends)} whole numbers from 0 to {_MOST}, one for each endpoint")
-        return own.astype(np.int64)
-    most = 1 << int(fabric.lmc[ends].max())
+        if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0:
+            raise RoutingError(f"offsets are {len(ends)} whole numbers from 0, one for each endpoint")
+        return _offered(own.astype(np.int64), most, topology.spec)
     place, count = _places(topology)
     word = str(offset).strip()
     if word == "group":
@@ -203,10 +203,18 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     if word == "index":
         return np.asarray(place % most)
     words = word.split("-")
-    if not all(each.isdecimal() and each.isascii() and len(each) < 4 and int(each) <= _MOST for each in words):
+    if not all(each.isdecimal() and each.isascii() and len(each) < 4 for each in words):
         raise SpecError(f"offset={word[:40]!r}: write {_RULE}")
-    given = np.array([int(each) for each in words])
+    given = _offered(np.array([int(each) for each in words]), most, topology.spec)
     return np.asarray(given[place % len(given)].astype(np.int64))
+
+
+def _offered(offset: Array, most: int, spec: str) -> Array:
+    """The offsets, if some endpoint has so many LIDs."""
+    if offset.max(initial=0) >= most:
+        lids = f"{most} LIDs (LMC {most.bit_length() - 1})" if most > 1 else "one LID (LMC 0)"
+        raise RoutingError(f"offset {offset.max()} is beyond what {spec} has: {lids} for each endpoint at most")
+    return offset
 
 
 def _places(topology: FabricTopology) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv.errors import FileError, RoutingError, SpecError
+from obliv.errors import RoutingError, SpecError
 from obliv.fabric.loads import FabricLoads
 from obliv.fabric.network import FabricTopology, network
 from obliv.fabric.routes import Routes, routes_of
@@ -41,10 +41,16 @@ class FabricRouting(Routing):
         super().__init__(topology, spec)
         self.routes = routes
         self.skip = skip
+        self.partial = skip and routes.missing > 0
         self.sources = routes.tables.sources
 
-    def require_all(self) -> None:
+    def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
         """Refuse tables by which a pair's packets do not arrive.
+
+        Parameters
+        ----------
+        remedy : str
+            What else the message advises; "" for nothing.
 
         Raises
         ------
@@ -60,8 +66,8 @@ class FabricRouting(Routing):
         more = "1 other pair does" if count == 2 else f"{count - 1} other pairs do"
         rest = f", and {more} not arrive either" if count > 1 else ""
         raise RoutingError(
-            f"{self.spec}: what {here} sends to {there} {ending.words}{rest}: see  obliv fabric check,  or leave such "
-            "pairs out with missing=skip"
+            f"{self.spec}: what {here} sends to {there} {ending.words}{rest}: see  obliv fabric check"
+            + (f",  or {remedy}" if remedy else "")
         )
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
@@ -195,7 +201,7 @@ def fabric_routing(
     text = offset if isinstance(offset, str | int) else "given"
     more = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
     routes = routes_of(topology, tables, offset)
-    same = routes.denominator == 1 and len(set(routes.low.tolist())) == 1
+    same = routes.denominator == 1 and len(set(routes.low.tolist())) == 1 and not routes.missing
     made = (FabricHops if same else FabricRouting)(
         topology, routes, spec or f"lft:{tables.name}{more}", missing == "skip"
     )
@@ -217,25 +223,15 @@ def lft(topology: Topology, path: FilePath, offset: str = "0", missing: str = "r
     missing : str
         ``skip`` leaves out pairs whose packets do not arrive.
     """
-    from obliv.fabric.read import dialect_of, read, read_tables
+    from obliv.fabric.read import with_tables
 
     if not isinstance(topology, FabricTopology):
         raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
-    fabric = topology.fabric
-    told = fabric.lmc.any() or not fabric.sources or dialect_of(fabric.name) == "ibnetdiscover"
-    if fabric.lid.any() and told:
-        tables = read_tables(path, fabric)
-    else:  # LIDs, or how many there are, come with the tables
-        fabric, given = read(fabric.name, lft=path)
-        tables, topology = _present(given, path), network(fabric, topology.spec)
+    fabric, tables = with_tables(topology.fabric, path)
+    if fabric is not topology.fabric:  # it has learned LIDs, or how many there are
+        topology = network(fabric, topology.spec)
     more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
     return fabric_routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
-
-
-def _present(tables: Tables | None, path: FilePath) -> Tables:
-    if tables is None:
-        raise FileError("holds no forwarding tables", path)
-    return tables
 
 
 door(__name__, fabric_routing)

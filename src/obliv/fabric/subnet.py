@@ -16,7 +16,7 @@ from obliv.fabric._notes import Notes
 from obliv.fabric._records import Node, Port, Records
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.forwarding import changed, port_guids
-from obliv.files import shown
+from obliv.files import sha256_of, shown
 
 __all__ = ["read_guid2lid", "read_subnet", "with_guid2lid"]
 
@@ -67,7 +67,7 @@ def read_subnet(blocks: Blocks) -> Fabric:
         )
     if not blocks.ended and records.notes.last_line == number:
         records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),))
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
 
 
 def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
@@ -121,5 +121,10 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
     if not used:
         raise FileError(f"has no port of {fabric.name}: give the files of one fabric", path)
     return changed(
-        fabric, lid=lid.astype(np.int32), lmc=lmc.astype(np.int8), findings=fabric.findings + notes.findings()
+        fabric,
+        lid=lid.astype(np.int32),
+        lmc=lmc.astype(np.int8),
+        lmc_told=True,
+        sources=(*fabric.sources, (str(path), sha256_of(path))),
+        findings=fabric.findings + notes.findings(),
     )

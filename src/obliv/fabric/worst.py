@@ -47,11 +47,6 @@ def worst(
     -------
     FabricWorst
 
-    Raises
-    ------
-    InputError
-        If a certificate is asked of tables of which pairs are left out.
-
     Examples
     --------
     >>> import obliv
@@ -65,10 +60,6 @@ def worst(
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
     skipped = routing.skipped if routing.skip else 0
-    if certificate and skipped:
-        raise InputError(
-            f"{skipped} pairs are left out, and what is proved is the worst case of all: leave out the certificate"
-        )
     result = worst_case(routing, certificate=certificate, progress=progress)
     topology = routing.topology
     loads = routing.pair_loads()

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from obliv.errors import FileError
-from obliv.files import write_whole
+from obliv.files import printable, write_whole
 from obliv.topology.topology import Topology
 
 __all__ = ["of_terminals", "printable", "save"]
@@ -30,8 +30,3 @@ def of_terminals(topology: Topology) -> dict[int, dict[str, Fraction]]:
             if rates:
                 own[name] = rates[k]
     return found
-
-
-def printable(text: str) -> str:
-    """A text for a comment, whatever stands in it."""
-    return "".join(c if c.isprintable() else "?" for c in text)

@@ -12,6 +12,7 @@ from obliv.results.compare import Comparison
 from obliv.results.deadlock import Deadlock, VirtualChannels
 from obliv.results.fabric import Bisection, FabricWorst, Shifts
 from obliv.results.fabric_check import FabricCheck
+from obliv.results.fabric_throughput import FabricThroughput
 from obliv.results.instance import Instance
 from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
@@ -30,6 +31,7 @@ __all__ = [
     "Deadlock",
     "Estimate",
     "FabricCheck",
+    "FabricThroughput",
     "FabricWorst",
     "Instance",
     "Locality",
@@ -92,7 +94,9 @@ def load(path: str | Path) -> Result:
     made = read_json(path)
     if made.get("kind") not in kinds:
         raise FileError(f"holds no result that obliv can load (kind {made.get('kind')!r})", path)
-    kind = FabricWorst if "hottest" in made else kinds[made["kind"]]
+    kind = kinds[made["kind"]]
+    if kind in (WorstCase, Throughput) and "notes" in made:
+        kind = FabricWorst if kind is WorstCase else FabricThroughput
     try:
         result: Result = kind.from_dict(made)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv.files import plural
 from obliv.results.numbers import Estimate, exact, from_number, number, shown
 from obliv.results.result import Result
 from obliv.results.saved import digest_of
@@ -100,6 +101,11 @@ class FabricWorst(WorstCase):
         What else to know.
     """
 
+    cable_columns: ClassVar[tuple[str, ...]] = (
+        *("channel", "from", "port", "to", "to_port"),
+        *("worst_load", "worst_load_exact", "uniform_load", "uniform_load_exact", "at_least", "at_least_exact"),
+    )  #: Of the table of cables, where there are none.
+
     terminal_names: tuple[str, ...] = ()
     crossing: tuple[tuple[int, int], ...] = ()
     hottest: tuple[HotCable, ...] = ()
@@ -114,18 +120,19 @@ class FabricWorst(WorstCase):
     def summary(self) -> list[tuple[str, str]]:
         lines = super().summary()
         if self.skipped:
-            lines.append(("left out", f"{self.skipped} pairs whose packets do not arrive"))
+            lines.append(("left out", f"{plural(self.skipped, 'pair')} whose packets do not arrive"))
         for rank, cable in enumerate(self.hottest[:_LISTED], 1):
             ends = f"{cable.tail} port {cable.tail_port} -> {cable.head} port {cable.head_port}"
             lines.append((f"hottest {rank}", f"{cable.worst}   {ends}"))
         for here, there in list(self.pairs())[:_LISTED]:
             lines.append(("worst traffic", f"{here} -> {there}"))
         if len(self.crossing) > _LISTED:
-            lines.append(("", f"and {len(self.crossing) - _LISTED} more pairs over the worst channel"))
+            more = plural(len(self.crossing) - _LISTED, "more pair")
+            lines.append(("", f"and {more} over the worst channel"))
         return [*lines, *(("note", text) for text in self.notes)]
 
     def cable_rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each of the hottest cables."""
+        """A row for each of the hottest cables; where `at_least` is less than `worst_load` the two are bounds."""
         for cable in self.hottest:
             yield {
                 "channel": cable.channel,
@@ -133,8 +140,9 @@ class FabricWorst(WorstCase):
                 "port": cable.tail_port,
                 "to": cable.head,
                 "to_port": cable.head_port,
-                "worst_load": cable.worst,
+                "worst_load": cable.upper,
                 "uniform_load": cable.uniform,
+                "at_least": cable.lower,
             }
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
+from obliv.files import plural
 from obliv.results.result import Result
 
 __all__ = ["FabricCheck"]
+
+_Key = TypeVar("_Key")
 
 _SHOWN = 4  # findings of a kind on a page
 
@@ -22,9 +26,8 @@ class FabricCheck(Result):
     endpoints, switches, channels : int
         Channels are cables in one direction.
     findings : tuple of dict
-        ``severity`` ("error", "warning" or "note"), ``kind``, ``file``, ``line``, ``message``; errors first.
-    counts : dict
-        How many findings there are of each kind, also where not all are kept.
+        ``severity`` ("error", "warning" or "note"), ``kind``, ``file``, ``line``, ``message``; errors first. Of very
+        many of a severity and kind the last stands for those that are not kept, ``count`` of them.
     shape : str
         The fat tree that the fabric is, or nearly is; empty where it is none.
     pairs : int
@@ -39,12 +42,12 @@ class FabricCheck(Result):
     """
 
     kind: ClassVar[str] = "fabric-check"
+    columns: ClassVar[tuple[str, ...]] = ("severity", "kind", "file", "line", "message")
 
     endpoints: int = 0
     switches: int = 0
     channels: int = 0
     findings: tuple[dict[str, Any], ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)
     shape: str = ""
     pairs: int = 0
     unrouted: int | None = None
@@ -59,6 +62,12 @@ class FabricCheck(Result):
         """Whether nothing is wrong; warnings and notes may be there."""
         return not any(finding["severity"] == "error" for finding in self.findings)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each kind, also where not all are kept."""
+        total = _total((finding["kind"], finding) for finding in self.findings)
+        return {kind: total[kind] for kind in sorted(total)}
+
     def of(self, kind: str) -> tuple[dict[str, Any], ...]:
         """The findings of a kind."""
         return tuple(finding for finding in self.findings if finding["kind"] == kind)
@@ -72,7 +81,7 @@ class FabricCheck(Result):
         ]
         if self.engine is not None:
             used, asked = self.engine["used"] or "none", self.engine["requested"]
-            lines.append(("engine", _plain(used if asked in (None, used) else f"{used}, {asked} was asked for")))
+            lines.append(("engine", used if asked in (None, used) else f"{used}, {asked} was asked for"))
         if self.unrouted is not None:
             lost = f"{self.unrouted:,} of {self.pairs:,} pairs are not served"
             lines.append(("routes", lost if self.unrouted else f"all {self.pairs:,} pairs are served"))
@@ -87,31 +96,27 @@ class FabricCheck(Result):
         return lines + self._page()
 
     def _verdict(self) -> str:
-        number = {"error": 0, "warning": 0, "note": 0}
-        severity = {finding["kind"]: finding["severity"] for finding in reversed(self.findings)}
-        for kind, count in self.counts.items():
-            number[severity.get(kind, "note")] += count
-        parts = [f"{count:,} {word}{'s' if count > 1 else ''}" for word, count in number.items() if count]
-        return ", ".join(parts) or "nothing is wrong"
+        number = _total((finding["severity"], finding) for finding in self.findings)
+        words = [word for word in ("error", "warning", "note") if number[word]]
+        return ", ".join(plural(number[word], word) for word in words) or "nothing is wrong"
 
     def _page(self) -> list[tuple[str, str]]:
-        """The findings, of each kind the first few."""
+        """The findings, of each severity and kind the first few."""
         lines: list[tuple[str, str]] = []
-        shown: dict[tuple[str, str], int] = {}
+        total = _total(((finding["severity"], finding["kind"]), finding) for finding in self.findings)
+        shown: Counter[tuple[str, str]] = Counter()
         last: dict[tuple[str, str], int] = {}
         for finding in self.findings:
             key = finding["severity"], finding["kind"]
-            shown[key] = shown.get(key, 0) + 1
+            shown[key] += 1
             if shown[key] <= _SHOWN:
                 place = f"{finding['file']}:{finding['line']}: " if finding["file"] and finding["line"] else ""
                 place = place or (f"{finding['file']}: " if finding["file"] else "")
-                lines.append((finding["severity"], _plain(f"{place}{finding['message']}")))
+                lines.append((finding["severity"], f"{place}{finding['message']}"))
                 last[key] = len(lines)
         for key, at in sorted(last.items(), key=lambda item: -item[1]):
-            several = [k for k in last if k[1] == key[1]]
-            total = self.counts.get(key[1], shown[key]) if len(several) == 1 else shown[key]
-            if total > _SHOWN:
-                lines.insert(at, ("", f"and {total - _SHOWN:,} more of this kind ({key[1]})"))
+            if total[key] > _SHOWN:
+                lines.insert(at, ("", f"and {total[key] - _SHOWN:,} more of this kind ({key[1]})"))
         return lines
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -125,7 +130,7 @@ class FabricCheck(Result):
             "channels": self.channels,
             "shape": self.shape or None,
             "findings": [dict(finding) for finding in self.findings],
-            "finding_counts": dict(self.counts),
+            "finding_counts": self.counts,
             "pairs": self.pairs,
             "unrouted": self.unrouted,
             "loops": self.loops,
@@ -145,7 +150,6 @@ class FabricCheck(Result):
             routing=made["routing"],
             provenance=made["provenance"],
             findings=tuple(dict(finding) for finding in made["findings"]),
-            counts=dict(made["finding_counts"]),
             shape=made["shape"] or "",
             engine=None if made["engine"] is None else dict(made["engine"]),
             credit=None if made["deadlock"] is None else dict(made["deadlock"]),
@@ -153,6 +157,9 @@ class FabricCheck(Result):
         )
 
 
-def _plain(text: str) -> str:
-    """Text on one line, whatever a file put into it."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _total(keyed: Iterable[tuple[_Key, dict[str, Any]]]) -> Counter[_Key]:
+    """How many findings there are under each key; one may stand for several."""
+    total: Counter[_Key] = Counter()
+    for key, finding in keyed:
+        total[key] += finding.get("count", 1)
+    return total

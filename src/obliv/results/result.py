@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from obliv._version import __version__
 from obliv.errors import extra
+from obliv.files import printable
 from obliv.results.numbers import spread
 from obliv.results.saved import write_json
 
@@ -45,6 +46,7 @@ class Result:
     """What every result has: where it came from, and how it is shown, saved and drawn."""
 
     kind: ClassVar[str] = "result"
+    columns: ClassVar[tuple[str, ...]] = ()  #: Of its table, where that may have no rows.
 
     topology: str
     routing: str
@@ -80,15 +82,17 @@ class Result:
         return importlib.import_module("obliv.view").plot(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        width = max((len(name) for name, _ in self.summary()), default=0)
+        figures = self.summary()
+        width = max((len(name) for name, _ in figures), default=0)
         lines = [f"{self.kind}: {self.routing} on {self.topology}"]
-        return "\n".join([*lines, *(f"  {name:<{width}}  {text}" for name, text in self.summary())])
+        lines += [f"  {name:<{width}}  {text}" for name, text in figures]
+        return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
         body = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            f"<tr><th style='text-align:left'>{html.escape(printable(name))}</th>"
+            f"<td style='text-align:left'>{html.escape(printable(text))}</td></tr>"
             for name, text in self.summary()
         )
-        title = html.escape(f"{self.kind}: {self.routing} on {self.topology}")
+        title = html.escape(printable(f"{self.kind}: {self.routing} on {self.topology}"))
         return f"<table><caption style='text-align:left'>{title}</caption>{body}</table>"

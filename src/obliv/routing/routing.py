@@ -41,6 +41,7 @@ class Routing:
 
     sources: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()  # what a dimension-ordered routing does, as data
+    partial: bool = False  # whether some pairs have no path, or paths for a share of their packets, and the rest rests
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         self.topology = topology

@@ -214,8 +214,9 @@ def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:
         most = rates[s] if rates else Fraction(1)
         if total > most:
             raise TrafficError(
-                f"{traffic.spec}: row {s} adds up to {total} = {float(total):.6g}, that terminal sends at most {most}; "
-                "scale the traffic down"
+                f"{traffic.spec}: row {s} adds up to {total}"
+                + (f" = {float(total):.6g}" if total.denominator > 1 else "")
+                + f", that terminal sends at most {most}; scale the traffic down"
             )
 
 

@@ -102,7 +102,7 @@ def _path_flow(routing: Routing, i: int, look: Callable[[], None]) -> Flow:
             _require_path(routing, path, terminals[i], d)
             for c in path:
                 used[c] = used.get(c, Fraction(0)) + chance
-        if total != 1 and (total != 0 or terminals[i] != d):
+        if total != 1 and (total != 0 or terminals[i] != d) and not (routing.partial and 0 <= total < 1):
             raise RoutingError(
                 f"{routing.spec}: the paths from node {terminals[i]} to node {d} have probability {total}"
             )

@@ -77,6 +77,8 @@ def check_worst_case(
         try:
             if claim.kind == "ratio":
                 check_optimum(report, topology)
+            if routing.partial:
+                report.note("left out", True, f"pairs that {routing.spec} does not serve send nothing")
             unchecked = _check_loads(report, claim, topology, routing, quick, began + budget, progress)
         except (ObliviousError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv.files import printable
 from obliv.results.numbers import Estimate, spread
 from obliv.view.text import short
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["table", "to_csv"]
 
 Row = Mapping[str, Any]
+
+_FORMULA = ("=", "+", "-", "@")  # what spreadsheets compute begins so
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?(/\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None = None) -> Table:
@@ -62,19 +67,22 @@ def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None
     return made
 
 
-def to_csv(rows: Iterable[Row]) -> str:
+def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     """Rows as CSV, with a header.
 
     Parameters
     ----------
     rows : iterable of mappings
         One mapping from column to value for every row.
+    columns : sequence of str, optional
+        The header where there are no rows.
 
     Returns
     -------
     str
         A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
-        estimates has the standard errors under ``name_stderr``. What is missing is empty.
+        estimates has the standard errors under ``name_stderr``. What is missing is empty. Text that a spreadsheet would
+        take for a formula has an apostrophe before it; what is no printable character is a question mark.
 
     Examples
     --------
@@ -83,7 +91,7 @@ def to_csv(rows: Iterable[Row]) -> str:
     romm,6.4,32/5
     """
     held = list(rows)
-    header: list[str] = []
+    header: list[str] = [] if held else list(columns)
     for name in _columns(held):
         values = [row.get(name) for row in held]
         header.append(name)
@@ -91,7 +99,8 @@ def to_csv(rows: Iterable[Row]) -> str:
         header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
     text = io.StringIO()
     writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
-    writer.writeheader()
+    if header:
+        writer.writerow({name: _as_text(name) for name in header})
     for row in held:
         cells: dict[str, Any] = {}
         for name, value in row.items():
@@ -103,7 +112,15 @@ def to_csv(rows: Iterable[Row]) -> str:
 def _cells(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, np.generic):
         value = value.item()
-    return spread({name: "" if value is None else value})
+    return spread({name: "" if value is None else _as_text(value)})
+
+
+def _as_text(value: Any) -> Any:
+    """Text that no spreadsheet computes, and that breaks no line; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, None]:
