@@ -84,9 +84,7 @@ def test_other_tables_in_the_file_are_noticed(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(("spec", "name"), [("fattree:4,3", "dmodk"), ("torus:5x5", "dor")])
-def test_claims_about_tables_with_holes(
-    spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = tables(spec, name)
     fabric, whole = made.topology.fabric, made.routes.tables

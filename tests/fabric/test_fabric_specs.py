@@ -117,7 +117,9 @@ def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
 
 def test_routings_and_ratios_of_trees_say_what_a_fabric_takes_instead() -> None:
     fabric = network(from_topology(obliv.topology("fattree:4,2")), "fabric:x.net")
-    with pytest.raises(RoutingError, match="obliv fabric route  makes tables for this one, which are taken as lft:FILE"):
+    with pytest.raises(
+        RoutingError, match="obliv fabric route  makes tables for this one, which are taken as lft:FILE"
+    ):
         obliv.routing("dmodk", fabric)
     with pytest.raises(InputError, match="obliv fabric ratio  knows which fat tree a fabric is"):
         obliv.ratio(obliv.routing("ecmp", fabric))

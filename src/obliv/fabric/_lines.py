@@ -15,7 +15,9 @@ DISCOVER = re.compile(
 )  #: ibnetdiscover
 PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
 LINKINFO = re.compile(
-    rb"(?:Switch: 0x[0-9a-fA-F]+ |(?:CA|Switch|Router|RT): .*:\s*\Z)|.*\] ==\(", re.DOTALL
+    rb"(?:Switch: 0x[0-9a-fA-F]+ |(?:CA|Switch|Router|RT): .*:\s*\Z)"
+    rb'|\s*(?:0x[0-9a-fA-F]+\s+(?:".{0,200}?"\s+)?)?\d+\s+\d+\[[^\]]*\]\s+==\(',
+    re.DOTALL,
 )  #: iblinkinfo
 SUBNET = re.compile(rb"\s*\{ \S+ Ports:[0-9a-fA-F]+ ")  #: opensm-subnet.lst
 TABLES = re.compile(

@@ -31,6 +31,7 @@ _PORT = re.compile(
     re.DOTALL,
 )
 _GUID = re.compile(rb"(?:switch|ca|rt)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?")
+_UNKNOWN = re.compile(rb"(?:\d{1,2}x|\?\?)(?:\?\?\?|[SDQFEHNX]DR|FDR10)\Z")  # a width or a speed that is not known
 _KEY = re.compile(rb"[ \t]*(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|module)=")
 _NEW = re.compile(rb"(?m:^)vendid").search  # a record begins
 _NAME = re.compile(rb"[SHR]-[0-9a-fA-F]{16}\Z")
@@ -122,7 +123,7 @@ class _Reader:
             if len(line) > LONGEST:
                 self._odd(line)
             elif (found := _PORT.match(line)) is not None:
-                self.half = found[9] is not None and rate_number(found[10]) < 0
+                self.half = found[9] is not None and rate_number(found[10]) < 0 and not _UNKNOWN.match(found[10] or b"")
                 if self._current >= 0:
                     self._cabled[self._current] = True
                     add((self._current, self.number, *found.groups()))

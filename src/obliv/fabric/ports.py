@@ -74,6 +74,12 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
             kind, own, text = head if label is None else ("", 0, label.strip())
             if guid is not None:
                 own = int(guid, 16)
+                if label is None and kind == "switch":  # switches' ports have no GUID, the heading of this one is lost
+                    kind, text = "ca", b""
+                    what = (
+                        "a port of another node without that node's heading: taken as a channel adapter's; scan again"
+                    )
+                    records.notes.add("error", "missing-record", what, number)
             if own:
                 lines.append(_Line(number, kind, own, text, int(lid), port, _rate(state), far_lid, far_port, far_text))
             else:
