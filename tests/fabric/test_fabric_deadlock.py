@@ -16,11 +16,11 @@ from fabric import damage
 from obliv.fabric.deadlock import CreditLoops, credit_loops
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.tables import Tables
 from obliv.fabric.trace import Ending, trace, trace_all, wiring
 
 
-def dependencies(fabric: Fabric, tables: Tables, offset: int | None = None) -> set[tuple[int, int]]:
+def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
     """What every host's packets take right after each other, by walking from each host to each LID."""
     switches = set(fabric.switches.tolist())
     found = set()
@@ -28,8 +28,7 @@ def dependencies(fabric: Fabric, tables: Tables, offset: int | None = None) -> s
         for goal in fabric.endpoints.tolist():
             if source == goal:
                 continue
-            lids = range(1 << int(fabric.lmc[goal]))
-            for each in lids if offset is None else [min(offset, len(lids) - 1)]:
+            for each in range(1 << int(fabric.lmc[goal])):
                 way = trace(fabric, tables, source, int(fabric.lid[goal]) + each)
                 if way.ending in (Ending.LOOP, Ending.NO_LID):
                     continue
@@ -44,9 +43,9 @@ def dependencies(fabric: Fabric, tables: Tables, offset: int | None = None) -> s
     return found
 
 
-def require_agreement(fabric: Fabric, tables: Tables, offset: int | None = None) -> CreditLoops:
-    wanted = dependencies(fabric, tables, offset)
-    found = credit_loops(fabric, tables, offset=offset)
+def require_agreement(fabric: Fabric, tables: Tables) -> CreditLoops:
+    wanted = dependencies(fabric, tables)
+    found = credit_loops(fabric, tables)
     assert found.dependencies == len(wanted)
     after: dict[int, set[int]] = {}
     for one, other in wanted:
@@ -80,7 +79,6 @@ def test_agrees_with_every_way_walked(spec: str, seed: int, share: float, lmc: i
     out = np.where(rng.random(tables.out.shape) < share, wild, tables.out).astype(np.uint8)
     broken = replace(tables, out=out)
     require_agreement(fabric, broken)
-    require_agreement(fabric, broken, offset=lmc)
 
 
 @pytest.mark.parametrize(
@@ -112,19 +110,6 @@ def test_what_no_host_sends_makes_no_dependency() -> None:
     assert len(hosts) == 5
     few = damage.without(fabric, hosts[2:])
     assert require_agreement(few, tables).acyclic
-
-
-def test_an_offset_that_nobody_uses_makes_none() -> None:
-    """Only LIDs of offset 0 have routes round the ring."""
-    topology = obliv.topology("torus:5")
-    fabric = from_topology(topology, lmc=1)
-    tables = tables_of(obliv.routing("dor", topology), fabric)
-    out = tables.out.copy()
-    for lid in fabric.lid[fabric.endpoints].tolist():
-        out[:, lid + 1] = NONE
-    broken = replace(tables, out=out)
-    assert not require_agreement(fabric, broken, offset=0).acyclic
-    assert require_agreement(fabric, broken, offset=1).acyclic
 
 
 def test_loops_are_left_out() -> None:

@@ -28,27 +28,24 @@ def trace_columns(
     row: Array,
     out: Array,
     code: Array,
-    hops: Array,
 ) -> None:
-    """How the way from every leaf switch to every LID ends, and how many cables it takes where it arrives.
+    """How the way from every leaf switch to every LID ends.
 
     All ways to one LID are followed together: what is known of a switch is not walked again.  The numbers of the codes
     are those of :class:`obliv.fabric.trace.Ending`.
     """
     nodes = len(row)
     done, opened = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
-    ending, length = np.zeros(nodes, np.uint8), np.zeros(nodes, np.int32)
+    ending = np.zeros(nodes, np.uint8)
     stack = np.empty(nodes, np.int32)
     for k in range(len(lid)):
         for i in range(len(leaf)):
             v = leaf[i]
             depth = 0
             result = 0
-            far = 0
             while True:
                 if done[v] == k + 1:
                     result = ending[v]
-                    far = length[v]
                     break
                 if opened[v] == k + 1:
                     result = 6
@@ -86,10 +83,7 @@ def trace_columns(
                 break
             while depth > 0:
                 depth -= 1
-                far += 1
                 v = stack[depth]
                 done[v] = k + 1
                 ending[v] = result
-                length[v] = far
             code[i, k] = result
-            hops[i, k] = min(far, 65535) if result == 0 else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from obliv.fabric._notes import Notes
 from obliv.fabric.check_names import called, port_name
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.fabric import Fabric, gbits
 from obliv.fabric.shape import Shape
 from obliv.files import plural
 
@@ -114,7 +113,7 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
     sorts = ((True, "between switches"), (False, "of hosts"))
     if len(np.unique(speed)) > 1:
         parts = [
-            f"{plural(int(count), 'cable')} {words} at {_gbits(rates[at])}"
+            f"{plural(int(count), 'cable')} {words} at {gbits(rates[at])}"
             for inner, words in sorts
             for at, count in reversed(list(zip(*np.unique(speed[between == inner], return_counts=True), strict=True)))
         ]
@@ -131,11 +130,7 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
             slot = int(near[k])
             text = (
                 f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.peer[slot]))} runs at "
-                f"{_gbits(rates[speed[k]])}, {int((mine == usual).sum()):,} of {len(mine):,} cables {words} at "
-                f"{_gbits(rates[usual])}: reseat or replace it"
+                f"{gbits(rates[speed[k]])}, {int((mine == usual).sum()):,} of {len(mine):,} cables {words} at "
+                f"{gbits(rates[usual])}: reseat or replace it"
             )
             notes.add("warning", "slow-cable", text, fabric.line[slot])
-
-
-def _gbits(rate: Fraction) -> str:
-    return f"{float(rate):.6g} Gb/s"

@@ -50,7 +50,6 @@ def credit_loops(
     fabric: Fabric,
     tables: Tables,
     *,
-    offset: int | None = None,
     wires: Wiring | None = None,
     traces: Traces | None = None,
 ) -> CreditLoops:
@@ -60,8 +59,6 @@ def credit_loops(
     ----------
     fabric : Fabric
     tables : Tables
-    offset : int, optional
-        Only the LID with this offset of every endpoint is used, the last one where there are fewer; default: all.
     wires : Wiring, optional
     traces : Traces, optional
         Of the two, where they are at hand.
@@ -103,10 +100,6 @@ def credit_loops(
     require_memory(10.0 * len(slots) * ports, f"the channel dependency graph of {fabric.name}")
     follows = np.zeros((len(slots), ports), np.bool_)
     lid, code, alone = traces.lid, traces.code, _alone(fabric, traces)
-    if offset is not None:
-        most = np.diff(traces.first_column)[traces.endpoint] - 1
-        kept = traces.offset == np.minimum(offset, most)
-        lid, code, alone = lid[kept], code[:, kept], alone[kept]
     run(followers, 8.0 * code.size, traces.leaf, lid, alone, code, *wires.arrays, channel, follows)
     before, port = np.nonzero(follows)
     at = fabric.first_slot[wires.to[slots[before]]] + port

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RATES", "Fabric", "Finding", "rate_of"]
+__all__ = ["RATES", "Fabric", "Finding", "gbits"]
 
 Array = npt.NDArray[Any]
 
@@ -34,9 +34,9 @@ RATES = {
 }
 
 
-def rate_of(width: str, speed: str) -> Fraction | None:
-    """The data rate in Gb/s, exact, of a link such as "4x" "QDR"; None where one of them is unknown."""
-    return RATES.get(width.lower() + speed.upper())
+def gbits(rate: Fraction) -> str:
+    """A data rate in words."""
+    return f"{float(rate):.6g} Gb/s"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import TopologyError
-from obliv.fabric.fabric import Fabric
-from obliv.files import plural
+from obliv.fabric.fabric import Fabric, gbits
+from obliv.files import plural, printable
 from obliv.specs import door, topologies
 from obliv.topology.topology import Topology
 
@@ -142,7 +142,7 @@ def fabric_file(path: Path, guid2lid: str = "") -> FabricTopology:
 
 def safe(text: str) -> str:
     """A text from a file without anything that moves a cursor, breaks a line or hides, cut where it is very long."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in text[: _LONGEST + 1])
+    shown = printable(text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
 
@@ -199,16 +199,12 @@ def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fract
     relative = {rate: rate / reference for rate in set(of_channel)}
     notes_ = []
     if unknown:
-        notes_.append(f"{unknown // 2} cables do not say how fast they are and count as {_gbits(common)}, as most are")
+        notes_.append(f"{unknown // 2} cables do not say how fast they are and count as {gbits(common)}, as most are")
     if unlike:
         notes_.append(f"{unlike // 2} cables have ends that differ in speed; the slower end counts")
     if len(relative) > 1:
-        notes_.append(f"links differ in speed; a load of 1 is what a host's link of {_gbits(reference)} carries")
+        notes_.append(f"links differ in speed; a load of 1 is what a host's link of {gbits(reference)} carries")
     return [relative[rate] for rate in of_channel], reference, tuple(notes_)
-
-
-def _gbits(rate: Fraction) -> str:
-    return f"{float(rate):.6g} Gb/s"
 
 
 door(__name__, network)

@@ -183,8 +183,6 @@ class Traces:
         Where each endpoint's columns begin.
     code : uint8 array, shape (leaves, columns)
         An :class:`Ending`.
-    hops : uint16 array, shape (leaves, columns)
-        How many cables a packet takes from the leaf switch on, 0 where it does not arrive.
     """
 
     leaf: Array
@@ -193,7 +191,6 @@ class Traces:
     lid: Array
     first_column: Array
     code: Array
-    hops: Array
 
 
 def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Traces:
@@ -226,11 +223,10 @@ def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Tr
     base = fabric.lid[ends].astype(np.int64)[endpoint]
     lid = np.where(base > 0, base + offset, 0)
     leaf = wires.leaves
-    require_memory(3.0 * len(leaf) * len(lid), f"how the ways of {fabric.name} end")
+    require_memory(float(len(leaf)) * len(lid), f"how the ways of {fabric.name} end")
     code = np.empty((len(leaf), len(lid)), np.uint8)
-    hops = np.empty((len(leaf), len(lid)), np.uint16)
-    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, *wires.arrays, code, hops)
-    return Traces(leaf, endpoint, offset, lid, first_column, code, hops)
+    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, *wires.arrays, code)
+    return Traces(leaf, endpoint, offset, lid, first_column, code)
 
 
 door(__name__, trace)
