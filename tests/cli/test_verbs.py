@@ -218,6 +218,38 @@ def test_the_same_seed_gives_the_same_answer(capsys: pytest.CaptureFixture[str])
     assert set(first["channel_load"]) == {"value", "stderr", "samples"}
 
 
+def status_without_reader(*words: str) -> tuple[int, str]:
+    """The exit status and what is on standard error where nobody reads the answer."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        code = "import sys; from obliv.cli import run; sys.argv[0] = 'obliv'; run()"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    finally:
+        os.close(writer)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("routing", "status"), [("dor", 1), ("updown", 0)])
+def test_a_reader_that_has_gone_changes_no_verdict(routing: str, status: int, tmp_path: Path) -> None:
+    net, tables = str(tmp_path / "f.net"), str(tmp_path / "f.lfts")
+    assert main(["fabric", "generate", "torus:5x5", "-o", net]) == 0
+    if routing == "dor":  # which has credit loops
+        assert main(["fabric", "generate", "torus:5x5", "-o", net, "--routing", "dor", "--tables", tables]) == 0
+    else:
+        assert main(["fabric", "route", net, "-o", tables]) == 0
+    for form in ("table", "json"):
+        assert status_without_reader("fabric", "check", net, "--lft", tables, "--format", form) == (status, "")
+
+
+def test_an_answer_without_standard_output() -> None:
+    code = "import sys; sys.stdout = None; from obliv.cli import main; sys.exit(main(['worst', 'torus:4x4', 'dor']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_ctrl_c_stops_at_once() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "obliv", "worst", "random-regular:n=1500,d=8,seed=1", "valiant"],

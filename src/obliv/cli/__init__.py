@@ -26,7 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         words = _imported(words)
         status = app(words, prog_name="obliv", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where standard output is closed
+            sys.stdout.flush()
         if status == 130:
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0

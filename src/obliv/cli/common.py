@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ __all__ = [
     "progress",
     "require_outputs",
     "say",
+    "tell",
 ]
 
 
@@ -135,11 +137,19 @@ def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:
         whole = result.to_dict()
         for key in hide:
             whole.pop(key, None)
-        print(json_text(whole))
+        tell(json_text(whole))
     elif form is Format.csv:
-        print(csv_text(list(result.rows()), result.columns), end="")
+        tell(csv_text(list(result.rows()), result.columns), end="")
     else:
-        print(page(repr(result)))
+        tell(page(repr(result)))
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """Print an answer; that its reader has gone does not change the answer, nor the exit status."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def page(text: str) -> str:

@@ -22,6 +22,7 @@ from obliv.cli.common import (
     progress,
     require_outputs,
     say,
+    tell,
 )
 from obliv.errors import InputError
 from obliv.files import plural
@@ -164,7 +165,7 @@ def worst(
         result.save(output)
         say(f"kept in {output}; check it with  obliv verify {output}")
     if format is Format.csv:
-        print(csv_text(list(result.cable_rows()), result.cable_columns), end="")
+        tell(csv_text(list(result.cable_rows()), result.cable_columns), end="")
     else:
         answer(result, format, hide=("certificate",))
 
@@ -313,9 +314,9 @@ def route(
         if net is not None:
             fabric.write_net(result.fabric, net)
     if format is Format.table:
-        print(page(result.page()))
+        tell(page(result.page()))
     elif format is Format.csv:
-        print(csv_text(result.rows()), end="")
+        tell(csv_text(result.rows()), end="")
     else:
         from obliv.results import provenance
 
@@ -323,7 +324,7 @@ def route(
         sources = (*made.sources, *(() if tables is None else tables.sources))
         about: dict[str, Any] = {"output": None if result.kept else str(output)}
         about["provenance"] = provenance(specs, time.perf_counter() - began, sources=sources)
-        print(json_text({"kind": "fabric-route"} | specs | result.to_dict() | about))
+        tell(json_text({"kind": "fabric-route"} | specs | result.to_dict() | about))
     if result.kept:
         say("the tables in use are better than all that were tried: nothing was written (--force writes new ones)")
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from obliv._version import __version__
-from obliv.cli.common import Format, FormatOption, csv_text
+from obliv.cli.common import Format, FormatOption, csv_text, tell
 
 __all__ = ["list_"]
 
@@ -37,7 +37,7 @@ def list_(
         {"name": e.name, "example": e.example, "aliases": list(e.aliases), "summary": e.summary} for e in registry
     ]
     if format is Format.json:
-        print(
+        tell(
             json.dumps(
                 {"kind": "list", "what": what.value, "rows": rows, "provenance": {"version": __version__}},
                 indent=2,
@@ -45,8 +45,8 @@ def list_(
             )
         )
     elif format is Format.csv:
-        print(csv_text([row | {"aliases": " ".join(row["aliases"])} for row in rows]), end="")
+        tell(csv_text([row | {"aliases": " ".join(row["aliases"])} for row in rows]), end="")
     else:
         wide, wider = (max(len(row[column]) for row in rows) for column in ("name", "example"))
         for row in rows:
-            print(f"{row['name']:<{wide}}  {row['example']:<{wider}}  {row['summary']}")
+            tell(f"{row['name']:<{wide}}  {row['example']:<{wider}}  {row['summary']}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Stopped, csv_text, progress
+from obliv.cli.common import Format, FormatOption, Stopped, csv_text, progress, tell
 from obliv.errors import Interrupted
 
 __all__ = ["reproduce"]
@@ -33,12 +33,12 @@ def reproduce(
     if not paper:
         listed = [{"paper": name, "about": about} for name, about in papers.known().items()]
         if format is Format.json:
-            print(json.dumps({"kind": "reproduce", "papers": listed}, indent=2, ensure_ascii=False))
+            tell(json.dumps({"kind": "reproduce", "papers": listed}, indent=2, ensure_ascii=False))
         elif format is Format.csv:
-            print(csv_text(listed), end="")
+            tell(csv_text(listed), end="")
         else:
             for row in listed:
-                print(f"{row['paper']:<10}  {row['about']}")
+                tell(f"{row['paper']:<10}  {row['about']}")
         return
     began = time.perf_counter()
     stopped: Interrupted | None = None
@@ -50,11 +50,11 @@ def reproduce(
     if format is Format.json:
         specs = {"paper": paper, "table": table} if table else {"paper": paper}
         made = provenance(specs, time.perf_counter() - began, "as each row says")
-        print(json.dumps({"kind": "reproduce", "rows": rows, "provenance": made}, indent=2, ensure_ascii=False))
+        tell(json.dumps({"kind": "reproduce", "rows": rows, "provenance": made}, indent=2, ensure_ascii=False))
     elif format is Format.csv:
-        print(csv_text([_flat(row) for row in rows]), end="")
+        tell(csv_text([_flat(row) for row in rows]), end="")
     else:
-        print(papers.as_text(rows))
+        tell(papers.as_text(rows))
     if stopped is not None:
         raise Stopped(str(stopped))
     if any(row["verdict"] == "differs" for row in rows):

@@ -152,10 +152,11 @@ def _routes(
     credit = credit_loops(fabric, tables, wires=wires, traces=traces)
     if credit.cycle:
         lanes = run is not None and run["used"] in _LANES
+        others = [name for name in _LANES if run is None or name not in run["failed"]]
         remedy = (
             f"{run['used']} spreads packets over virtual lanes against that: keep its service levels"
             if run is not None and lanes
-            else "use up*/down* routes, or an engine with virtual lanes such as dfsssp, lash or torus-2QoS"
+            else "use up*/down* routes" + (f", or virtual lanes, by {' or '.join(others)}" if others else "")
         )
         way = way_text(fabric, credit.cycle)
         text = f"packets can wait for each other for ever: {way} -> again the first; {remedy}"

@@ -69,6 +69,9 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> d
     elif used is None:
         text = f"{_plain(asked or 'the engine')} failed{because} and no other was tried: there are no new tables"
         notes.add("error", "engine", text, at or last)
+    elif asked is not None and asked != used and asked not in failed:
+        text = f"the last sweep of the log is by {_plain(used)}, {_plain(asked)} was not tried: start OpenSM with it"
+        notes.add("error", "engine", text, last)
     elif asked is not None and asked != used:
         text = f"{_plain(asked)} was asked for and failed{because}: OpenSM fell back to {_plain(used)}"
         notes.add("error", "engine", text, at or last)
@@ -82,4 +85,4 @@ def _text(found: re.Match[bytes]) -> str:
 def _plain(text: str) -> str:
     """Text from a file, on one line and not too long."""
     shown = printable(text)
-    return shown if len(shown) <= 120 else shown[:117] + "..."
+    return shown if len(shown) <= 200 else shown[:197] + "..."
