@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import obliv
 from obliv.errors import SpecError
-from obliv.specs import Registry, fraction, split_mix
+from obliv.specs import Registry, fraction, routings, split_mix, topologies
 
 
 def test_str_of_an_object_is_a_spec_that_makes_it_again() -> None:
@@ -133,3 +133,14 @@ def test_rooms_can_be_called_whatever_was_imported_before() -> None:
     assert set(obliv.__all__) <= set(dir(obliv))
     for name in obliv.__all__:
         assert getattr(obliv, name) is not None
+
+
+def test_names_of_files_are_told_how_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cluster.net").write_text("")
+    with pytest.raises(SpecError, match="for a file write file:cluster.net or fabric:cluster.net"):
+        topologies.find("cluster.net")
+    with pytest.raises(SpecError, match="for a file write table:cluster.net or lft:cluster.net"):
+        routings.find("cluster.net")
+    with pytest.raises(SpecError, match="did you mean torus|known"):
+        topologies.find("toruss")

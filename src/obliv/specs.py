@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import sys
 import types
@@ -45,6 +46,8 @@ _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASC
 _DIGITS = 1000
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
+#: What stands before the name of a file, by what the file is of.
+_OF_FILES = {"topology": ("file", "fabric"), "routing": ("table", "lft"), "traffic": ("permutation", "matrix")}
 
 
 def rational(text: str) -> Fraction | None:
@@ -182,6 +185,8 @@ class Registry(Generic[T]):
         if name not in self._names:
             other = next((each.kind for each in (topologies, routings, patterns) if name in each), None)
             hint = f"{name} is a {other}, put it there" if other else did_you_mean(name.lower(), self._names)
+            if os.path.isfile(name) and self.kind in _OF_FILES:
+                hint = "for a file write " + " or ".join(f"{each}:{name}" for each in _OF_FILES[self.kind])
             raise SpecError(f"unknown {self.kind} {name!r}: {hint}")
         return self._entries[self._names[name]]
 
