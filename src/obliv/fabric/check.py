@@ -57,6 +57,11 @@ def check(
         OpenSM did not do what it was asked for. Warnings and notes are no errors. Adaptive routing is not in the
         tables: what is said holds for the static ones.
 
+    Raises
+    ------
+    FileError
+        If the log cannot be read.
+
     Examples
     --------
     >>> import obliv

@@ -38,6 +38,23 @@ def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...
     -------
     tuple of str
         What was left out, since the format has no place for it.
+
+    Raises
+    ------
+    SpecError
+        If the format is unknown.
+    TopologyError
+        If the format cannot hold the fabric.
+    FileError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> from obliv.fabric.generate import from_topology
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export(from_topology(obliv.topology("fattree:4,2")), f"{folder}/tree.graphml")
+    ()
     """
     known: dict[str, Callable[[Fabric, str | Path], tuple[str, ...]]]
     known = {"net": write_net, "graphml": write_graphml, "anynet": write_anynet}

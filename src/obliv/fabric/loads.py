@@ -146,6 +146,11 @@ class FabricLoads(PairLoads):
         Parameters
         ----------
         supply : int64 array, shape (terminals,)
+
+        Returns
+        -------
+        int64 array, shape (channels,)
+            Exact.
         """
         start, pair, times = self._entries
         total = np.zeros(self.topology.channels, np.int64)

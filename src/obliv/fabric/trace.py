@@ -118,6 +118,17 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     Returns
     -------
     Trace
+        The slots by which the packet leaves node after node, and how its way ends; whatever the tables hold.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate import from_topology, tables_of
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> fabric = from_topology(tree)
+    >>> way = trace(fabric, tables_of(obliv.routing("dmodk", tree), fabric), int(fabric.endpoints[0]), 14)
+    >>> [fabric.description[fabric.node_of[slot]] for slot in way.slots], way.ending.words
+    (['host(0,0)', 'switch((0),1)', 'switch((1),0)', 'switch((3),1)'], 'arrives')
     """
     owner = _owner(fabric, lid)
     if owner < 0:
