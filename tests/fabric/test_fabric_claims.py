@@ -12,10 +12,9 @@ import pytest
 import spelled
 
 import obliv
-from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.generate import from_routing
 from obliv.fabric.net import write_net
-from obliv.fabric.network import network
-from obliv.fabric.routing import FabricHops, FabricRouting, fabric_routing
+from obliv.fabric.routing import FabricHops, FabricRouting
 from obliv.fabric.tables import NONE
 from obliv.fabric.worst import worst
 from obliv.fabric.write import write_tables
@@ -25,9 +24,7 @@ CASES = [("fattree:4,3", "dmodk"), ("fattree:8,2", "dmodk"), ("torus:5x5", "dor"
 
 
 def tables(spec: str, name: str) -> FabricRouting:
-    topology = obliv.topology(spec)
-    fabric = from_topology(topology)
-    return fabric_routing(network(fabric), tables_of(obliv.routing(name, topology), fabric))
+    return from_routing(obliv.routing(name, obliv.topology(spec)))
 
 
 @pytest.mark.parametrize(("spec", "name"), CASES)

@@ -27,6 +27,7 @@ _HOMES = {
     "write_net": "net",
     "write_tables": "write",
     "from_topology": "generate",
+    "from_routing": "generate",
     "tables_of": "generate",
     "trace": "trace",
     "recognise": "shape",

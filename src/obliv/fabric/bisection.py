@@ -52,13 +52,8 @@ def bisection(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.network import network
-    >>> from obliv.fabric.routing import fabric_routing
-    >>> tree = obliv.topology("fattree:4,2")
-    >>> fabric = from_topology(tree)
-    >>> way = fabric_routing(network(fabric), tables_of(obliv.routing("dmodk", tree), fabric))
-    >>> bisection(way, 200).largest
+    >>> from obliv.fabric.generate import from_routing
+    >>> bisection(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), 200).largest
     Fraction(1, 1)
     """
     began = time.perf_counter()

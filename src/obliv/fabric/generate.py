@@ -13,10 +13,13 @@ from obliv.errors import TopologyError, did_you_mean
 from obliv.fabric._plan import Plan, plan_of
 from obliv.fabric.fabric import RATES, Fabric
 from obliv.fabric.generate_tables import tables_of
+from obliv.fabric.network import network
+from obliv.fabric.routing import FabricRouting, fabric_routing
 from obliv.files import plural
+from obliv.routing.routing import Routing
 from obliv.topology.topology import Topology
 
-__all__ = ["from_topology", "tables_of", "with_lids"]
+__all__ = ["from_routing", "from_topology", "tables_of", "with_lids"]
 
 Array = npt.NDArray[Any]
 
@@ -90,6 +93,30 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         sources=topology.sources,
     )
     return with_lids(fabric, lmc) if lids else fabric
+
+
+def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
+    """A routing by forwarding tables, on a fabric made of its topology.
+
+    Parameters
+    ----------
+    routing : Routing
+        With one path a pair, that depends on the switch and the destination only; see :func:`tables_of`.
+    rate : str
+        As for :func:`from_topology`.
+
+    Returns
+    -------
+    FabricRouting
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    <Routing lft:dmodk on fabric:fattree:4,2>
+    """
+    fabric = from_topology(routing.topology, rate=rate)
+    return fabric_routing(network(fabric), tables_of(routing, fabric))
 
 
 def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:

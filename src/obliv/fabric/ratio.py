@@ -48,12 +48,8 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.network import network
-    >>> from obliv.fabric.routing import fabric_routing
-    >>> tree = obliv.topology("fattree:8,3")
-    >>> fabric = from_topology(tree)
-    >>> int(ratio(fabric_routing(network(fabric), tables_of(obliv.routing("osrm3-d", tree), fabric))).ratio)
+    >>> from obliv.fabric.generate import from_routing
+    >>> int(ratio(from_routing(obliv.routing("osrm3-d", obliv.topology("fattree:8,3")))).ratio)
     4
     """
     began = time.perf_counter()

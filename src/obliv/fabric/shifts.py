@@ -48,12 +48,8 @@ def shifts(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.network import network
-    >>> from obliv.fabric.routing import fabric_routing
-    >>> tree = obliv.topology("fattree:8,3")
-    >>> fabric = from_topology(tree)
-    >>> shifts(fabric_routing(network(fabric), tables_of(obliv.routing("dmodk", tree), fabric))).worst_load
+    >>> from obliv.fabric.generate import from_routing
+    >>> shifts(from_routing(obliv.routing("dmodk", obliv.topology("fattree:8,3")))).worst_load
     Fraction(1, 1)
     """
     began = time.perf_counter()

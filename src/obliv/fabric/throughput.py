@@ -47,16 +47,11 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.network import network
-    >>> from obliv.fabric.routing import fabric_routing
-    >>> tree = obliv.topology("fattree:4,2")
-    >>> fabric = from_topology(tree)
-    >>> tables = tables_of(obliv.routing("dmodk", tree), fabric)
-    >>> throughput(fabric_routing(network(fabric), tables), "shift:2", hottest=1)
+    >>> from obliv.fabric.generate import from_routing
+    >>> throughput(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), "shift:2", hottest=1)
     throughput: lft:dmodk on fabric:fattree:4,2
       shift:2  load 1, throughput 1, of capacity 1
-               1   host(0,0) port 1 -> switch((0),1) port 1   1 pair
+               1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
     """
     if hottest < 0:
         raise InputError(f"{hottest} cables cannot be named: give 0 or more")

@@ -50,12 +50,8 @@ def worst(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.network import network
-    >>> from obliv.fabric.routing import fabric_routing
-    >>> tree = obliv.topology("fattree:4,2")
-    >>> fabric = from_topology(tree)
-    >>> result = worst(fabric_routing(network(fabric), tables_of(obliv.routing("dmodk", tree), fabric)))
+    >>> from obliv.fabric.generate import from_routing
+    >>> result = worst(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))))
     >>> result.channel_load, next(result.pairs())
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
