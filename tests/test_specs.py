@@ -138,9 +138,9 @@ def test_rooms_can_be_called_whatever_was_imported_before() -> None:
 def test_names_of_files_are_told_how_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cluster.net").write_text("")
-    with pytest.raises(SpecError, match="for a file write file:cluster.net or fabric:cluster.net"):
+    with pytest.raises(SpecError, match=r"for a file write file:cluster\.net or fabric:cluster\.net"):
         topologies.find("cluster.net")
-    with pytest.raises(SpecError, match="for a file write table:cluster.net or lft:cluster.net"):
+    with pytest.raises(SpecError, match=r"for a file write table:cluster\.net or lft:cluster\.net"):
         routings.find("cluster.net")
-    with pytest.raises(SpecError, match="did you mean torus|known"):
+    with pytest.raises(SpecError, match=r"did you mean torus|known"):
         topologies.find("toruss")

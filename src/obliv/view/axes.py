@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import extra
+from obliv.view.literal import LITERAL, broken, hushed, literally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["bar", "figure_of", "finish", "key", "points_per_unit", "require_matplotlib", "room"]
 
 _FLAT = 90.0  # points; lower drawings have their colour bar below
+_KEY_LETTERS = 90  # of the lines of a key
+_LETTER, _LINE = 5.7, 340.0  # points: a letter of a title, and what its lines may take above however narrow drawings
 
 
 def require_matplotlib() -> None:
@@ -60,7 +63,7 @@ def bar(ax: Axes, coloured: Any, label: str) -> None:
     else:
         place, way = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
     made = figure_of(ax).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)
-    made.set_label(label, fontsize=9)
+    made.set_label(label, fontsize=9, **LITERAL)
     made.ax.tick_params(labelsize=8, length=2)
     made.outline.set_visible(False)
 
@@ -71,12 +74,14 @@ def key(ax: Axes, handles: list[Any]) -> None:
 
     if not handles:
         return
+    for handle in handles:
+        handle.set_label(broken(handle.get_label(), _KEY_LETTERS))
     width, height = _size(ax)
     below = 14.0 + (12.0 if len(ax.get_xticks()) else 0.0) + (15.0 if ax.get_xlabel() else 0.0)
     below = max(below, 92.0) if height < _FLAT else below
     below = max(below, 8.0 + _beyond(ax)[2])
     long = sum(4.8 * len(handle.get_label()) + 36.0 for handle in handles)
-    ax.legend(
+    made = ax.legend(
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
@@ -88,6 +93,7 @@ def key(ax: Axes, handles: list[Any]) -> None:
         columnspacing=1.4,
         handlelength=1.8,
     )
+    literally(made.get_texts())
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -101,15 +107,18 @@ def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:
     """Lines above the axes; the remarks follow the last line where they fit, else each on its own."""
     width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
     last = "; ".join([lines[-1], *remarks])
-    ends = [last] if 5.7 * len(last) < width + 90.0 else [lines[-1], *remarks]
-    ax.set_title("\n".join([*lines[:-1], *ends]), fontsize=11, pad=12 + _beyond(ax)[1])
+    ends = [last] if _LETTER * len(last) < width + 90.0 else [lines[-1], *remarks]
+    letters = int(max(width + 90.0, _LINE) / _LETTER)
+    text = "\n".join(broken(each, letters) for each in (*lines[:-1], *ends))
+    ax.set_title(text, fontsize=11, pad=12 + _beyond(ax)[1], **LITERAL)
 
 
 def _fit(ax: Axes) -> None:
     """Make a figure of our own just as large as what stands on and around its axes; the axes keep their size."""
     figure = figure_of(ax)
     ax.apply_aspect()
-    around, inner = ax.get_tightbbox(), ax.get_window_extent().frozen()
+    with hushed():
+        around, inner = ax.get_tightbbox(), ax.get_window_extent().frozen()
     assert around is not None
     margin = 0.12 * figure.dpi
     width, height = around.width + 2 * margin, around.height + 2 * margin
@@ -124,7 +133,8 @@ def _beyond(ax: Axes) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     ax.apply_aspect()
     inner, scale = ax.get_window_extent(), 72.0 / figure_of(ax).dpi
-    boxes = [each.get_window_extent() for each in ax.texts]
+    with hushed():
+        boxes = [each.get_window_extent() for each in ax.texts]
     right = max(each.x1 for each in boxes) - inner.x1
     above = max(each.y1 for each in boxes) - inner.y1
     below = inner.y0 - min(each.y0 for each in boxes)

@@ -13,6 +13,7 @@ from obliv.results.compare import Entry
 from obliv.view.axes import room
 from obliv.view.chart import end_label, legend, make_room, mark_capacity, quiet, whiskers
 from obliv.view.figures import Figures, floats, name_of
+from obliv.view.literal import LITERAL
 from obliv.view.style import INK, SERIES
 from obliv.view.text import short
 
@@ -45,7 +46,7 @@ def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
             ends.append((tip, end_label(ax, tip, at, texts[-1], 8)))
     several = len(figures.topologies) > 1
     names = [f"{each.routing}\non {each.topology}" if several else each.routing for each in figures.entries]
-    ax.set_yticks(range(rows), labels=names)
+    ax.set_yticks(range(rows), labels=names, **LITERAL)
     ax.set_ylim(rows - 0.4, -0.6)
     most = max(tip for tip, _ in ends)
     make_room(ax, ends, 1.04 * most or 1.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv.view.axes import figure_of
+from obliv.view.literal import LITERAL, literally
 from obliv.view.style import INK, QUIET
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def quiet(ax: Axes, grid: str) -> None:
 def legend(ax: Axes) -> None:
     """The names of the series, right of the axes."""
     handles, _ = ax.get_legend_handles_labels()
-    ax.legend(
+    made = ax.legend(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
@@ -40,6 +41,7 @@ def legend(ax: Axes) -> None:
         borderaxespad=0.0,
         handlelength=1.8,
     )
+    literally(made.get_texts())
 
 
 def whiskers(ax: Axes, xs: Any, ys: Any, errors: Any, along: str) -> None:
@@ -72,7 +74,7 @@ def mark_capacity(ax: Axes) -> None:
 def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Annotation:
     """A number at the end of a bar; nothing behind it shines through."""
     made = ax.annotate(text, (width, at), xytext=(5, 0), textcoords="offset points", va="center", zorder=7)
-    made.set(fontsize=size, color=INK)
+    made.set(fontsize=size, color=INK, **LITERAL)
     made.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
     return made
 

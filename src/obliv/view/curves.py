@@ -6,9 +6,10 @@ import numpy as np
 
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
+from obliv.view.fabric_plan import Plan, fabric_plan
 from obliv.view.layout import Points, on_grid
 
-__all__ = ["RADIUS", "arc", "channel_lines", "loop"]
+__all__ = ["RADIUS", "arc", "channel_lines", "flow_line", "loop"]
 
 RADIUS = 0.17  # of a node; neighbours are one apart
 _BESIDE = 0.085  # from the middle of a link to the line of one direction
@@ -19,13 +20,43 @@ _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 def channel_lines(topology: Topology, points: Points) -> list[list[Points]]:
     """The lines of every channel: one from tail to head, or two stubs where it wraps round the network."""
     if on_grid(topology) and isinstance(topology, Cartesian):
-        return [_on_grid(topology, points, channel) for channel in range(topology.channels)]
+        ends = zip(points[topology.tail], points[topology.head], strict=True)
+        return [_on_grid(topology, channel, *each) for channel, each in enumerate(ends)]
+    plan = fabric_plan(topology)
     seen: dict[tuple[int, int], int] = {}
     lines = []
     for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
         lane = seen[tail, head] = seen.get((tail, head), -1) + 1
-        lines.append([loop(points[tail]) if tail == head else _link(points[tail], points[head], lane)])
+        along = None if lane or plan is None else _along(plan, tail, head)
+        if along is not None:
+            lines.append(along)
+        else:
+            lines.append([loop(points[tail]) if tail == head else _link(points[tail], points[head], lane)])
     return lines
+
+
+def _along(plan: Plan, tail: int, head: int) -> list[Points] | None:
+    """The lines of a cable between neighbours on the grid that switches stand on; None for other cables."""
+    if plan.grid is None or min(tail, head) < plan.hosts:
+        return None
+    shape, start, end = plan.grid.shape, *(int(plan.grid.number[node - plan.hosts]) for node in (tail, head))
+    if start < 0:
+        return None
+    ways = [c for c in range(*shape.first_channel[start : start + 2].tolist()) if shape.head[c] == end]
+    ways.sort(key=lambda c: _wraps(shape, c))  # of two between two neighbours the one that does not leave the grid
+    return _on_grid(shape, ways[0], plan.points[tail], plan.points[head]) if ways else None
+
+
+def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
+    """The line of a flow, bowed so that it does not run along channels; where all is free `under` its ends, there."""
+    far = float(np.hypot(*(end - start)))
+    rise = 0.16 + 0.07 * far
+    if far == 0:
+        return loop(start)
+    if not under:
+        return arc(start, end, rise, 1.1 * RADIUS)
+    down = np.array([0.0, under])
+    return arc(start - down, end - down, rise if end[0] > start[0] else -1.2 * rise - 0.12, 0.0)
 
 
 def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: int = 24) -> Points:
@@ -54,13 +85,12 @@ def _link(start: Points, end: Points, lane: int) -> Points:
     return arc(start, end, _BESIDE + 0.02 * far + 0.2 * lane, steps=16)
 
 
-def _on_grid(topology: Cartesian, points: Points, channel: int) -> list[Points]:
+def _on_grid(topology: Cartesian, channel: int, start: Points, end: Points) -> list[Points]:
     dim, tail = int(topology.dim_of[channel]), int(topology.tail[channel])
-    start, end = points[tail], points[int(topology.head[channel])]
     along = topology.axes[dim]
     a, b = along.links[int(topology.link_of[channel])]
     up = int(topology.link_of[channel]) % 2 == 0
-    if along.kind == "ring" and (a == along.radix - 1 if up else a == 0):
+    if _wraps(topology, channel):
         return _stubs(start, end, dim, 1.0 if up else -1.0)
     if dim < 2 and abs(b - a) == 1:
         return [_beside(start, end)]
@@ -70,6 +100,12 @@ def _on_grid(topology: Cartesian, points: Points, channel: int) -> list[Points]:
     if rows > _OPEN or abs(b - a) > 1:
         return _stubs(start, end, dim, 1.0 if b > a else -1.0)
     return [_over(start, end, 0.2 + 0.32 * row / rows)]
+
+
+def _wraps(topology: Cartesian, channel: int) -> bool:
+    """Whether a channel leaves the grid on one side and comes back on the other."""
+    along, link = topology.axes[int(topology.dim_of[channel])], int(topology.link_of[channel])
+    return along.kind == "ring" and along.links[link][0] == (along.radix - 1 if link % 2 == 0 else 0)
 
 
 def _beside(start: Points, end: Points) -> Points:

@@ -11,6 +11,7 @@ from obliv.files import require_place, write_whole
 from obliv.results import Result
 from obliv.view.axes import require_matplotlib
 from obliv.view.dispatch import plot
+from obliv.view.literal import told_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +71,7 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
         raise InputError(f"a {type(x).__name__} cannot be saved as a picture: give a result, axes or a figure")
     try:
         data = io.BytesIO()
-        with rc_context({"svg.hashsalt": "obliv"}):
+        with rc_context({"svg.hashsalt": "obliv"}), told_once():
             figure.savefig(data, format=kind, dpi=dpi, metadata=_FORMATS[kind])
     finally:
         if own:

@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from obliv.topology.topology import Topology
 from obliv.view.axes import points_per_unit
 from obliv.view.canvas import Canvas
-from obliv.view.curves import RADIUS, arc, loop
-from obliv.view.layout import Points
 from obliv.view.ribbons import ribbons
 from obliv.view.style import INK, MANY, SHARES, colours
 from obliv.view.witness import Flow
 
-__all__ = ["draw_flows", "flow_lines"]
+__all__ = ["draw_flows", "flow_sign"]
+
+_THINNEST = 0.6  # points
+_FEW = 60  # flows
+_SHARES = SHARES[:5]  # the last is that of the strongest, often of all; the key shows it
+
+
+def flow_sign(on: Canvas, strong: Sequence[Flow], label: str) -> Any:
+    """What stands in the key for flows on the worst channel: a line of the colour of the strongest."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=_SHARES[-1], alpha=_alpha(on, strong), linewidth=2.2, label=label)
 
 
 def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None:
@@ -28,29 +36,23 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
         on.ax.add_collection(faint, autolim=False)
     if strong:
         shares = np.array([share for _, _, share in strong])
-        thinnest = 0.02 if few else 0.5 / points_per_unit(on.ax)
+        thinnest = max(0.02 if few else 0.0, _THINNEST / points_per_unit(on.ax))
         drawn = _arrows(on, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
-        drawn.set_cmap(colours("shares", SHARES))
+        drawn.set_cmap(colours("shares", _SHARES))
         drawn.set_array(shares)
         drawn.set_clim(0.0, float(shares.max()))
-        drawn.set(alpha=0.95 if few else 0.5, zorder=5, gid="flows on the worst channel")
-        if few:
+        drawn.set(alpha=_alpha(on, strong), zorder=5, gid="flows on the worst channel")
+        if few and thinnest == 0.02:
             drawn.set(edgecolor="white", linewidth=0.35)
         on.ax.add_collection(drawn, autolim=False)
 
 
-def flow_lines(topology: Topology, points: Points, flows: Sequence[Flow]) -> list[Points]:
-    """The lines of flows, bowed so that they do not run along the channels."""
-    lines = []
-    for source, destination, _ in flows:
-        start, end = (points[int(topology.terminals[terminal])] for terminal in (source, destination))
-        far = float(np.hypot(*(end - start)))
-        lines.append(loop(start) if far == 0 else arc(start, end, 0.16 + 0.07 * far, 1.1 * RADIUS))
-    return lines
+def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:
+    """Many arrows over a fine picture let it shine through."""
+    return 0.95 if on.topology.nodes <= MANY or len(strong) <= _FEW else 0.5
 
 
 def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
     from matplotlib.collections import PathCollection
 
-    lines = flow_lines(on.topology, on.points, flows)
-    return PathCollection(ribbons([[line] for line in lines], widths), linewidths=0)
+    return PathCollection(ribbons([[on.flows[each]] for each in flows], widths), linewidths=0)

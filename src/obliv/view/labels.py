@@ -8,12 +8,13 @@ from math import cos, hypot, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from obliv.view.axes import figure_of
+from obliv.view.literal import LITERAL, hushed
 from obliv.view.style import FAINT, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Box", "box_beside", "label_points", "overlap", "size_of"]
+__all__ = ["Box", "box_beside", "box_of", "label_points", "overlap", "size_of"]
 
 Box = tuple[float, float, float, float]  # left, low, right and high, in pixels
 Point = tuple[float, float]
@@ -63,7 +64,7 @@ def label_points(ax: Axes, texts: Sequence[tuple[Point, str]], spots: Any) -> No
 
     for spot, text in sorted(texts, key=lambda each: (-each[0][1], each[0][0])):
         made = ax.annotate(text, spot, xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=9)
-        made.set(color=INK, zorder=5)
+        made.set(color=INK, zorder=5, **LITERAL)
         size = size_of(made)
         x, y = (float(value) for value in ax.transData.transform(spot))
         column = inside.x1 + 8 * scale, inside.y1 - size[1]
@@ -77,12 +78,19 @@ def label_points(ax: Axes, texts: Sequence[tuple[Point, str]], spots: Any) -> No
         taken.leads += lead
 
 
-def size_of(text: Any) -> tuple[float, float]:
-    """Width and height of a text in pixels, without the line of an annotation."""
+def box_of(text: Any) -> Box:
+    """Where a text stands, in pixels, without the line of an annotation."""
     from matplotlib.text import Text
 
-    box = Text.get_window_extent(text)
-    return float(box.width), float(box.height)
+    with hushed():
+        box = Text.get_window_extent(text)
+    return float(box.x0), float(box.y0), float(box.x1), float(box.y1)
+
+
+def size_of(text: Any) -> tuple[float, float]:
+    """Width and height of a text in pixels."""
+    left, low, right, high = box_of(text)
+    return right - left, high - low
 
 
 def box_beside(at: Point, size: tuple[float, float], way: Point) -> Box:

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
+from obliv.topology.tree import Tree
+from obliv.view.fabric_plan import fabric_plan
+from obliv.view.levels import apart
 
 __all__ = ["Points", "on_grid", "place"]
 
@@ -20,14 +23,20 @@ _SPRINGS = 400  # beyond so many nodes a spring layout takes long and shows noth
 def place(topology: Topology) -> Points:
     """Positions of all nodes, shape (nodes, 2).
 
-    Meshes, tori and hypercubes stand on their grid; rings and complete graphs on a circle; others where the topology
-    says, or as springs pull them.
+    Meshes, tori and hypercubes stand on their grid; rings and complete graphs on a circle; fat trees on levels, also
+    those of a fabric; others where the topology says, or as springs pull them.
     """
     if on_grid(topology):
         return np.asarray(topology.positions, float)
     if isinstance(topology, Cartesian) and len(topology.axes) == 1:
         return _circle(topology.nodes)
+    plan = fabric_plan(topology)
+    if plan is not None:
+        return plan.points
     given = topology.positions
+    if isinstance(topology, Tree) and given is not None:
+        level = np.repeat(np.arange(topology.levels + 1), np.diff(topology.first_node))
+        return apart(np.asarray(given, float)[:, 0], level)
     if given is not None and np.isfinite(given).all() and np.ptp(given, axis=0).max() > 0:
         return 1.5 * _scaled(np.asarray(given, float))  # places on a map crowd in spots
     return _springs(topology)

@@ -9,6 +9,7 @@ import numpy as np
 from obliv.view.axes import room
 from obliv.view.chart import legend, quiet, whiskers
 from obliv.view.figures import Figures, floats
+from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, SERIES
 
 if TYPE_CHECKING:
@@ -43,12 +44,13 @@ def draw_lines(figures: Figures, what: str, ax: Axes | None) -> Axes:
         whiskers(ax, np.arange(len(topologies)), heights, errors, "y")
     families = {topology.partition(":")[0] for topology in topologies}
     short = len(families) == 1
-    ax.set_xticks(range(len(topologies)), labels=[t.partition(":")[2] if short else t for t in topologies])
+    names = [topology.partition(":")[2] if short else topology for topology in topologies]
+    ax.set_xticks(range(len(topologies)), labels=names, **LITERAL)
     if sum(len(t) for t in topologies) > 11 * len(topologies) or len(topologies) > 12:
         ax.tick_params(axis="x", rotation=30)
     ax.set_xlim(-0.4, len(topologies) - 0.6)
     ax.set_ylim(0.0, 1.12 * most)
-    ax.set_xlabel(families.pop() if short else "topology")
+    ax.set_xlabel(families.pop() if short else "topology", **LITERAL)
     ax.set_ylabel(figures.unit)
     quiet(ax, "both")
     legend(ax)

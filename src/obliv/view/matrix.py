@@ -11,6 +11,7 @@ import numpy as np
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
 from obliv.view.axes import bar, key, points_per_unit, room
+from obliv.view.literal import LITERAL
 from obliv.view.names import Labels
 from obliv.view.style import FAINT, QUIET, SHARES, colours
 from obliv.view.text import count
@@ -65,7 +66,7 @@ def _sign(dots: Any, text: str) -> Any:
 
     hollow = len(dots.get_facecolor()) == 0
     strong = dots.get_array() is not None
-    colour = SHARES[4] if strong else FAINT
+    colour = SHARES[-1] if strong else FAINT  # that of the strongest, often of all
     return Line2D(
         [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=colour, label=text,
         markerfacecolor="none" if hollow else colour,
@@ -94,6 +95,6 @@ def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
     wide = 5.0 * max(map(len, names)) + 5.0
     blocks = [1, *(step * more for step in steps[1:-1] for more in (1, 2, 4, 5, 8))] if len(steps) > 2 else []
     every = next((step for step in [*blocks, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
-    ax.set_xticks(range(0, n, every), labels=names[::every], fontsize=8)
-    ax.set_yticks(range(0, n, every), labels=names[::every], fontsize=8)
+    ax.set_xticks(range(0, n, every), labels=names[::every], fontsize=8, **LITERAL)
+    ax.set_yticks(range(0, n, every), labels=names[::every], fontsize=8, **LITERAL)
     ax.tick_params(length=2, color=QUIET)

@@ -1,37 +1,53 @@
-"""The names of the nodes of a network: in their discs where they fit, else beside them."""
+"""The names of the nodes of a network: in their discs where they fit, else below or beside them."""
 
 from __future__ import annotations
 
-from itertools import chain, product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
 from obliv.errors import InputError
 from obliv.topology.cartesian import Cartesian
 from obliv.topology.topology import Topology
-from obliv.view.axes import figure_of, points_per_unit
 from obliv.view.curves import RADIUS
-from obliv.view.labels import Box, box_beside, overlap, size_of
 from obliv.view.layout import Points
+from obliv.view.literal import LITERAL, shortened
+from obliv.view.name_places import stand_beside, stand_upright
 from obliv.view.style import INK, NODE
 
 if TYPE_CHECKING:
     from obliv.view.canvas import Canvas
 
-__all__ = ["Labels", "draw_names", "require_labels"]
+__all__ = ["Labels", "Names", "draw_names", "names_of", "require_labels"]
 
 Labels = str | bool
 
-_SMALLEST = 5.0  # points; smaller text is left out
-_GAP = 1.15  # from the middle of a node to its name, in radii
+_SMALLEST, _LARGEST = 5.0, 7.0  # points; of names that stand outside the discs
 _NAMED = 60  # so many nodes may carry long names beside them
+_LONG, _LONGEST = 26, 34  # letters of a name that are shown, and of one at the channel that is pointed out
+_ROW = 5  # so many terminals side by side, with nothing below them, are a row
+_LETTER = 0.57  # width of a letter over its size, about
 
-# Where a name may stand, and how much is to be gained before it leaves its place below the node.
-_WAYS = {
-    (0, -1): 0.0, (0, 1): 2.0, (1, 0): 4.0, (-1, 0): 4.0, (1, -1): 6.0, (-1, -1): 6.0, (1, 1): 6.0, (-1, 1): 6.0,
-}  # fmt: skip
-_OVER_NAME, _OVER_NODE = 400.0, 150.0  # what it costs to cover a name or a node; a step of a line costs 1
+
+@dataclass(frozen=True)
+class Names:
+    """Which names are drawn where.
+
+    ``inside`` are those in discs, of a size in points; ``below`` those that stand upright under the terminals, of
+    another; ``beside`` all others.  Terminals in ``row`` stand side by side below all else; what they send is drawn
+    ``under`` them, in data units from their middles.
+    """
+
+    inside: Sequence[str] = ()
+    below: Mapping[int, str] = field(default_factory=dict)
+    beside: Mapping[int, str] = field(default_factory=dict)
+    size: float = _LARGEST
+    row: frozenset[int] = frozenset()
+    under: float = 0.0
 
 
 def require_labels(labels: Labels) -> None:
@@ -40,74 +56,60 @@ def require_labels(labels: Labels) -> None:
         raise InputError(f"labels={labels!r}: choose 'auto', True or False")
 
 
-def draw_names(on: Canvas, terminal: Any) -> None:
-    """Names above everything else that is drawn; long ones only where nodes are few, or when asked for."""
-    names = _short_names(on.topology)
-    longest = max(len(name) - 0.5 * name.count(",") for name in names)
-    across = 2 * RADIUS * points_per_unit(on.ax)
-    size = min(9.0, 0.92 * across / (0.6 * max(longest, 1.6)))
+def names_of(topology: Topology, points: Points, unit: float, labels: Labels, ends: Mapping[int, str]) -> Names:
+    """The names that are drawn where a data unit has so many points: long ones only where there is room, or on demand.
+
+    Nodes in `ends` have their names in any case, with what is told there.
+    """
+    row, pitch = ([], 0.0) if isinstance(topology, Cartesian) else _row(topology, points, unit)
+    below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
+    if labels is False:
+        return Names(**below)
+    told = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
+    inside = _short_names(topology)
+    size = _size_inside(inside, unit)
     if size >= _SMALLEST:
-        for node, name in enumerate(names):
-            at = float(on.points[node][0]), float(on.points[node][1])
-            colour = INK if terminal[node] else NODE
-            on.ax.text(*at, name, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=8)
-    elif on.labels is True or on.topology.nodes <= _NAMED:
-        _beside(on)
+        return Names(inside, beside=told, size=size, **below)
+    every = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | told
+    beside = every if labels is True or topology.nodes <= _NAMED else told
+    under = {node: every[node] for node in row}
+    small, long = min(_LARGEST, 0.9 * pitch), max(map(_long, under.values()), default=0.0)
+    if not row or small < _SMALLEST or _LARGEST * long + 4.0 <= pitch:
+        below["under"] += 1.6 * _LARGEST / unit if beside is every else 0.0
+        return Names(beside=beside, **below)
+    rest = {node: name for node, name in beside.items() if node not in under}
+    below["under"] += (small * long + 4.0) / unit
+    return Names(below=under, beside=rest, size=small, **below)
 
 
-def _beside(on: Canvas) -> None:
-    """Each name below its node, or on a side where it covers less: names and nodes above all, then lines."""
-    from matplotlib.patheffects import withStroke
-
-    halo = [withStroke(linewidth=3.0, foreground="white", alpha=0.85)]
-    texts = []
-    for node in range(on.topology.nodes):
-        at = float(on.points[node][0]), float(on.points[node][1])
-        name = on.topology.name_of(node)
-        texts.append(on.ax.text(*at, name, fontsize=7, color=INK, zorder=8, path_effects=halo))
-    on.ax.apply_aspect()
-    gap = _GAP * RADIUS * points_per_unit(on.ax) * figure_of(on.ax).dpi / 72.0
-    middles = on.ax.transData.transform(on.points)
-    rim = gap / _GAP
-    discs = [(x - rim, y - rim, x + rim, y + rim) for x, y in middles]
-    steps = on.ax.transData.transform(_steps(on))
-    chosen: list[tuple[float, tuple[int, int], Box]] = []
-    options = []
-    for node, text in enumerate(texts):
-        made = []
-        for way, dislike in _WAYS.items():
-            reach = gap * (1.0 if 0 in way else 0.8)
-            box = box_beside(middles[node], size_of(text), (way[0] * reach, way[1] * reach))
-            nodes = sum(overlap(box, disc) for disc in discs)
-            made.append((dislike + _OVER_NODE * nodes + _covered(box, steps), way, box))
-        options.append(made)
-        chosen.append(made[0])
-    for _ in range(3):  # a name that moves may make room for another one
-        for node, made in enumerate(options):
-            others = [box for other, (_, _, box) in enumerate(chosen) if other != node]
-            costs = [cost + _OVER_NAME * sum(overlap(box, each) for each in others) for cost, _, box in made]
-            chosen[node] = made[int(np.argmin(costs))]
-    back = on.ax.transData.inverted()
-    for text, (_, way, box) in zip(texts, chosen, strict=True):
-        across, up = ("right", "center", "left")[way[0] + 1], ("top", "center", "bottom")[way[1] + 1]
-        x = {"left": box[0], "center": (box[0] + box[2]) / 2, "right": box[2]}[across]
-        y = {"bottom": box[1], "center": (box[1] + box[3]) / 2, "top": box[3]}[up]
-        text.set(ha=across, va=up, position=tuple(back.transform((x, y))))
+def draw_names(on: Canvas, terminal: Any) -> None:
+    """Names above everything else that is drawn."""
+    names = on.names
+    for (x, y), name, white in zip(on.points.tolist() if names.inside else (), names.inside, terminal, strict=False):
+        look: dict[str, Any] = {"fontsize": names.size, "color": INK if white else NODE, "zorder": 8, **LITERAL}
+        on.ax.text(x, y, name, ha="center", va="center_baseline", **look)
+    stand_upright(on, names.below, names.size)
+    stand_beside(on, names.beside, _LARGEST)
 
 
-def _covered(box: Box, steps: Points) -> int:
-    x, y = steps.T
-    return int(((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])).sum())
+def _row(topology: Topology, points: Points, unit: float) -> tuple[list[int], float]:
+    """Most terminals, where they stand side by side below all other nodes, and how far apart in points."""
+    row = np.flatnonzero(points[:, 1] < points[:, 1].min() + 1e-6)
+    ends = np.isin(row, topology.terminals).all()
+    if not ends or len(row) < max(_ROW, len(topology.terminals) / 2) or len(row) == topology.nodes:
+        return [], 0.0
+    return row.tolist(), float(np.diff(np.sort(points[row, 0])).min()) * unit
 
 
-def _steps(on: Canvas) -> Points:
-    """Points along all lines, a twentieth apart."""
-    found = []
-    for line in (*chain.from_iterable(on.lines), *on.more):
-        at = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
-        every = np.arange(0.0, at[-1], 0.05)
-        found.append(np.column_stack([np.interp(every, at, line[:, axis]) for axis in (0, 1)]))
-    return np.vstack(found) if found else np.zeros((0, 2))
+def _long(name: str) -> float:
+    """How long a name is over its size."""
+    return _LETTER * sum(1.8 if east_asian_width(each) in "WF" else 1.0 for each in name)
+
+
+def _size_inside(names: Sequence[str], unit: float) -> float:
+    """The size in points in which all names fit into their discs."""
+    longest = max(len(name) - 0.5 * name.count(",") for name in names)
+    return min(9.0, 0.92 * 2 * RADIUS * unit / (0.6 * max(longest, 1.6)))
 
 
 def _short_names(topology: Topology) -> list[str]:

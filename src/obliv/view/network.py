@@ -14,6 +14,7 @@ from obliv.errors import InputError
 from obliv.results.numbers import as_float
 from obliv.topology.topology import Topology
 from obliv.view.axes import bar, finish, key, points_per_unit
+from obliv.view.cables import channel_name
 from obliv.view.canvas import Canvas, canvas
 from obliv.view.frame import draw_nodes, node_signs
 from obliv.view.layout import place
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-__all__ = ["as_amounts", "channel_name", "draw_loads", "draw_topology", "loads_on", "outlined"]
+__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined"]
 
 Amounts = npt.NDArray[np.float64]
 
@@ -108,11 +109,11 @@ def draw_loads(
     amounts = as_amounts(topology, loads)
     if worst is not None and not 0 <= worst < topology.channels:
         raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
-    on = canvas(topology, place(topology), ax, labels)
+    chosen = (int(amounts.argmax()) if worst is None else worst) if amounts.any() else None
+    on = canvas(topology, place(topology), ax, labels, hot=chosen)
     loads_on(on, amounts, label)
     signs = node_signs(topology)
-    if amounts.any():
-        chosen = int(amounts.argmax()) if worst is None else worst
+    if chosen is not None:
         signs.insert(0, outlined(on, chosen, amounts, f"{channel_name(topology, chosen)}: {brief(loads[chosen])}"))
     key(on.ax, signs)
     return finish(on.ax, on.own)
@@ -153,11 +154,6 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
         circle = on.ax.plot(*middle[:, None], "o", color=ACCENT, zorder=9, clip_on=False, **look)[0]
         circle.set_gid("circle round the worst channel")
     return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor="white", label=text)
-
-
-def channel_name(topology: Topology, channel: int) -> str:
-    """Tail and head of a channel with an arrow between them."""
-    return f"channel {topology.channel_name(channel).replace('->', '→')}"
 
 
 def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:

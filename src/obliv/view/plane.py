@@ -13,6 +13,7 @@ from obliv.view.axes import room
 from obliv.view.chart import quiet, whiskers
 from obliv.view.figures import Figures, floats, throughput_of
 from obliv.view.labels import label_points
+from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, SERIES
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
     ax.set_xlim(0.9, 1.0 + 1.25 * max(right - 1.0, 0.5))
     ax.set_ylim(0.0, 1.18 * top)
     ax.set_xlabel("mean hops, as a multiple of the least")
-    ax.set_ylabel(f"{throughput_of(what)} ({figures.unit})")
+    ax.set_ylabel(f"{throughput_of(what)} ({figures.unit})", **LITERAL)
     quiet(ax, "both")
     label_points(ax, [(places[-1], _wrapped(names)) for places, names in together.items()], spots)
     return ax

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
+from obliv.view.literal import LITERAL, literally
 from obliv.view.style import FAINT, INK, QUIET, SERIES
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
 
     wide = sum(_POINTS * len(handle.get_label()) + 38.0 for handle in handles)
     rows = int(wide // (_width(ax) + 30.0)) + 1
-    ax.legend(
+    made = ax.legend(
         handles=list(handles),
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
@@ -122,6 +123,7 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
         handlelength=1.6,
         handletextpad=0.6,
     )
+    literally(made.get_texts())
 
 
 def below(ax: Axes, sentences: Iterable[str], drop: float = 34.0) -> None:
@@ -135,7 +137,7 @@ def below(ax: Axes, sentences: Iterable[str], drop: float = 34.0) -> None:
 def note(ax: Axes, text: str, at: tuple[float, float], of: Any, shift: tuple[float, float], **look: Any) -> Any:
     """A small text that stands `shift` points beside a place; `of` says what the place's coordinates are of."""
     made = ax.annotate(text, at, xycoords=of, xytext=shift, textcoords="offset points", fontsize=8.5)
-    made.set(**{"color": INK, "parse_math": False, **look})
+    made.set(**{"color": INK, **LITERAL, **look})
     return made
 
 

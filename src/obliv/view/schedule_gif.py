@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from obliv.view.animation import Scene
 from obliv.view.axes import require_matplotlib
+from obliv.view.literal import LITERAL, told_once
 from obliv.view.schedule_frame import below, tint
 from obliv.view.style import FAINT, INK, QUIET
 
@@ -43,7 +44,7 @@ def as_gif(scene: Scene, speed: float) -> bytes:
     nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
     nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
     ax.add_collection(nodes, autolim=False)
-    figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", parse_math=False)
+    figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
     for number, (colour, name) in enumerate(scene.legend):
         x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
         figure.text(x, y, "●", color=colour, fontsize=9, va="center")
@@ -51,7 +52,8 @@ def as_gif(scene: Scene, speed: float) -> bytes:
     below(ax, [scene.caption], 16.0)
     for text in ax.texts:
         text.set(x=18.0, fontsize=8)
-    canvas.draw()
+    with told_once():
+        canvas.draw()
     background = canvas.copy_from_bbox(figure.bbox)
     clock = ax.annotate("", (0.0, 0.0), xycoords="axes fraction", xytext=(18.0, -4.0), textcoords="offset points")
     clock.set(fontsize=9, va="center", color=INK)

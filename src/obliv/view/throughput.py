@@ -8,6 +8,7 @@ from obliv.errors import InputError
 from obliv.results import Throughput
 from obliv.view.axes import finish, room
 from obliv.view.chart import end_label, make_room, mark_capacity, quiet
+from obliv.view.literal import LITERAL
 from obliv.view.style import SERIES
 from obliv.view.text import short
 
@@ -52,7 +53,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     own = ax is None
     ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
     ax.barh(places, amounts, height=0.62, color=SERIES[0], zorder=2)
-    ax.set_yticks(places, labels=[_name(each) for each in result.patterns])
+    ax.set_yticks(places, labels=[_name(each) for each in result.patterns], **LITERAL)
     ax.set_ylim(len(amounts) - 0.4, -0.6)
     ends = []
     for place, amount, each in zip(places, amounts, result.patterns, strict=True):

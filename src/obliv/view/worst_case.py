@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from obliv.errors import InputError, did_you_mean
 from obliv.results import Estimate, WorstCase
 from obliv.view.axes import finish, key, require_matplotlib
+from obliv.view.cables import channel_name
 from obliv.view.canvas import canvas
-from obliv.view.flows import draw_flows, flow_lines
+from obliv.view.flows import draw_flows, flow_sign
 from obliv.view.frame import node_signs
 from obliv.view.layout import place
 from obliv.view.matrix import draw_matrix
 from obliv.view.names import Labels, require_labels
-from obliv.view.network import as_amounts, channel_name, loads_on, outlined
-from obliv.view.style import INK, MANY, SHARES
+from obliv.view.network import as_amounts, loads_on, outlined
+from obliv.view.style import INK, MANY
 from obliv.view.text import brief, count, short
 from obliv.view.witness import Witness, witness
 
@@ -78,24 +79,18 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
 
     topology, many, worst = shown.topology, shown.topology.nodes > MANY, result.channel["id"]
     weak = () if many else shown.weak
-    points = place(topology)
-    on = canvas(topology, points, ax, labels, flow_lines(topology, points, [*shown.strong, *weak]))
+    on = canvas(topology, place(topology), ax, labels, [*shown.strong, *weak], worst)
     amounts = as_amounts(topology, shown.loads.under(shown.traffic))
     if isinstance(result.channel_load, Estimate):  # one number for one channel: the estimate that is written
         amounts[worst] = result.channel_load.value
     loads_on(on, amounts, shown.label)
     draw_flows(on, shown.strong, weak)
+    weak_text = count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else "")
     signs = [
         outlined(on, worst, amounts, f"worst {channel_name(topology, worst)}: load {brief(result.channel_load)}"),
-        Line2D([], [], color=SHARES[4], linewidth=2.2),
-        Line2D([], [], color=INK, alpha=0.4, linewidth=0.9),
+        flow_sign(on, shown.strong, count(len(shown.strong), "pair that loads it", "pairs that load it")),
+        Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
     ]
-    texts = [
-        count(len(shown.strong), "pair that loads it", "pairs that load it"),
-        count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else ""),
-    ]
-    for sign, text in zip(signs[1:], texts, strict=True):
-        sign.set_label(text)
     key(on.ax, [*(signs if shown.weak else signs[:2]), *node_signs(topology)])
     return on.ax
 

@@ -1,0 +1,79 @@
+"""A dimension of a grid: the slices across it in their order, and the slice of every node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Slices", "slices_of"]
+
+Array = npt.NDArray[Any]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """A line, ring or clique of `radix` slices.
+
+    ``at`` is the slice of every node, -1 for none; ``first_step`` the least node that is one slice off the first node.
+    """
+
+    kind: str
+    radix: int
+    at: Array
+    first_step: int
+
+
+def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slices | None:
+    """The slices that links `across` hold together and links `along` join; None where these make no line or ring."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.array(across, np.int64).reshape(-1, 2)
+    held = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
+    _, part = connected_components(held.tocsr(), directed=False)
+    size = np.bincount(part)
+    whole = size > 0.5 * size.max()  # the others are nodes that lost their links
+    near: dict[int, Counter[int]] = {int(k): Counter() for k in np.flatnonzero(whole)}
+    for a, b in along:
+        one, two = int(part[a]), int(part[b])
+        if one == two:
+            return None
+        if whole[one] and whole[two]:
+            near[one][two] += 1
+            near[two][one] += 1
+    first = {k: int(np.flatnonzero(part == k)[0]) for k in near}
+    made = _ordered(near, first)
+    if made is None:
+        return None
+    kind, order = made
+    at = np.full(len(size), -1)
+    at[order] = np.arange(len(order))
+    start = min(first.values())
+    steps = [b if a == start else a for a, b in along if start in (a, b)]
+    return Slices(kind, len(order), at[part], min(steps, default=nodes))
+
+
+def _ordered(near: dict[int, Counter[int]], first: dict[int, int]) -> tuple[str, list[int]] | None:
+    """What slices make, and their order: from that of the least node on, towards the lesser neighbour."""
+    degrees = sorted(len(each) for each in near.values())
+    m = len(near)
+    if m < 2 or degrees[0] < 1:
+        return None
+    if m > 3 and degrees[0] == m - 1:
+        return "clique", sorted(near, key=first.__getitem__)
+    ends = [k for k, each in near.items() if len(each) == 1]
+    if degrees[-1] > 2 or len(ends) not in (0, 2):
+        return None
+    order = [min(ends or near, key=first.__getitem__)]
+    while len(order) < m:
+        on = [k for k in near[order[-1]] if k not in order]
+        if not on:
+            return None
+        order.append(min(on, key=first.__getitem__))
+    return ("line" if ends else "ring"), order

@@ -1,0 +1,215 @@
+"""Pictures of InfiniBand fabrics: trees on levels, grids as grids, hosts round their switch, ports at the hot cable."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn import boxes, legend, part, texts
+
+import obliv
+from obliv import view
+from obliv.fabric.generate import from_topology
+from obliv.fabric.network import FabricTopology, network
+from obliv.fabric.read import read_fabric
+from obliv.view.curves import RADIUS, channel_lines
+from obliv.view.layout import place
+
+
+def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:
+    """The fabric of a topology without some of the cables between its switches."""
+    made = from_topology(obliv.topology(spec))
+    rng = np.random.default_rng(seed)
+    between = np.isin(made.node_of, made.switches) & (made.peer >= 0)
+    between[between] = np.isin(made.node_of[made.peer[between]], made.switches)
+    cables = np.flatnonzero(between & (np.arange(len(made.peer)) < made.peer))
+    peer = made.peer.copy()
+    for slot in rng.permutation(cables)[:pulled].tolist():
+        peer[[slot, made.peer[slot]]] = -1
+    return network(dataclasses.replace(made, peer=peer, description=names or made.description), f"fabric:{spec}")
+
+
+def cabled(tmp_path: Path, hosts: dict[str, str], cables: list[tuple[str, str]]) -> FabricTopology:
+    """The fabric of hosts at their switches and of cables between switches, through a file."""
+    lines: dict[str, list[str]] = {}
+    for one, two in [*hosts.items(), *cables]:
+        p, q = (len(lines.setdefault(each, [])) + 1 for each in (one, two))
+        lines[one].append(f'[{p}] "{two}"[{q}]')
+        lines[two].append(f'[{q}] "{one}"[{p}]')
+    blocks = []
+    for node, own in lines.items():
+        blocks.append(f'{"Ca" if node in hosts else "Switch"} 40 "{node}" # "{node}"\n' + "\n".join(own) + "\n")
+    (tmp_path / "a.net").write_text("\n".join(blocks))
+    return network(read_fabric(tmp_path / "a.net"))
+
+
+def levels(points: np.ndarray) -> list[int]:
+    return np.unique(np.round(points[:, 1], 6), return_counts=True)[1].tolist()
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,3", "fattree:8,2", "eft2:8,6", "xgft:3;2,3,4;1,2,3"])
+def test_a_tree_of_a_file_stands_like_the_tree_itself(spec: str) -> None:
+    tree, found = place(obliv.topology(spec)), place(fabric(spec))
+    assert levels(found) == levels(tree)
+    hosts = len(obliv.topology(spec).terminals)
+    assert np.allclose(found[:hosts], tree[:hosts])
+    assert np.allclose(sorted(map(tuple, found.tolist())), sorted(map(tuple, tree.tolist())))
+
+
+def test_a_damaged_tree_stands_on_its_levels_too() -> None:
+    assert levels(place(fabric("fattree:8,2", pulled=3))) == [32, 8, 4]
+    assert levels(place(fabric("fattree:8,3", pulled=8))) == [128, 32, 32, 16]
+
+
+def test_switches_and_hosts_on_a_level_do_not_touch() -> None:
+    points = place(fabric("fattree:8,3"))
+    for low in np.unique(points[:, 1]):
+        assert np.diff(np.sort(points[points[:, 1] == low, 0])).min() > 2 * RADIUS
+
+
+def test_what_has_no_place_in_the_tree_stands_beside_it(tmp_path: Path) -> None:
+    leaves, roots = [f"leaf{k}" for k in range(8)], [f"root{k}" for k in range(4)]
+    hosts = {f"h{k:02d}": leaves[k // 4] for k in range(32)} | {"sm": "root1", "far": "gate"}
+    cables = [(leaf, root) for leaf in leaves for root in roots] + [("gate", "leaf3"), ("gate2", "gate")]
+    topology = cabled(tmp_path, hosts, cables)
+    points = place(topology)
+    at = {name: points[topology.node(name)] for name in topology.labels}
+    assert len({at[name][1] for name in hosts if name.startswith("h")}) == 1
+    assert at["sm"][1] > at["root1"][1]
+    assert np.hypot(*(at["sm"] - at["root1"])) < 1.0
+    assert len(np.unique(np.round(points, 6), axis=0)) == len(points)
+
+
+def test_strange_switches_and_their_hosts_stand_apart(tmp_path: Path) -> None:
+    hosts = {f"h{k}": "a" for k in range(6)} | {"p": "b", "q": "b"} | {f"w{k}": "c" for k in range(7)}
+    topology = cabled(tmp_path, hosts, [("a", "b")])
+    points = place(topology)
+    assert len(np.unique(np.round(points, 6), axis=0)) == len(points)
+    assert np.isfinite(points).all()
+
+
+def test_one_switch_stands_above_its_hosts(tmp_path: Path) -> None:
+    assert levels(place(cabled(tmp_path, {f"h{k}": "s" for k in range(9)}, []))) == [9, 1]
+
+
+def test_a_torus_is_a_grid_whose_outer_cables_leave_it() -> None:
+    topology = fabric("torus:9x9")
+    points = place(topology)
+    switches = points[81:]
+    assert levels(switches) == levels(switches[:, ::-1]) == [9] * 9
+    wraps = 0
+    for c, group in enumerate(channel_lines(topology, points)):
+        assert all(np.ptp(line, axis=0).max() < 2.0 for line in group)
+        wraps += len(group) == 2
+        assert np.hypot(*(group[0][0] - points[topology.tail[c]])) == pytest.approx(RADIUS, abs=0.02)
+        assert np.hypot(*(group[-1][-1] - points[topology.head[c]])) == pytest.approx(RADIUS, abs=0.02)
+    assert wraps == 4 * 9
+
+
+@pytest.mark.parametrize("spec", ["random-regular:n=30,d=4,seed=1", "dragonfly:p=2,a=4,h=2", "torus:9x9", "complete:6"])
+def test_hosts_stand_nearest_to_their_own_switch(spec: str) -> None:
+    topology = fabric(spec)
+    points = place(topology)
+    hosts = len(topology.fabric.endpoints)
+    far = np.hypot(*np.moveaxis(points[:hosts, None] - points[None, hosts:], 2, 0))
+    assert (far.argmin(axis=1) + hosts == topology.head[topology.first_channel[:hosts]]).all()
+
+
+def test_parts_without_a_cable_between_them_stand_apart(tmp_path: Path) -> None:
+    hosts = {f"h{k}": "abcdef"[k % 6] for k in range(18)}
+    points = place(cabled(tmp_path, hosts, [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e")]))
+    gaps = [np.hypot(*(one - two)) for one, two in combinations(points, 2)]
+    assert min(gaps) > 2 * RADIUS
+
+
+def test_hosts_that_are_cabled_to_hosts_are_drawn(tmp_path: Path) -> None:
+    topology = cabled(tmp_path, {"one": "two", "two": "one"}, [])
+    assert np.isfinite(place(topology)).all()
+    assert view.plot_topology(topology)
+
+
+def test_both_ends_of_the_hot_cable_are_named_with_their_ports() -> None:
+    for spec in ("fattree:4,2", "fattree:8,3", "torus:9x9"):  # names beside nodes, below some, and nowhere else
+        topology = fabric(spec)
+        result = obliv.worst_case(obliv.routing("shortest", topology))
+        ax = result.plot()
+        slot = int(topology.slot_of[result.channel["id"]])
+        one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.peer[slot]))
+        assert {one, two} <= set(texts(ax))
+        assert legend(ax)[0].startswith(f"worst cable {one} → {two}: load ")
+        ends = [each for each in ax.texts if each.get_text() in (one, two)]
+        assert len({each.get_color() for each in ends}) == 1
+        assert texts(result.plot(labels=False)) == []
+
+
+def test_loads_name_the_ends_too() -> None:
+    topology = fabric("fattree:4,2")
+    ax = view.draw_loads(topology, [1.0] * topology.channels, worst=3)
+    assert topology.port_name(int(topology.slot_of[3])) in texts(ax)
+
+
+def test_an_adapter_with_two_ports_does_not_say_its_port_twice(tmp_path: Path) -> None:
+    (tmp_path / "two.net").write_text(
+        'Ca 2 "H" # "both"\n[1] "S"[1]\n[2] "S"[2]\n\nSwitch 4 "S" # "sw"\n[1] "H"[1]\n[2] "H"[2]\n'
+    )
+    topology = network(read_fabric(tmp_path / "two.net"))
+    ax = view.draw_loads(topology, [1.0] * topology.channels, worst=0)
+    assert legend(ax)[0] == "cable both port 1 → sw port 1: 1"
+
+
+def test_the_key_shows_the_colour_that_is_drawn() -> None:
+    from matplotlib.colors import to_rgba
+
+    for topology in (fabric("fattree:8,2"), obliv.mesh(4, 4)):
+        result = obliv.worst_case(obliv.routing("shortest", topology))
+        for kind, name in (("network", "flows on the worst channel"), ("matrix", "pairs on the worst channel")):
+            ax = result.plot(kind=kind)
+            ax.figure.canvas.draw()
+            drawn = part(ax, name)
+            strongest = drawn.get_facecolor()[int(np.argmax(drawn.get_array()))]
+            handles = ax.get_legend().legend_handles
+            sign = next(
+                h for h, text in zip(handles, legend(ax), strict=True) if "pair" in text and "other" not in text
+            )
+            assert to_rgba(sign.get_color())[:3] == pytest.approx(strongest[:3], abs=0.005)
+
+
+def test_names_below_a_tree_stand_upright_clear_of_each_other_and_of_the_flows() -> None:
+    made = from_topology(obliv.topology("fattree:8,2"))
+    names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(made.nodes))
+    result = obliv.worst_case(obliv.routing("shortest", fabric("fattree:8,2", names=names)))
+    ax = result.plot()
+    found = boxes(ax)
+    assert len(found) >= 40
+    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
+    upright = [each for each in ax.texts if each.get_rotation() == 90]
+    assert len(upright) == 32
+    lowest = min(found[each.get_text()].y0 for each in upright)
+    for name in ("flows on the worst channel", "other flows"):
+        for path in part(ax, name).get_paths():
+            assert ax.transData.transform(path.vertices)[:, 1].max() < lowest + 3.0
+    around, figure = ax.get_tightbbox(), ax.figure.bbox
+    assert around.x0 >= 0
+    assert around.y0 >= 0
+    assert around.x1 <= figure.width
+    assert around.y1 <= figure.height
+
+
+def test_hosts_of_many_are_named_where_there_is_room_below() -> None:
+    ax = view.draw_topology(fabric("fattree:8,3"))
+    assert len(texts(ax)) == 128
+    assert texts(view.draw_topology(fabric("torus:9x9"))) == []
+
+
+def test_pairs_both_ways_are_drawn_apart() -> None:
+    topology = fabric("fattree:8,2")
+    result = obliv.worst_case(obliv.routing("shortest", topology))
+    both = tuple(range(32))[::-1]
+    ax = dataclasses.replace(result, permutation=both).plot()
+    paths = [path for name in ("flows on the worst channel", "other flows") for path in part(ax, name).get_paths()]
+    lows = sorted(round(float(path.vertices[:, 1].min()), 3) for path in paths)
+    assert len(set(lows)) == len(lows)
