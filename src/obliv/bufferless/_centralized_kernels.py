@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from obliv.bufferless._colour_kernels import BITS, mark, wipe
 from obliv.kernels import kernel
 
-__all__ = ["count_moves", "find_hits", "ride_times", "write_moves"]
+__all__ = ["Plan", "Rows", "count_moves", "find_hits", "ride_times", "write_moves"]
 
 Array = Any
+
+
+class Plan(NamedTuple):
+    """Paths, frames, and the boats of packets: where they wait for them and who pushes them."""
+
+    start: Array  # of every packet: where its path begins in `edge`; then the end of the last
+    edge: Array
+    level: Array  # of every packet: where it begins
+    row: Array  # of every packet: where its phases begin in the next two; then the end of the last
+    colour: Array
+    home: Array
+    lam: int
+    tau: int
+    words: int  # of a row of `hit`, and of an edge of the masks
+    hit: Array  # bit k of the words of a row: boat k + 1 deflects the packet in this phase
+
+
+class Rows(NamedTuple):
+    """Runs to and fro over one edge."""
+
+    time: Array  # of the first move
+    over: Array  # the edge
+    up: Array  # whether the first move is upwards
+    more: Array  # moves after the first
 
 
 @kernel
@@ -22,28 +46,15 @@ def ride_times(start: Array, delivery: Array, time: Array) -> None:
 
 
 @kernel
-def find_hits(
-    cell: Array,
-    rows: Array,
-    owner: Array,
-    first: Array,
-    a: Array,
-    level: Array,
-    start: Array,
-    edge: Array,
-    colour: Array,
-    home: Array,
-    lam: int,
-    words: int,
-    mask: Array,
-    hit: Array,
-) -> None:
-    """The boats that deflect every packet: bit k of its words of ``hit`` in the row of a phase.
+def find_hits(cell: Array, rows: Array, owner: Array, first: Array, a: Array, mask: Array, plan: Plan) -> None:
+    """The boats that deflect every packet; `hit` holds zeros.
 
     Cell c, one set in one frame whose first level is ``a[c]``, has the rows ``rows[cell[c]:cell[c + 1]]``.  Row r is
     of packet ``owner[r]``; it begins the phase at home where ``first[r]`` is 0.  Boat k pushes it if it comes earlier
     than its own and carries somebody over its edge of oscillation.
     """
+    start, edge, level, colour, home = plan.start, plan.edge, plan.level, plan.colour, plan.home
+    lam, words, hit = plan.lam, plan.words, plan.hit
     for c in range(len(a)):
         for way in range(3):
             for i in range(cell[c], cell[c + 1]):
@@ -66,10 +77,10 @@ def find_hits(
 
 
 @kernel
-def count_moves(
-    start: Array, row: Array, words: int, colour: Array, home: Array, lam: int, hit: Array, many: Array
-) -> int:
+def count_moves(plan: Plan, many: Array) -> int:
     """How many rows every packet's moves take; the number of deflections."""
+    start, row, colour, home = plan.start, plan.row, plan.colour, plan.home
+    lam, words, hit = plan.lam, plan.words, plan.hit
     deflections = 0
     for p in range(len(many)):
         rows = start[p + 1] - start[p]
@@ -88,28 +99,21 @@ def count_moves(
 
 
 @kernel
-def write_moves(
-    start: Array,
-    edge: Array,
-    level: Array,
-    row: Array,
-    words: int,
-    colour: Array,
-    home: Array,
-    clock: Array,
-    lam: int,
-    tau: int,
-    hit: Array,
-    at: Array,
-    time: Array,
-    over: Array,
-    up: Array,
-    more: Array,
-) -> None:
+def write(out: int, since: int, edge: int, up: bool, more: int, rows: Rows) -> None:
+    """Fill a row."""
+    rows.time[out] = since
+    rows.over[out] = edge
+    rows.up[out] = up
+    rows.more[out] = more
+
+
+@kernel
+def write_moves(clock: Array, at: Array, plan: Plan, rows: Rows) -> None:
     """The moves of packet p from row ``at[p]`` on; its first phase begins at time ``clock[p]``.
 
     Oscillation at a stop and before the ride of the next phase is one run, as far as nothing pushes.
     """
+    start, edge, level, row, colour, home, lam, tau, words, hit = plan
     for p in range(len(clock)):
         to_edge = start[p] - level[p]
         out = at[p]
@@ -123,31 +127,19 @@ def write_moves(
                     if (hit[r * words + (k - 1) // BITS] >> ((k - 1) % BITS)) & 1:
                         t = t0 + here % lam + 4 * k - 3
                         if t > since:
-                            time[out] = since
-                            over[out] = edge[to_edge + here]
-                            up[out] = True
-                            more[out] = t - since - 1
+                            write(out, since, edge[to_edge + here], True, t - since - 1, rows)
                             out += 1
-                        time[out] = t
-                        over[out] = edge[to_edge + here - 1]
-                        up[out] = False
-                        more[out] = 1
+                        write(out, t, edge[to_edge + here - 1], False, 1, rows)
                         out += 1
                         since = t + 2
                 if board > since:
-                    time[out] = since
-                    over[out] = edge[to_edge + here]
-                    up[out] = True
-                    more[out] = board - since - 1
+                    write(out, since, edge[to_edge + here], True, board - since - 1, rows)
                     out += 1
             stop = start[p + 1] - to_edge
             if r + 1 < row[p + 1]:
                 stop = home[r + 1]
             for here in range(home[r], stop):
-                time[out] = board + here - home[r]
-                over[out] = edge[to_edge + here]
-                up[out] = True
-                more[out] = 0
+                write(out, board + here - home[r], edge[to_edge + here], True, 0, rows)
                 out += 1
             since = board + stop - home[r]
             t0 += tau

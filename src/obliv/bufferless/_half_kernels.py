@@ -1,7 +1,6 @@
 """Kernels: the two halves of a round of the distributed algorithm, move by move.
 
-Arguments and answers are those of the kernels of moves and rounds.  Answer GROW: the log is full, call again with a
-longer one.
+Answers are those of the kernels of moves and rounds.  Answer GROW: the log is full, call again with a longer one.
 """
 
 from __future__ import annotations
@@ -32,6 +31,10 @@ from obliv.bufferless._move_kernels import (
     UNDO,
     UNDO_AT,
     WANDERING,
+    Crowd,
+    Links,
+    Log,
+    Rules,
     move,
 )
 from obliv.bufferless._ride_kernels import START, TAU
@@ -47,70 +50,50 @@ PUSHY = 3  # of `bent`: wanderers choose before those who oscillate
 
 
 @kernel
-def forward(
-    begin: int,
-    salt: int,
-    live: Array,
-    rule: Array,
-    bent: Array,
-    given: Array,
-    edge: Array,
-    low: Array,
-    high: Array,
-    exit_start: Array,
-    exit_link: Array,
-    state: Array,
-    claim: Array,
-    where: Array,
-    when: Array,
-    delivery: Array,
-    count: Array,
-) -> int:
-    """The forward half after time `begin`, from move ``count[5] + 1`` on."""
-    while count[AT] < rule[TAU] and count[LIVE] > 0:
-        if count[ROWS] + count[LIVE] > len(where):
+def forward(begin: int, salt: int, rules: Rules, crowd: Crowd, links: Links, log: Log) -> int:
+    """The forward half after time `begin`, from move ``counts[AT] + 1`` on."""
+    live, state, counts, claim, when = crowd.live, crowd.state, crowd.counts, links.claim, log.when
+    while counts[AT] < rules.rule[TAU] and counts[LIVE] > 0:
+        if counts[ROWS] + counts[LIVE] > len(log.where):
             return GROW
-        x = count[AT] + 1
-        count[TICK] += 1
-        bad = claims(x, salt, live, rule, given, edge, state, claim, count)
-        if bad == 0 and bent[PUSHY] == 1:
-            bad = wander(x, salt, live, exit_start, exit_link, state, claim, count)
+        x = counts[AT] + 1
+        counts[TICK] += 1
+        bad = claims(x, salt, rules, crowd, claim)
+        if bad == 0 and rules.bent[PUSHY] == 1:
+            bad = wander(x, salt, crowd, links)
         if bad == 0:
-            bad = decide(x, begin + x, live, rule, bent, given, edge, state, claim, delivery, count)
-        if bad == 0 and count[LOST] > 0:
-            bad = wander(x, salt, live, exit_start, exit_link, state, claim, count)
+            bad = decide(x, begin + x, rules, crowd, claim)
+        if bad == 0 and counts[LOST] > 0:
+            bad = wander(x, salt, crowd, links)
         if bad == 0:
-            bad = move(begin + x, live, low, high, state, where, when, count)
+            bad = move(begin + x, crowd, links, log)
         if bad != 0:
             return int(bad)
-        count[AT] = x
-    count[LOST] = 0
-    for i in range(count[LIVE]):
+        counts[AT] = x
+    counts[LOST] = 0
+    for i in range(counts[LIVE]):
         p = live[i]
         state[p, UNDO] = state[p, ROW]
         state[p, UNDO_AT] = when[state[p, ROW], 1]
         if state[p, MODE] == WANDERING or state[p, MODE] == BEATEN:
-            count[LOST] += 1
+            counts[LOST] += 1
         elif state[p, MODE] != SERVED or state[p, AWAY] != 0:
-            count[FAULT] = p
+            counts[FAULT] = p
             return LEFT_OVER
     return 0
 
 
 @kernel
-def undo(
-    y: int, live: Array, rule: Array, given: Array, edge: Array, state: Array, claim: Array, where: Array, when: Array,
-    count: Array,
-) -> int:  # fmt: skip
+def undo(y: int, rules: Rules, crowd: Crowd, claim: Array, log: Log) -> int:
     """Everybody chooses the way back of the last move of the log that is not undone."""
-    packets = len(given)
-    taken = 2 * count[TICK] * packets
-    for i in range(count[LIVE]):
+    given, edge, live, state, where, when = rules.given, rules.edge, crowd.live, crowd.state, log.where, log.when
+    taken = 2 * crowd.counts[TICK] * len(given)
+    for i in range(crowd.counts[LIVE]):
         p = live[i]
         if state[p, KEEP] == 1:
             link = 2 * int(edge[given[p, START] + state[p, INDEX]]) + state[p, AWAY]
             state[p, AWAY] = 1 - state[p, AWAY]
-        elif state[p, LATE] == 1 and y == rule[TAU]:  # the step that it did not make
+        elif state[p, LATE] == 1 and y == rules.rule[TAU]:  # the step that it did not make
             link = 2 * int(edge[given[p, START]])
         else:
             row, at = state[p, UNDO], state[p, UNDO_AT]
@@ -121,7 +104,7 @@ def undo(
                 state[p, UNDO] = where[row, 2]
                 state[p, UNDO_AT] = when[where[row, 2], 1]
         if claim[link] >= taken:
-            count[FAULT] = p
+            crowd.counts[FAULT] = p
             return TWICE
         claim[link] = taken + p
         state[p, LINK] = link
@@ -129,35 +112,23 @@ def undo(
 
 
 @kernel
-def backward(
-    begin: int,
-    live: Array,
-    rule: Array,
-    given: Array,
-    edge: Array,
-    low: Array,
-    high: Array,
-    state: Array,
-    claim: Array,
-    where: Array,
-    when: Array,
-    count: Array,
-) -> int:
+def backward(begin: int, rules: Rules, crowd: Crowd, links: Links, log: Log) -> int:
     """The reverse half: moves are undone, the last one first, and everybody is back where the round began."""
-    while count[AT] < rule[TAU] and count[LIVE] > 0:
-        if count[ROWS] + count[LIVE] > len(where):
+    live, state, counts, claim = crowd.live, crowd.state, crowd.counts, links.claim
+    while counts[AT] < rules.rule[TAU] and counts[LIVE] > 0:
+        if counts[ROWS] + counts[LIVE] > len(log.where):
             return GROW
-        y = count[AT] + 1
-        count[TICK] += 1
-        bad = undo(y, live, rule, given, edge, state, claim, where, when, count)
+        y = counts[AT] + 1
+        counts[TICK] += 1
+        bad = undo(y, rules, crowd, claim, log)
         if bad == 0:
-            bad = move(begin + y, live, low, high, state, where, when, count)
+            bad = move(begin + y, crowd, links, log)
         if bad != 0:
             return int(bad)
-        count[AT] = y
-    for i in range(count[LIVE]):
+        counts[AT] = y
+    for i in range(counts[LIVE]):
         p = live[i]
         if state[p, KEEP] == 0 and state[p, NODE] != state[p, NODE0]:
-            count[FAULT] = p
+            counts[FAULT] = p
             return NOT_BACK
     return 0

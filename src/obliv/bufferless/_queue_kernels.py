@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from obliv.kernels import kernel
 
-__all__ = ["forward", "meld"]
+__all__ = ["Queues", "forward", "meld"]
 
 Array = Any
 
 SORT_EVERY = 2  # moves a packet
+
+
+class Queues(NamedTuple):
+    """Packets and the heaps in which they wait, packet p for edge ``edge[at[p]]``."""
+
+    start: Array  # of every packet: where its path begins in `edge`; then the end of the last
+    edge: Array
+    release: Array  # of every packet: when it comes to its source
+    ready: Array  # the packets in that order
+    tie: Array  # of every packet
+    key: Array  # of every packet that waits
+    left: Array  # of every packet that waits: the tops of the two heaps below it, or -1
+    right: Array
+    top: Array  # of every edge: the best of its heap, -1 where nobody waits
+    busy: Array  # the edges where somebody waits
+    movers: Array  # who comes to a node at this time, from an edge or from outside
+    at: Array  # of every packet: one before its path while it is outside
+    time: Array  # ``time[k]`` becomes the time of the move over ``edge[k]``
+    state: Array  # the time, how many edges are busy, how many packets were released
 
 
 @kernel
@@ -38,74 +57,22 @@ def meld(a: int, b: int, key: Array, left: Array, right: Array) -> int:
 
 
 @kernel
-def forward(
-    start: Array,
-    edge: Array,
-    release: Array,
-    ready: Array,
-    tie: Array,
-    by_time: int,
-    by_left: int,
-    key: Array,
-    left: Array,
-    right: Array,
-    top: Array,
-    busy: Array,
-    movers: Array,
-    at: Array,
-    time: Array,
-    state: Array,
-    budget: int,
-) -> None:
+def forward(queues: Queues, by_time: int, by_left: int, budget: int) -> None:
     """Steps until all packets are there, or until more than `budget` moves were made.
 
-    Packet p comes to its source at time ``release[p]`` (`ready`: the packets in that order).  Waiting for edge
-    ``edge[at[p]]`` it has the key by_time·(time of arrival) + by_left·(edges left), ties by `tie`.  `busy` lists the
-    edges whose heap, with its `top`, holds a packet.  ``time[k]`` becomes the time of the move over ``edge[k]``.
-    `state`: the time, how many edges are busy, how many packets were released.
+    The key of a packet is by_time·(time of arrival) + by_left·(edges left), ties by `tie`.
     """
-    now = state[0]
-    edges = state[1]
-    released = state[2]
+    start, edge, release, ready, tie, key, left, right, top, busy, movers, at, time, state = queues
+    now, edges, released = state[0], state[1], state[2]
     packets = len(ready)
+    moving = 0
     moved = 0
     since = 0
-    while (edges > 0 or released < packets) and moved <= budget:
+    while True:
         while released < packets and release[ready[released]] <= now:
-            p = ready[released]
+            movers[moving] = ready[released]
+            moving += 1
             released += 1
-            e = edge[at[p]]
-            key[p] = (by_time * int(release[p]) + by_left * int(start[p + 1] - at[p])) * 4294967296 + tie[p]
-            left[p] = -1
-            right[p] = -1
-            if top[e] < 0:
-                top[e] = p
-                busy[edges] = e
-                edges += 1
-            else:
-                top[e] = meld(top[e], p, key, left, right)
-        if since > SORT_EVERY * packets:  # packets in their order touch memory in its order
-            since = 0
-            edges = 0
-            for p in range(packets):
-                if at[p] < start[p + 1] and top[edge[at[p]]] == p:
-                    busy[edges] = edge[at[p]]
-                    edges += 1
-        now += 1
-        kept = 0
-        for i in range(edges):
-            e = busy[i]
-            p = top[e]
-            movers[i] = p
-            time[at[p]] = now
-            if left[p] < 0:
-                top[e] = -1
-            else:
-                top[e] = meld(left[p], right[p], key, left, right)
-                busy[kept] = e
-                kept += 1
-        moving = edges
-        edges = kept
         for i in range(moving):
             p = movers[i]
             at[p] += 1
@@ -121,8 +88,29 @@ def forward(
                 edges += 1
             else:
                 top[e] = meld(top[e], p, key, left, right)
+        if (edges == 0 and released == packets) or moved > budget:
+            break
+        if since > SORT_EVERY * packets:  # packets in their order touch memory in its order; nobody outside is a top
+            since = 0
+            edges = 0
+            for p in range(packets):
+                if at[p] < start[p + 1] and top[edge[at[p]]] == p:
+                    busy[edges] = edge[at[p]]
+                    edges += 1
+        now += 1
+        moving = edges
+        edges = 0
+        for i in range(moving):
+            e = busy[i]
+            p = top[e]
+            movers[i] = p
+            time[at[p]] = now
+            if left[p] < 0:
+                top[e] = -1
+            else:
+                top[e] = meld(left[p], right[p], key, left, right)
+                busy[edges] = e
+                edges += 1
         moved += moving
         since += moving
-    state[0] = now
-    state[1] = edges
-    state[2] = released
+    state[0], state[1], state[2] = now, edges, released

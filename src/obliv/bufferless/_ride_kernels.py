@@ -6,12 +6,12 @@ and colour.  A claim on an edge is ``stamp * packets + packet``; every boat of e
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from obliv.bufferless._draw_kernels import colour_of, rank_of, salt_of
 from obliv.kernels import kernel
 
-__all__ = ["CLASH", "CROWDED", "boats"]
+__all__ = ["CLASH", "CROWDED", "Riders", "boats"]
 
 Array = Any
 
@@ -28,6 +28,28 @@ TRYING, SURE, GONE = 0, 1, 2
 SUB, PART, TURN, MOVE = 0, 1, 2, 3
 
 
+class Riders(NamedTuple):
+    """Packets, the boats they try to get, and what is written down of it."""
+
+    order: Array  # the packets as they enter
+    rule: Array
+    given: Array  # a row for every packet, as `state` and `gone`
+    edge: Array  # the paths, one after another
+    state: Array
+    claim: Array  # of every edge
+    bucket: Array  # of every level: the first packet of a list that begins there, -1 between boats
+    active: Array  # room for every packet
+    boat: Array  # of every colour: the first packet of its list, -1 if there is none
+    live: Array  # the packets in the network
+    member: Array  # those that ride in this sub-phase
+    counts: Array  # the last stamp, single moves of this sub-phase, the row of the table where it went wrong
+    ridden: Array  # becomes the colours of packets, of each phase after phase from its SLOT on
+    gone: Array  # becomes sub-phase, part, round and move of every delivery
+    # rows become phase, part, rounds, moves of members in the forward halves, members that stay, other packets in the
+    # network, members that failed in the last round
+    table: Array
+
+
 @kernel
 def better(state: Array, salt: int, p: int, q: int, place: int) -> bool:
     """Whether p takes the link from q."""
@@ -39,18 +61,13 @@ def better(state: Array, salt: int, p: int, q: int, place: int) -> bool:
 
 @kernel
 def ride(
-    first: int,
-    stamp: int,
-    salt: int,
-    both_fail: int,
-    given: Array,
-    edge: Array,
-    state: Array,
-    claim: Array,
-    bucket: Array,
-    active: Array,
-) -> int:
-    """One boat: the packets of the list that begins with `first`, level by level; how many fail, or CLASH."""
+    first: int, stamp: int, salt: int, both_fail: int, given: Array, edge: Array, state: Array, claim: Array,
+    bucket: Array, active: Array,
+) -> int:  # fmt: skip
+    """One boat: the packets of the list that begins with `first`, level by level; how many fail, or CLASH.
+
+    Boats are many and most have few packets; to be handed all of :class:`Riders` takes longer than those do.
+    """
     low, high = len(bucket), -1
     p = first
     while p >= 0:
@@ -107,21 +124,10 @@ def ride(
 
 
 @kernel
-def board(
-    member: Array,
-    size: int,
-    phase: int,
-    part: int,
-    turn: int,
-    salt: int,
-    rule: Array,
-    given: Array,
-    state: Array,
-    boat: Array,
-    gone: Array,
-) -> int:
+def board(size: int, phase: int, part: int, turn: int, salt: int, riders: Riders) -> int:
     """Colours are drawn and boats filled; the moves of packets that are there by going to and fro."""
-    lam, chi = rule[LAM], rule[CHI]
+    given, state, boat, gone, member = riders.given, riders.state, riders.boat, riders.gone, riders.member
+    lam, chi = riders.rule[LAM], riders.rule[CHI]
     moves = 0
     boat[:] = -1
     for i in range(size):
@@ -149,33 +155,19 @@ def board(
 
 
 @kernel
-def attempt(
-    member: Array,
-    size: int,
-    phase: int,
-    part: int,
-    turn: int,
-    rule: Array,
-    given: Array,
-    edge: Array,
-    state: Array,
-    claim: Array,
-    bucket: Array,
-    active: Array,
-    boat: Array,
-    count: Array,
-    gone: Array,
-) -> int:
-    """One round; how many fail, or CLASH.  ``count[0]`` is the last stamp, ``count[1]`` counts single moves."""
+def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
+    """One round; how many fail, or CLASH."""
+    rule, given, state, gone, counts = riders.rule, riders.given, riders.state, riders.gone, riders.counts
+    edge, claim, boat, bucket, active = riders.edge, riders.claim, riders.boat, riders.bucket, riders.active
     salt = salt_of(rule[SEED], phase, part, turn)
-    count[1] += board(member, size, phase, part, turn, salt, rule, given, state, boat, gone)
+    counts[1] += board(size, phase, part, turn, salt, riders)
     failed = 0
     for k in range(1, rule[CHI] + 1):
         p = boat[k]
         if p < 0:
             continue
-        count[0] += 1
-        lost = ride(p, count[0], salt, rule[BOTH_FAIL], given, edge, state, claim, bucket, active)
+        counts[0] += 1
+        lost = ride(p, counts[0], salt, rule[BOTH_FAIL], given, edge, state, claim, bucket, active)
         if lost == CLASH:
             return CLASH
         failed += lost
@@ -186,40 +178,22 @@ def attempt(
                 move = 4 * k - 4 + given[p, LEVEL] + given[p, LENGTH] - bottom
                 gone[p, TURN] = turn
                 gone[p, MOVE] = move
-            count[1] += move
+            counts[1] += move
             p = state[p, AFTER]
     return failed
 
 
 @kernel
-def subphase(
-    member: Array,
-    size: int,
-    phase: int,
-    part: int,
-    made: int,
-    rule: Array,
-    given: Array,
-    edge: Array,
-    state: Array,
-    claim: Array,
-    bucket: Array,
-    active: Array,
-    boat: Array,
-    count: Array,
-    ridden: Array,
-    gone: Array,
-    table: Array,
-) -> int:
+def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int:
     """Rounds until all succeed, and a row of the table; how many members stay in the network, CLASH or CROWDED."""
-    count[1] = 0
+    given, state, gone, table = riders.given, riders.state, riders.gone, riders.table
+    member, ridden = riders.member, riders.ridden
+    riders.counts[1] = 0
     turn = 0
     failed = 1
-    while failed > 0 and turn < rule[CAP]:
+    while failed > 0 and turn < riders.rule[CAP]:
         turn += 1
-        failed = attempt(
-            member, size, phase, part, turn, rule, given, edge, state, claim, bucket, active, boat, count, gone
-        )
+        failed = attempt(size, phase, part, turn, riders)
     left = 0
     for i in range(size):
         p = member[i]
@@ -233,7 +207,7 @@ def subphase(
     table[made, 0] = phase
     table[made, 1] = part
     table[made, 2] = turn
-    table[made, 3] = count[1]
+    table[made, 3] = riders.counts[1]
     table[made, 4] = left
     table[made, 6] = failed
     if failed > 0:
@@ -242,29 +216,9 @@ def subphase(
 
 
 @kernel
-def boats(
-    order: Array,
-    rule: Array,
-    given: Array,
-    edge: Array,
-    state: Array,
-    claim: Array,
-    bucket: Array,
-    active: Array,
-    boat: Array,
-    live: Array,
-    member: Array,
-    count: Array,
-    ridden: Array,
-    gone: Array,
-    table: Array,
-) -> int:
-    """All phases; how many sub-phases have members, or CLASH or CROWDED with ``count[2]`` the row where it happened.
-
-    `ridden` gets the colours of a packet, phase after phase from its SLOT on; `gone` the sub-phase, part, round and
-    move of its delivery; `table` rows of phase, part, rounds, moves of members in the forward halves, members that
-    stay, other packets in the network, members that failed in the last round.
-    """
+def boats(riders: Riders) -> int:
+    """All phases; how many sub-phases have members, or CLASH or CROWDED."""
+    order, given, state, live, member = riders.order, riders.given, riders.state, riders.live, riders.member
     entered = 0
     n = 0
     made = 0
@@ -287,13 +241,10 @@ def boats(
                     size += 1
             if size == 0:
                 continue
-            table[made, 5] = others
-            left = subphase(
-                member, size, phase, part, made, rule, given, edge, state, claim, bucket, active, boat, count, ridden,
-                gone, table,
-            )  # fmt: skip
+            riders.table[made, 5] = others
+            left = subphase(size, phase, part, made, riders)
             if left < 0:
-                count[2] = made
+                riders.counts[2] = made
                 return int(left)
             made += 1
             others += left

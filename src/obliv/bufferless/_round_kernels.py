@@ -1,7 +1,6 @@
 """Kernels: how packets decide in the distributed algorithm, step by step.
 
 ``claim[link]`` tells who uses a link and when: ``(2 * tick + boat) * packets + packet``, boat 1 for who is on a boat.
-`rule` and `given` are as for the boats; `bent` says which rule is broken on purpose.
 """
 
 from __future__ import annotations
@@ -44,6 +43,9 @@ from obliv.bufferless._move_kernels import (
     VIA,
     WAITING,
     WANDERING,
+    Crowd,
+    Links,
+    Rules,
 )
 from obliv.bufferless._ride_kernels import BASE, BOTH_FAIL, CHI, ENTER, LAM, LAST, LENGTH, LEVEL, START
 from obliv.kernels import kernel
@@ -59,24 +61,12 @@ EARLY, BACK_ON_PATH, AT_TARGET = 0, 1, 2
 
 @kernel
 def prepare(
-    member: Array,
-    live: Array,
-    phase: int,
-    part: int,
-    turn: int,
-    salt: int,
-    rule: Array,
-    bent: Array,
-    given: Array,
-    edge: Array,
-    low: Array,
-    high: Array,
-    state: Array,
-    count: Array,
+    member: Array, phase: int, part: int, turn: int, salt: int, rules: Rules, crowd: Crowd, links: Links
 ) -> int:
     """A round begins: members draw colours; when each meets its boat, and where it is to stop."""
-    lam, chi = rule[LAM], rule[CHI]
-    early = 1 if part == 2 and bent[EARLY] == 1 else 0
+    given, edge, state, counts = rules.given, rules.edge, crowd.state, crowd.counts
+    lam, chi = rules.rule[LAM], rules.rule[CHI]
+    early = 1 if part == 2 and rules.bent[EARLY] == 1 else 0
     for i in range(len(member)):
         p = member[i]
         if state[p, MODE] == GONE or state[p, KEEP] == 1:
@@ -87,7 +77,7 @@ def prepare(
         home = state[p, HOME]
         bottom = given[p, BASE] + (phase - given[p, ENTER]) * lam
         height = given[p, LEVEL] + home - bottom
-        count[FAULT] = p
+        counts[FAULT] = p
         if height < 0 or height >= lam:
             return OUT_OF_FRAME
         if part < 2 and height % 2 == 1:
@@ -96,7 +86,7 @@ def prepare(
         state[p, LATE] = 1 if late == 1 and turn == 1 else 0
         state[p, AWAY] = 1 if late == 1 and turn > 1 else 0
         e = edge[given[p, START] + home]
-        if state[p, NODE] != (high[e] if state[p, AWAY] == 1 else low[e]):
+        if state[p, NODE] != (links.high[e] if state[p, AWAY] == 1 else links.low[e]):
             return NOT_HOME
         state[p, MODE] = WAITING
         state[p, INDEX] = home
@@ -104,25 +94,24 @@ def prepare(
         state[p, STOP] = -9
         if phase < given[p, LAST] and given[p, LEVEL] + given[p, LENGTH] >= bottom + lam:
             state[p, STOP] = bottom + 2 * lam - 2 * k - 2 * chi * part - given[p, LEVEL]
-    for i in range(count[LIVE]):
-        p = live[i]
+    for i in range(counts[LIVE]):
+        p = crowd.live[i]
         state[p, NODE0] = state[p, NODE]
         if state[p, LATE] == 1:
-            state[p, NODE0] = high[edge[given[p, START]]]
+            state[p, NODE0] = links.high[edge[given[p, START]]]
     return 0
 
 
 @kernel
-def claims(
-    x: int, salt: int, live: Array, rule: Array, given: Array, edge: Array, state: Array, claim: Array, count: Array
-) -> int:
+def claims(x: int, salt: int, rules: Rules, crowd: Crowd, claim: Array) -> int:
     """Who is on a boat claims the next link of its path: the confirmed before others, of those the best rank."""
-    base = (2 * count[TICK] + 1) * len(given)
-    for i in range(count[LIVE]):
+    given, edge, live, state = rules.given, rules.edge, crowd.live, crowd.state
+    base = (2 * crowd.counts[TICK] + 1) * len(given)
+    for i in range(crowd.counts[LIVE]):
         p = live[i]
         if state[p, MODE] == WAITING and state[p, BOARD] == x:
             if state[p, AWAY] != 0 or (state[p, LATE] == 1 and x == 1):
-                count[FAULT] = p
+                crowd.counts[FAULT] = p
                 return NOT_HOME
             state[p, MODE] = RIDING
         if state[p, MODE] != RIDING:
@@ -133,7 +122,7 @@ def claims(
             claim[link] = base + p
             continue
         if state[p, SURE] == 1 and state[q, SURE] == 1:
-            count[FAULT] = p
+            crowd.counts[FAULT] = p
             return CLASH
         if state[p, SURE] == state[q, SURE]:
             state[p, TIED] = base
@@ -148,25 +137,15 @@ def claims(
 
 
 @kernel
-def decide(
-    x: int,
-    now: int,
-    live: Array,
-    rule: Array,
-    bent: Array,
-    given: Array,
-    edge: Array,
-    state: Array,
-    claim: Array,
-    delivery: Array,
-    count: Array,
-) -> int:
+def decide(x: int, now: int, rules: Rules, crowd: Crowd, claim: Array) -> int:
     """All but wanderers choose their links and become what they are after the move; counts wanderers."""
+    rule, bent, given, edge = rules
+    live, state, delivery, counts = crowd
     packets = len(given)
-    taken = 2 * count[TICK] * packets
+    taken = 2 * counts[TICK] * packets
     base = taken + packets
     lost = 0
-    for i in range(count[LIVE]):
+    for i in range(counts[LIVE]):
         p = live[i]
         mode = state[p, MODE]
         if mode >= BEATEN:
@@ -212,7 +191,7 @@ def decide(
                 state[p, MODE] = GONE
                 delivery[p] = now
         else:
-            count[FAULT] = p
+            counts[FAULT] = p
             if mode == SERVED:
                 return HIT
             q = claim[link] - base
@@ -226,31 +205,23 @@ def decide(
             state[p, AWAY] = -1
             state[p, VIA] = edge[at]
             link = 2 * int(edge[at]) + 1
-            count[DEFLECTED] += 1
+            counts[DEFLECTED] += 1
         if claim[link] >= taken:
-            count[FAULT] = p
+            counts[FAULT] = p
             return TWICE
         claim[link] = taken + p
         state[p, LINK] = link
-    count[LOST] = lost
+    counts[LOST] = lost
     return 0
 
 
 @kernel
-def wander(
-    x: int,
-    salt: int,
-    live: Array,
-    exit_start: Array,
-    exit_link: Array,
-    state: Array,
-    claim: Array,
-    count: Array,
-) -> int:
+def wander(x: int, salt: int, crowd: Crowd, links: Links) -> int:
     """Wanderers that have no link yet take free links out of their nodes, whichever."""
-    packets = len(state)
-    taken = 2 * count[TICK] * packets
-    for i in range(count[LIVE]):
+    exit_start, exit_link, claim = links.exit_start, links.exit_link, links.claim
+    live, state, counts = crowd.live, crowd.state, crowd.counts
+    taken = 2 * counts[TICK] * len(state)
+    for i in range(counts[LIVE]):
         p = live[i]
         if state[p, MODE] != WANDERING or state[p, LINK] >= 0:
             continue
@@ -262,10 +233,10 @@ def wander(
             turn = (turn + 1) % ways
             left -= 1
         if left == 0:
-            count[FAULT] = p
+            counts[FAULT] = p
             return NO_FREE_LINK
         link = exit_link[first + turn]
         claim[link] = taken + p
         state[p, LINK] = link
-        count[DEFLECTED] += 1
+        counts[DEFLECTED] += 1
     return 0

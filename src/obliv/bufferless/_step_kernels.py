@@ -6,11 +6,11 @@ down (2e + 1), carries the stamp of the step in which it was last used: twice th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from obliv.kernels import kernel
 
-__all__ = ["home_moves", "open_phase", "ride_moves", "simulate_phases", "use"]
+__all__ = ["Log", "Steps", "simulate_phases"]
 
 Array = Any
 
@@ -42,6 +42,41 @@ OUTSIDE, RIDES, STAYS, WAITS, ARRIVED = range(5)  # STAYS: oscillates at its tar
 RENEW = 1 << 29  # steps after which stamps begin anew, to fit in 32 bits
 
 
+class Log(NamedTuple):
+    """Where moves are written down."""
+
+    at: Array  # of every packet: the row of its next move
+    end: Array  # of every packet: the row after its last one
+    time: Array
+    over: Array  # an edge
+    rise: Array  # whether upwards
+
+
+class Steps(NamedTuple):
+    """The plan, where everybody is, and what has happened."""
+
+    phase: Array  # of every packet: the phase in which it enters
+    enter: Array  # and the move of it
+    number: Array  # of every packet: its set, from 1
+    first: Array  # of every packet: the first frame of its group
+    row: Array  # of every packet: where its phases begin in `colour`; then the end of the last
+    colour: Array
+    first_edge: Array  # of every packet: where its path begins in `edge`
+    edge: Array
+    rule: Array
+    dilation: int
+    live: Array  # the packets in the network
+    nth: Array  # of every packet: its phases so far
+    state: Array
+    stamp: Array  # of every link
+    hits: Array  # becomes the deflections of every packet
+    delivery: Array  # becomes the time when every packet arrives
+    # the packet with which something went wrong, how many arrive in this step, how many wait at home after the moves
+    # of boats, the time at which something went wrong, steps made, those of single packets
+    tell: Array
+    log: Log
+
+
 @kernel
 def use(link: int, mark: int, stamp: Array) -> bool:
     """Take a link in the step with this mark (odd for boats); whether it was still free."""
@@ -51,34 +86,22 @@ def use(link: int, mark: int, stamp: Array) -> bool:
 
 
 @kernel
-def note(
-    p: int, t: int, e: int, up: bool, log_at: Array, log_end: Array, time: Array, over: Array, rise: Array
-) -> None:
+def note(p: int, t: int, e: int, up: bool, log: Log) -> None:
     """Write a move down, as long as there is room."""
-    i = log_at[p]
-    if i < log_end[p]:
-        time[i] = t
-        over[i] = e
-        rise[i] = up
-    log_at[p] = i + 1
+    i = log.at[p]
+    if i < log.end[p]:
+        log.time[i] = t
+        log.over[i] = e
+        log.rise[i] = up
+    log.at[p] = i + 1
 
 
 @kernel
-def open_phase(
-    p: int,
-    phase: int,
-    number: Array,
-    first: Array,
-    row: Array,
-    colour: Array,
-    nth: Array,
-    rule: Array,
-    dilation: int,
-    state: Array,
-) -> int:
+def open_phase(p: int, phase: int, steps: Steps) -> int:
     """Give a packet its frame, boat and target of this phase; it must be where its wave is."""
+    first, row, nth, rule, state = steps.first, steps.row, steps.nth, steps.rule, steps.state
     lam = rule[LAM]
-    j = phase - 1 - rule[WAVES] * (number[p] - 1)
+    j = phase - 1 - rule[WAVES] * (steps.number[p] - 1)
     if j < 0 or j >= rule[GAMMA]:
         return OUT_OF_GROUP
     a = (first[p] + j) * lam
@@ -98,7 +121,7 @@ def open_phase(
     at = row[p] + nth[p]
     if at >= row[p + 1]:
         return NO_COLOUR
-    k = colour[at]
+    k = steps.colour[at]
     nth[p] += 1
     state[p, FRAME] = a
     state[p, BOAT] = a - rule[BOATS] * (k - 1) - 1
@@ -106,32 +129,14 @@ def open_phase(
     if not last and (end >= a + lam or rule[EARLY_TARGET]):
         state[p, TARGET] = a + 2 * lam - rule[GAP] * k
     if last and rule[LAST_TARGET]:
-        state[p, TARGET] = first[p] * lam + 2 * dilation - 1
+        state[p, TARGET] = first[p] * lam + 2 * steps.dilation - 1
     return FINE
 
 
 @kernel
-def ride_moves(
-    live: Array,
-    n: int,
-    x: int,
-    t: int,
-    step: int,
-    edge: Array,
-    rule: Array,
-    state: Array,
-    stamp: Array,
-    tell: Array,
-    log_at: Array,
-    log_end: Array,
-    time: Array,
-    over: Array,
-    rise: Array,
-) -> int:
-    """The moves of packets on boats and at their targets; ``tell[0]`` is the packet with which something went wrong.
-
-    ``tell[1]`` becomes how many arrived, ``tell[2]`` how many still wait at home.
-    """
+def ride_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
+    """The moves of packets on boats and at their targets, of the first `n` that are live."""
+    live, edge, rule, state, stamp, tell = steps.live, steps.edge, steps.rule, steps.state, steps.stamp, steps.tell
     tell[1] = 0
     tell[2] = 0
     for i in range(n):
@@ -163,7 +168,7 @@ def ride_moves(
         if not use(2 * e + (0 if up else 1), 2 * step + (1 if does == RIDES else 0), stamp):
             return LINK_TWICE
         if rule[RECORD]:
-            note(p, t, e, up, log_at, log_end, time, over, rise)
+            note(p, t, e, up, steps.log)
         here += 1 if up else -1
         state[p, AT] = here
         if here < state[p, FRAME] or here >= state[p, FRAME] + 2 * rule[LAM]:
@@ -175,26 +180,9 @@ def ride_moves(
 
 
 @kernel
-def home_moves(
-    live: Array,
-    n: int,
-    x: int,
-    t: int,
-    step: int,
-    edge: Array,
-    first_edge: Array,
-    rule: Array,
-    state: Array,
-    stamp: Array,
-    hits: Array,
-    tell: Array,
-    log_at: Array,
-    log_end: Array,
-    time: Array,
-    over: Array,
-    rise: Array,
-) -> int:
+def home_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
     """The moves of packets that oscillate at home, after those of boats: to and fro, or pushed back one edge."""
+    live, edge, rule, state, stamp, tell = steps.live, steps.edge, steps.rule, steps.state, steps.stamp, steps.tell
     for i in range(n):
         p = live[i]
         if state[p, DOES] != WAITS:
@@ -214,20 +202,21 @@ def home_moves(
                     return LINK_TWICE
                 at = own - 1
                 up = False
-                if at < first_edge[p]:
+                if at < steps.first_edge[p]:
                     return NO_EDGE_BACK
-                hits[p] += 1
+                steps.hits[p] += 1
         elif here == home + 1:
             up = False
         elif here == home - 1:
             at = own - 1
         else:
             return ASTRAY
+        # as for packets on boats; a kernel that both call makes the whole run several times slower
         e = int(edge[at])
         if not use(2 * e + (0 if up else 1), 2 * step, stamp):
             return LINK_TWICE
         if rule[RECORD]:
-            note(p, t, e, up, log_at, log_end, time, over, rise)
+            note(p, t, e, up, steps.log)
         here += 1 if up else -1
         state[p, AT] = here
         low = state[p, FRAME]
@@ -240,37 +229,13 @@ def home_moves(
 
 
 @kernel
-def simulate_phases(
-    queue: Array,
-    phase_of: Array,
-    enter: Array,
-    begin: int,
-    number: Array,
-    first: Array,
-    row: Array,
-    colour: Array,
-    first_edge: Array,
-    edge: Array,
-    rule: Array,
-    dilation: int,
-    live: Array,
-    nth: Array,
-    state: Array,
-    stamp: Array,
-    hits: Array,
-    delivery: Array,
-    tell: Array,
-    log_at: Array,
-    log_end: Array,
-    time: Array,
-    over: Array,
-    rise: Array,
-) -> int:
+def simulate_phases(queue: Array, begin: int, steps: Steps) -> int:
     """Run a session that begins at time `begin`; `queue` has its packets by phase and move of entry.
 
-    ``tell`` becomes the packet and (``tell[3]``) the time at which something went wrong; ``tell[4]`` counts the steps
-    that were made, ``tell[5]`` those of single packets.  Phases in which nobody is there are left out.
+    Phases in which nobody is there are left out.
     """
+    phase_of, enter, live, rule = steps.phase, steps.enter, steps.live, steps.rule
+    state, stamp, tell = steps.state, steps.stamp, steps.tell
     n = 0
     i = 0
     phase = 0
@@ -286,7 +251,7 @@ def simulate_phases(
             if state[p, AT] != state[p, TARGET]:
                 return NOT_AT_HOME
             state[p, HOME] = state[p, TARGET]
-            code: int = open_phase(p, phase, number, first, row, colour, nth, rule, dilation, state)
+            code: int = open_phase(p, phase, steps)
             if code != FINE:
                 return code
         x = 1
@@ -300,7 +265,7 @@ def simulate_phases(
             while i < len(queue) and phase_of[queue[i]] == phase and enter[queue[i]] == x:
                 p = queue[i]
                 tell[0] = p
-                code = open_phase(p, phase, number, first, row, colour, nth, rule, dilation, state)
+                code = open_phase(p, phase, steps)
                 if code != FINE:
                     return code
                 state[p, DOES] = RIDES
@@ -314,14 +279,9 @@ def simulate_phases(
             if step == 1:
                 for link in range(len(stamp)):
                     stamp[link] = 0
-            code = ride_moves(
-                live, n, x, t0 + x, step, edge, rule, state, stamp, tell, log_at, log_end, time, over, rise
-            )
+            code = ride_moves(n, x, t0 + x, step, steps)
             if code == FINE and tell[2] > 0:
-                code = home_moves(
-                    live, n, x, t0 + x, step, edge, first_edge, rule, state, stamp, hits, tell,
-                    log_at, log_end, time, over, rise,
-                )  # fmt: skip
+                code = home_moves(n, x, t0 + x, step, steps)
             if code != FINE:
                 return code
             if tell[1] > 0:
@@ -329,7 +289,7 @@ def simulate_phases(
                 for q in range(n):
                     p = live[q]
                     if state[p, DOES] == ARRIVED:
-                        delivery[p] = t0 + x
+                        steps.delivery[p] = t0 + x
                     else:
                         live[m] = p
                         m += 1

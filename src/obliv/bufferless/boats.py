@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.bufferless._ride_kernels import CLASH, CROWDED, boats
+from obliv.bufferless._ride_kernels import CLASH, CROWDED, Riders, boats
 from obliv.bufferless.waves import Waves
 from obliv.errors import InputError, require_memory
 from obliv.kernels import run
@@ -74,9 +74,11 @@ def ride(game: Waves) -> Rides:
     made = run(
         boats,
         20.0 * len(instance.edge) + 10.0 * packets * constants.chi,
-        *(game.order, rule, game.given, instance.edge, np.zeros((packets, 8), np.int64)),
-        *(np.zeros(instance.network.edges, np.int64), np.full(depth + 1, -1), active, boat, live, member),
-        *(count, ridden, gone, table),
+        Riders(
+            *(game.order, rule, game.given, instance.edge, np.zeros((packets, 8), np.int64)),
+            *(np.zeros(instance.network.edges, np.int64), np.full(depth + 1, -1), active, boat, live, member),
+            *(count, ridden, gone, table),
+        ),
     )
     if made == CROWDED:
         raise crowded(game, *(int(table[count[2], at]) for at in (0, 1, 6)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.bufferless._centralized_kernels import count_moves, find_hits, ride_times, write_moves
+from obliv.bufferless._centralized_kernels import Plan, Rows, count_moves, find_hits, ride_times, write_moves
 from obliv.bufferless._colour_kernels import BITS
 from obliv.bufferless.frames import centralized_constants, draw_sets
 from obliv.bufferless.plan import delivery_times, even, plan, too_high
@@ -164,28 +164,25 @@ def planned_moves(instance: Instance, made: dict[str, Any], delivery: Array) -> 
         run(ride_times, 2.0 * len(edge), start, delivery, time)
         return Moves(start, time, edge, np.ones(len(edge), bool)), 0
     words = 1 + int(colour.max()) // BITS
-    hit = _hits(instance, made, words)
     lam, tau = made["lam"], made["tau"]
+    planned = Plan(start, edge, level, row, colour, home, lam, tau, words, np.zeros(len(colour) * words, np.int64))
+    _find_hits(instance, made, planned)
     many = np.zeros(instance.packets, np.int64)
     work = 5.0 * len(edge)
-    deflections = run(count_moves, work, start, row, words, colour, home, lam, hit, many)
+    deflections = run(count_moves, work, planned, many)
     at = np.concatenate([[0], np.cumsum(many)])
     require_memory(20.0 * at[-1], f"{at[-1]} moves")
-    time, over = np.empty(at[-1], dtype), np.empty(at[-1], np.int32)
-    up, more = np.empty(at[-1], bool), np.empty(at[-1], np.int64)
+    rows = Rows(np.empty(at[-1], dtype), np.empty(at[-1], np.int32), np.empty(at[-1], bool), np.empty(at[-1], np.int64))
     source = level // lam - made["group_start"]
     begin = np.asarray(made["session_start"], np.int64)[made["session"] - 1]
     clock = begin + (2 * made["set"].astype(np.int64) - 2 + source) * tau
-    run(
-        write_moves, work,
-        start, edge, level, row, words, colour, home, clock, lam, tau, hit, at, time, over, up, more,
-    )  # fmt: skip
-    return Moves(at, time, over, up, more), int(deflections)
+    run(write_moves, work, clock, at, planned, rows)
+    return Moves(at, *rows), int(deflections)
 
 
-def _hits(instance: Instance, made: dict[str, Any], words: int) -> Array:
+def _find_hits(instance: Instance, made: dict[str, Any], planned: Plan) -> None:
     """Which boats push a packet in which phase, as bits."""
-    row, lam = made["phase_start"], made["lam"]
+    row, lam, words = planned.row, planned.lam, planned.words
     owner = np.repeat(np.arange(instance.packets, dtype=np.int32), np.diff(row))
     nth = np.arange(row[-1]) - row[owner]
     frame = (instance.level // lam)[owner] + nth
@@ -195,12 +192,6 @@ def _hits(instance: Instance, made: dict[str, Any], words: int) -> Array:
     cuts = np.flatnonzero(np.diff(key[rows])) + 1
     cell = np.concatenate([[0], cuts, [len(rows)]])
     a = frame[rows[cell[:-1]]] * lam
-    hit = np.zeros(len(rows) * words, np.int64)
     require_memory(8.0 * words * instance.network.edges, f"{words * BITS} colours of {instance.network.edges} edges")
     mask = np.zeros(words * instance.network.edges, np.int64)
-    run(
-        find_hits, 5.0 * len(instance.edge),
-        cell, rows, owner, nth == 0, a, instance.level, instance.start, instance.edge, made["colour"], made["home"],
-        lam, words, mask, hit,
-    )  # fmt: skip
-    return hit
+    run(find_hits, 5.0 * len(instance.edge), cell, rows, owner, nth == 0, a, mask, planned)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.bufferless._queue_kernels import forward
+from obliv.bufferless._queue_kernels import Queues, forward
 from obliv.bufferless.run import Run
 from obliv.errors import InputError, did_you_mean, require_memory
 from obliv.kernels import run
@@ -83,16 +83,13 @@ def _by_key(instance: Instance, rng: np.random.Generator, by_time: int, by_left:
     key = np.empty(packets, np.int64)
     left, right, busy, movers = np.empty((4, packets), np.int32)
     top = np.full(edges, -1, np.int32)
-    at = instance.start[:-1].copy()
+    at = instance.start[:-1] - 1
     time = np.zeros(len(instance.edge), np.int32)
     state = np.zeros(3, np.int64)
+    given = instance.start, instance.edge, release, ready, tie
+    waiting = Queues(*given, key, left, right, top, busy, movers, at, time, state)
     while state[1] or state[2] < packets:
-        run(
-            forward,
-            10.0 * len(time),
-            *(instance.start, instance.edge, release, ready, tie, by_time, by_left),
-            *(key, left, right, top, busy, movers, at, time, state, MOVES_AT_ONCE),
-        )
+        run(forward, 10.0 * len(time), waiting, by_time, by_left, MOVES_AT_ONCE)
     return time
 
 

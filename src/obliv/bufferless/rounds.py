@@ -133,8 +133,8 @@ def simulate(game: Waves, variant: Variant | None = None, work: float = 0.0) -> 
             place[:2] = phase, part
             rounds.append(_subphase(net, variant, member, place))
     except Broken as found:
-        broken = Violation(found.code, int(net.count[FAULT]), place[0], place[1], place[2], found.move)
-    return Steps(net.moves(), net.delivery, int(net.count[DEFLECTED]), np.array(rounds, np.int64), broken)
+        broken = Violation(found.code, int(net.counts[FAULT]), place[0], place[1], place[2], found.move)
+    return Steps(net.moves(), net.delivery, int(net.counts[DEFLECTED]), np.array(rounds, np.int64), broken)
 
 
 def _subphases(net: Stepped, rounds: list[int]) -> Iterator[tuple[int, int, Array]]:
@@ -172,11 +172,11 @@ def _subphase(net: Stepped, variant: Variant, member: Array, place: list[int]) -
         turn += 1
         place[2] = turn
         if not valid and turn > game.cap:
-            raise crowded(game, place[0], place[1], int(net.count[LOST]))
+            raise crowded(game, place[0], place[1], int(net.counts[LOST]))
         salt = int(salt_of(game.seed, place[0], place[1], turn))
         net.prepare(member, place[0], place[1], turn, salt)
         net.forward(salt)
-        if not net.count[LOST]:
+        if not net.counts[LOST]:
             valid = valid or turn
         over = valid > 0 and (game.oracle or turn >= game.constants.xi)
         if over and not variant.last_reversed:

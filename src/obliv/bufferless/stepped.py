@@ -10,7 +10,7 @@ import numpy.typing as npt
 from obliv.bufferless import _move_kernels as field
 from obliv.bufferless._half_kernels import GROW, backward, forward
 from obliv.bufferless._hot_potato_kernels import leaving
-from obliv.bufferless._move_kernels import AT, LIVE, ROWS, idle, sort_rows
+from obliv.bufferless._move_kernels import AT, LIVE, ROWS, Crowd, Links, Log, Rules, idle, sort_rows
 from obliv.bufferless._round_kernels import prepare
 from obliv.bufferless.waves import Waves
 from obliv.errors import require_memory
@@ -39,78 +39,64 @@ class Stepped:
         require_memory(36.0 * edges + 8.0 * nodes + 250.0 * packets + 50.0 * rows, "the network step by step")
         constants = game.constants
         self.game, self.work, self.now = game, work, 0
-        self.low, self.high = instance.network.edge_ends
-        self.rule = np.array([game.seed, constants.lam, constants.chi, constants.tau, game.cap, int(game.both_fail)])
-        self.bent = np.array(bent, np.int64)
-        self.given, self.edge = game.given, instance.edge
+        rule = np.array([game.seed, constants.lam, constants.chi, constants.tau, game.cap, int(game.both_fail)])
+        self.rules = Rules(rule, np.array(bent, np.int64), game.given, instance.edge)
         self.state = np.zeros((packets, field.FIELDS), np.int64)
         self.state[:, [field.ROW, field.LINK]] = -1
         self.state[:, field.NODE] = instance.source
-        self.links = np.int32 if 2 * edges < 2**31 else np.int64
-        self.exit_start, self.exit_link = np.zeros(nodes + 1, np.int64), np.zeros(2 * edges, self.links)
-        run(leaving, work + edges, self.low, self.high, self.exit_start, self.exit_link)
-        self.claim = np.zeros(2 * edges, np.int64)
-        self.live = np.zeros(packets, np.int64)
-        self.count = np.zeros(7, np.int64)
-        self.delivery = np.zeros(packets, np.int64)
-        self.where, self.when = np.zeros((rows, 3), self.links), np.zeros((rows, 2), np.int64)
+        self.live, self.delivery = np.zeros(packets, np.int64), np.zeros(packets, np.int64)
+        self.counts = np.zeros(7, np.int64)
+        self.crowd = Crowd(self.live, self.state, self.delivery, self.counts)
+        number = np.int32 if 2 * edges < 2**31 else np.int64
+        exits = np.zeros(nodes + 1, np.int64), np.zeros(2 * edges, number)
+        self.links = Links(*instance.network.edge_ends, *exits, np.zeros(2 * edges, np.int64))
+        run(leaving, work + edges, *self.links[:4])
+        self.log = Log(np.zeros((rows, 3), number), np.zeros((rows, 2), np.int64))
 
     @property
     def inside(self) -> Array:
         """The packets in the network."""
-        return self.live[: self.count[LIVE]]
+        return self.live[: self.counts[LIVE]]
 
     def enter(self, packets: Array) -> None:
         """Packets that are about to be injected."""
-        n = int(self.count[LIVE])
+        n = int(self.counts[LIVE])
         self.live[n : n + len(packets)] = packets
-        self.count[LIVE] += len(packets)
+        self.counts[LIVE] += len(packets)
 
     def idle(self, moves: int) -> None:
         """All packets go to and fro."""
-        run(idle, self.work, self.live, int(self.count[LIVE]), moves, self.state, self.when)
+        run(idle, self.work, moves, self.crowd, self.log)
         self.now += moves
 
     def prepare(self, member: Array, phase: int, part: int, turn: int, salt: int) -> None:
         """A round begins."""
-        bad = run(
-            *(prepare, self.work, member, self.live, phase, part, turn, salt, self.rule, self.bent, self.given),
-            *(self.edge, self.low, self.high, self.state, self.count),
-        )
+        bad = run(prepare, self.work, member, phase, part, turn, salt, self.rules, self.crowd, self.links)
         if bad:
             raise Broken(bad, 0)
 
     def forward(self, salt: int) -> None:
         """The forward half of a round."""
-        self._half(
-            *(forward, self.now, salt, self.live, self.rule, self.bent, self.given, self.edge, self.low, self.high),
-            *(self.exit_start, self.exit_link, self.state, self.claim),
-            last=(self.delivery, self.count),
-        )
+        self._half(forward, salt)
 
     def backward(self) -> None:
         """The reverse half."""
-        self._half(
-            *(backward, self.now, self.live, self.rule, self.given, self.edge, self.low, self.high),
-            *(self.state, self.claim),
-            last=(self.count,),
-        )
+        self._half(backward)
 
-    def _half(self, kernel: Kernel, *args: Any, last: tuple[Any, ...]) -> None:
-        self.count[AT] = 0
-        while bad := run(kernel, self.work, *args, self.where, self.when, *last):
+    def _half(self, kernel: Kernel, *args: int) -> None:
+        self.counts[AT] = 0
+        while bad := run(kernel, self.work, self.now, *args, self.rules, self.crowd, self.links, self.log):
             if bad != GROW:
-                raise Broken(bad, int(self.count[AT]) + 1)
-            require_memory(3.0 * (self.where.nbytes + self.when.nbytes), "the moves of all packets")
-            self.where = np.concatenate([self.where, np.zeros_like(self.where)])
-            self.when = np.concatenate([self.when, np.zeros_like(self.when)])
+                raise Broken(bad, int(self.counts[AT]) + 1)
+            require_memory(3.0 * (self.log.where.nbytes + self.log.when.nbytes), "the moves of all packets")
+            self.log = Log(*(np.concatenate([each, np.zeros_like(each)]) for each in self.log))
         self.now += self.game.constants.tau
 
     def moves(self) -> Moves:
         """The log, packet after packet."""
-        rows = int(self.count[ROWS])
+        rows = int(self.counts[ROWS])
         start = np.zeros(self.game.instance.packets + 1, np.int64)
         time, edge, up = np.zeros(rows, np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.bool_)
         more = np.zeros(rows, np.int64)
-        run(sort_rows, self.work, rows, self.where, self.when, start, time, edge, up, more)
+        run(sort_rows, self.work, self.log, start, time, edge, up, more)
         return Moves(start, time, edge, up, more if more.any() else more[:0])

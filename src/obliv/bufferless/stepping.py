@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.bufferless._step_kernels import AT, DOES, END, HOME, PATH, simulate_phases
+from obliv.bufferless._step_kernels import AT, DOES, END, HOME, PATH, Log, Steps, simulate_phases
 from obliv.bufferless.frames import assign
 from obliv.bufferless.plan import delivery_times, phase_length
 from obliv.errors import require_memory
@@ -160,31 +160,32 @@ def simulate(instance: Instance, plan: dict[str, Any], variant: Variant | None =
         ],
         np.int64,
     )  # fmt: skip
-    log_at = np.zeros(packets, np.int64)
+    begins = [0, plan["session_start"][1] // plan["tau"] * tau]
     room = np.zeros(packets + 1, np.int64)
     times = delivery_times(instance, plan)
-    begins = [0, plan["session_start"][1] // plan["tau"] * tau]
     if record:
         entered = np.asarray(begins)[places.session - 1] + (phase - 1) * tau + enter
         np.cumsum(times - entered + 1, out=room[1:])
-        log_at[:] = room[:-1]
     require_memory(13.0 * room[-1] + 8.0 * instance.network.edges, f"stepping through {len(instance.edge)} path edges")
-    stamp = np.zeros(2 * instance.network.edges, np.int32)
-    log = np.zeros(room[-1], np.int64), np.zeros(room[-1], np.int32), np.zeros(room[-1], bool)
+    log = Log(
+        room[:-1].copy(), room[1:], np.zeros(room[-1], np.int64), np.zeros(room[-1], np.int32), np.zeros(room[-1], bool)
+    )
     delivery, hits, nth = np.zeros(packets, np.int64), np.zeros(packets, np.int32), np.zeros(packets, np.int32)
     tell = np.zeros(6, np.int64)
-    live = np.zeros(packets, np.int32)
+    steps = Steps(
+        *(phase, enter, number, places.first, row, colour, instance.start, instance.edge, rule, instance.dilation),
+        *(np.zeros(packets, np.int32), nth, state, np.zeros(2 * instance.network.edges, np.int32)),
+        *(hits, delivery, tell, log),
+    )
+    work = 5.0 * len(instance.edge) + tau * len(colour)
     code = 0
     for session in (1, 2):
         queue = np.flatnonzero(places.session == session).astype(np.int32)
         queue = queue[np.argsort(phase[queue] * (tau + lam + 4 * int(colour.max(initial=0)) + 1) + enter[queue])]
-        code = run(
-            simulate_phases, 5.0 * len(instance.edge) + tau * len(colour),
-            queue, phase, enter, begins[session - 1], number, places.first, row, colour, instance.start, instance.edge,
-            rule, instance.dilation, live, nth, state, stamp, hits, delivery, tell, log_at, room[1:], *log,
-        )  # fmt: skip
+        code = run(simulate_phases, work, queue, begins[session - 1], steps)
         if code:
             break
     violation = Violation(code, int(tell[0]), int(tell[3]), BROKEN[code]) if code else None
-    moves = Moves(room, *log) if record and violation is None and (log_at == room[1:]).all() else None
+    whole = record and violation is None and (log.at == log.end).all()
+    moves = Moves(room, log.time, log.over, log.rise) if whole else None
     return Outcome(delivery, hits, int(tell[5]), violation, moves)
