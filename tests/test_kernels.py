@@ -32,7 +32,7 @@ def test_interpreted_equals_compiled(topology: str, routing: str, monkeypatch: p
                 "loads.stored",
                 "matching.solve",
                 "analysis.channels",
-                "routing.graph",
+                "routing.distances",
                 "verify.flows",
                 "verify.sums",
             ):

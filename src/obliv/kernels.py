@@ -5,6 +5,10 @@ Called directly it is interpreted, which needs no compiler, suits small inputs a
 works on Python integers of any size (arrays of dtype ``object``).  :meth:`Kernel.compiled`
 gives the machine-code version, compiled on first use, cached on disk and releasing the
 interpreter lock while it runs.
+
+Arrays that belong together come as a named tuple.  A call copies all its fields and counts their references, so what is
+called for every packet or move takes few arrays, or unpacks them before its loop.  Compiled code is kept by the source
+file of the kernel that was called from Python: after a change in a kernel that it calls, touch that file, too.
 """
 
 from __future__ import annotations
