@@ -11,6 +11,7 @@ from ways import walked
 import obliv
 from obliv.errors import RoutingError, TopologyError
 from obliv.fabric._plan import plan_of as _plan_of
+from obliv.fabric.fabric import RATES
 from obliv.fabric.generate import from_topology, tables_of, with_lids
 from obliv.fabric.generate_tables import _of_paths, _of_tree
 from obliv.fabric.tables import NONE
@@ -62,7 +63,7 @@ def test_bandwidths_become_rates_of_cables() -> None:
     with pytest.raises(TopologyError, match="a rate that no cable has"):
         from_topology(build("odd", 5, links, bandwidth=[7] * 8, terminals=[0, 1, 4]))
     with pytest.raises(TopologyError, match="4xQDR"):
-        from_topology(topology, rate="4xqdr")
+        from_topology(topology, rate="4xqdx")
 
 
 def test_added_hosts_have_the_rates_of_the_terminals() -> None:
@@ -175,3 +176,9 @@ def test_the_fabric_has_to_be_that_of_the_routing_and_to_have_lids() -> None:
         tables_of(routing, from_topology(obliv.topology("fattree:4,3")))
     with pytest.raises(RoutingError, match="no LIDs"):
         tables_of(routing, from_topology(tree, lids=False))
+
+
+def test_rates_are_known_however_they_are_written_and_lids_are_counted_first() -> None:
+    assert from_topology(obliv.topology("fattree:4,2"), rate="4xqdr").rates == (RATES["4xQDR"],)
+    with pytest.raises(TopologyError, match="90000 switches and 90000 ports of hosts"):
+        from_topology(obliv.topology("torus:300x300"))

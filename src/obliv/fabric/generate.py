@@ -57,10 +57,12 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
     >>> from_topology(obliv.topology("torus:3x3"))
     <Fabric torus:3x3: 9 switches, 9 endpoints, 27 cables>
     """
+    rate = next((name for name in RATES if name.lower() == rate.lower()), rate)
     if rate not in RATES:
         raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
     if lids:
-        _require_lids(topology.nodes - len(topology.terminals), len(topology.terminals), lmc)
+        hosts = len(topology.terminals)
+        _require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
     plan = plan_of(topology)
     hosts, nodes = len(plan.host), len(plan.first_slot) - 1
     switches = nodes - hosts
