@@ -75,3 +75,13 @@ def test_what_is_printed_of_names() -> None:
     assert printable("a\x1b[31m\nb\r\x07\u202e\x9b\udcff\u00a0\ufffe") == "a?[31m?b???????"
     assert printable("say 'no'", "'") == "say ?no?"
     assert [plural(n, "switch", "switches") for n in (0, 1, 2000)] == ["0 switches", "1 switch", "2,000 switches"]
+
+
+def test_what_a_producer_cannot_make_is_its_own_fault(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise ValueError("no such number")
+
+    with pytest.raises(ValueError, match="no such number"):
+        write_pieces(tmp_path / "file", pieces())
+    assert not list(tmp_path.iterdir())

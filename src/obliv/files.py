@@ -242,7 +242,11 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     require_place(path)
     try:
         target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
+        replaced = target.is_file() or not target.exists()
+    except ValueError:
+        raise FileError("cannot be the name of a file", repr(str(path))) from None
+    try:
+        if not replaced:
             with open(target, "wb") as stream:
                 stream.writelines(pieces)
             return
@@ -257,8 +261,6 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
             raise
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", path) from None
-    except ValueError:
-        raise FileError("cannot be the name of a file", repr(str(path))) from None
 
 
 def require_place(path: str | Path) -> None:

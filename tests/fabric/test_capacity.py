@@ -16,6 +16,7 @@ from obliv.fabric.capacity import capacity_load
 from obliv.fabric.fabric import Fabric
 from obliv.fabric.generate import from_topology
 from obliv.fabric.network import network
+from obliv.topology.topology import build
 
 
 @pytest.mark.parametrize("spec", ["torus:9x9", "torus:7x7", "torus:8x8", "torus:5x5x5", "ring:8", "torus:9x3"])
@@ -81,3 +82,17 @@ def test_what_is_not_known() -> None:
     tree = from_topology(obliv.topology("fattree:8,3"))
     assert capacity_load(damage.without(tree, damage.cables(tree)[:9])) is None
     assert network(spelled.random_fabric(np.random.default_rng(3))).capacity_load is None  # unequal speeds
+
+
+def test_a_tree_with_a_host_too_many_is_not_whole() -> None:
+    """The leaf with nine hosts sends more over its eight cables than the convention for whole trees says."""
+    links = [(h, 129 + h // 8) for h in range(128)] + [(128, 129)]
+    links += [(129 + leaf, 145 + root) for leaf in range(16) for root in range(8)]
+    tree = build("crowded", 153, links + [(b, a) for a, b in links], terminals=range(129))
+    found = capacity_load(from_topology(tree))
+    assert found is None or found >= Fraction(9 * 120, 129 * 8)
+
+
+def test_whole_trees_of_other_kinds() -> None:
+    assert capacity_load(from_topology(obliv.topology("eft2:8,6"))) == Fraction(23, 24)
+    assert capacity_load(from_topology(obliv.topology("xgft:2;4,8;1,2"))) == Fraction(7, 4)

@@ -288,8 +288,16 @@ def test_two_ports_with_one_lid() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     lid = fabric.lid.copy()
     lid[fabric.endpoints[1]] = lid[fabric.endpoints[0]]
-    with pytest.raises(RoutingError, match="same LID"):
-        route(replace(fabric, lid=lid), "dmodk")
+    found = route(replace(fabric, lid=lid))
+    assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 2)
+    assert "some ports share a LID" in found.notes[0]
+    sound(found.fabric, found.tables)
+
+
+def test_engines_that_cannot_be_better_are_not_tried() -> None:
+    for lmc in (0, 2):
+        found = route(from_topology(obliv.topology("fattree:8,3"), lmc=lmc))
+        assert [name for name, _ in found.tried] == ["osrm3-d"]
 
 
 def test_lids_and_lmcs_that_cannot_be() -> None:

@@ -207,7 +207,10 @@ def throughput(
     """
 
     def analysed(way: Any, step: Callable[[str, float], None]) -> Any:
-        return _fabric().throughput(way, *traffic, hottest=hottest)
+        found = _fabric().throughput(way, *traffic, hottest=hottest)
+        for note in found.notes if format is Format.csv else ():  # the other forms hold them
+            say(note)
+        return found
 
     _analysed(format, analysed, topology, lft, guid2lid, offset, skip, notes=False)
 

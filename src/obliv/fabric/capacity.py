@@ -35,10 +35,10 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
 
     Notes
     -----
-    A whole fat tree has 1 by convention. Elsewhere two bounds hold for every routing: an endpoint's cable carries
-    (n - 1) / n, and the channels between switches carry at least all distances together, shared out evenly. Where
-    routing over all shortest paths alike loads no channel more than the greater of the two, that is the answer: on
-    tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
+    A whole fat tree FT(m, n) has 1 by convention. Elsewhere two bounds hold for every routing: an endpoint's cable
+    carries (n - 1) / n, and the channels between switches carry at least all distances together, shared out evenly.
+    Where routing over all shortest paths alike loads no channel more than the greater of the two, that is the answer:
+    on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
 
     Examples
     --------
@@ -48,7 +48,8 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     Fraction(10, 9)
     """
     shape = recognise(fabric)
-    if shape is not None and shape.exact and max(shape.cables) == 1 and not shape.empty:
+    whole = shape is not None and shape.exact and max(shape.cables) == 1 and not shape.empty
+    if shape is not None and whole and len(fabric.endpoints) == shape.tree.below[-1] and shape.tree.capacity_load:
         return shape.tree.capacity_load
     ends, switches = fabric.endpoints, fabric.switches
     row = np.full(fabric.nodes, -1, np.int64)

@@ -247,7 +247,8 @@ def route(
     plans = list(_plans(engine, shape, most_lmc, tried))
     enough = _enough(fabric, shape)
     for at, (name, plan) in enumerate(plans):
-        if best is not None and best.after.load <= enough and not best.after.missing and _lmc(plan) >= best.lmc:
+        attained = best is not None and best.after.load <= enough and not best.after.missing
+        if best is not None and attained and _lmc_of(fabric, plan, most_lmc) >= best.lmc:
             continue
         step(f"tables by {name}", (at + 1) / (len(plans) + 1))
         try:
@@ -335,19 +336,36 @@ def _lmc(plan: Plan | None) -> int:
     return 0 if plan is None else plan.lmc
 
 
+def _lmc_of(fabric: Fabric, plan: Plan | None, most: int) -> int:
+    """The LMC with an engine: the fabric's own where its LIDs are kept."""
+    kept = not _why_new_lids(fabric, _lmc(plan), most)
+    return int(fabric.lmc[fabric.endpoints].max()) if kept else _lmc(plan)
+
+
 def _with_enough_lids(fabric: Fabric, lmc: int, most: int) -> tuple[Fabric, tuple[str, ...]]:
-    """The fabric, with new LIDs if some port has none, or not as many as OpenSM's ``-l`` would give to all."""
-    slots = fabric.endpoints
-    heads = fabric.first_slot[fabric.switches]
-    known = bool((fabric.lid[slots] > 0).all() and (fabric.lid[heads] > 0).all())
-    low, high = int(fabric.lmc[slots].min()), int(fabric.lmc[slots].max())
-    if known and lmc <= low == high <= most:
+    """The fabric, with new LIDs where those that it has are not what OpenSM's ``-l`` would give."""
+    why = _why_new_lids(fabric, lmc, most)
+    if not why:
         return fabric, ()
-    why = "the fabric has none"
-    if known:
-        why = f"LMC {lmc} is needed" if high < lmc else f"ports have LMCs of {low} to {high}" if low < high else ""
-        why = why or f"at most LMC {most} is allowed"
     return with_lids(fabric, lmc), (f"LIDs are new, since {why}; OpenSM moves the entries to those that it assigns",)
+
+
+def _why_new_lids(fabric: Fabric, lmc: int, most: int) -> str:
+    """Why LIDs cannot be kept, "" where they can: all ports have as many, enough and not too many, none is shared."""
+    slots = fabric.endpoints
+    low, high = int(fabric.lmc[slots].min()), int(fabric.lmc[slots].max())
+    if not (fabric.lid[slots] > 0).all() or not (fabric.lid[fabric.first_slot[fabric.switches]] > 0).all():
+        return "the fabric has none"
+    if low < high:
+        return f"ports have LMCs of {low} to {high}"
+    if high < lmc:
+        return f"LMC {lmc} is needed"
+    if high > most:
+        return f"at most LMC {most} is allowed"
+    owned = np.flatnonzero(fabric.lid > 0)
+    first = np.sort(fabric.lid[owned].astype(np.int64) << 8 | fabric.lmc[owned])
+    ends = (first >> 8) + (1 << (first & 7))
+    return "some ports share a LID" if (ends[:-1] > first[1:] >> 8).any() else ""
 
 
 def _enough(fabric: Fabric, shape: Shape | None) -> int:

@@ -176,8 +176,8 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     offset : str, int or sequence of int
         A whole number: the same for all. ``0-0-1-1``: by the source's place among the endpoints at its switch, in the
         order of the switch's ports, again from the first where there are more. ``index``: that place itself.
-        ``group``: place · 2^LMC // endpoints at the switch. A sequence: one number for each endpoint. None may be
-        beyond the largest LMC; each counts modulo the number of LIDs that the destination has.
+        ``group``: place · 2^LMC // endpoints at the switch. A sequence: one number for each endpoint. None may reach
+        2^LMC for the largest LMC; each counts modulo the number of LIDs that the destination has.
 
     Returns
     -------

@@ -36,11 +36,11 @@ class Distances:
         order = np.argsort(head, kind="stable")
         first = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=nodes))])
         self._incoming = first.astype(np.int64), np.asarray(tail)[order].astype(np.int64)
-        self._queue = np.empty(nodes, np.int64)
+        self._nodes = nodes
         self._work = 10.0 * len(order) * times
 
     def __call__(self, goals: Any) -> Array:
         """The distance from every node to the nearest of `goals`, -1 where there is no way; int64, shape (nodes,)."""
-        far = np.empty_like(self._queue)
-        run(distances_to, self._work, np.asarray(goals, np.int64), *self._incoming, far, self._queue)
+        far, queue = np.empty(self._nodes, np.int64), np.empty(self._nodes, np.int64)
+        run(distances_to, self._work, np.asarray(goals, np.int64), *self._incoming, far, queue)
         return far

@@ -47,6 +47,11 @@ class Routing:
         self.topology = topology
         self.spec = spec
 
+    @property
+    def skipped(self) -> int:
+        """How many ordered pairs have no path, or paths for a share of their packets only."""
+        return 0
+
     def __str__(self) -> str:
         return self.spec
 

@@ -43,6 +43,7 @@ class Claim:
     channels: list[Any]
     sources: dict[str, str]
     digest_holds: bool
+    skipped: Any = None  # pairs that are left out, where the claim says so
 
     @property
     def witness(self) -> list[tuple[int, int, Fraction]]:
@@ -98,6 +99,7 @@ def read_claim(made: dict[str, Any]) -> Claim:
         generators=_vectors(certificate, "generators"),
         channels=channels,
         sources=_get(certificate, "sources", dict),
+        skipped=made.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(made),
     )
 
