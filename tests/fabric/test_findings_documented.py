@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "fabric.md"
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
-    """All words with a hyphen or without that stand in the code, but not in docstrings or messages."""
+    """All texts that stand in the code."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
