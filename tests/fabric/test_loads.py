@@ -139,7 +139,7 @@ def test_rules_for_the_offset() -> None:
         with pytest.raises(SpecError, match="write an offset from 0 to 127"):
             offsets_of(topology, wrong)
     for sequence in ([1, 2], [0.5] * 4, [-1, 0, 0, 0], []):
-        with pytest.raises(RoutingError, match="4 whole numbers from 0, one for each endpoint"):
+        with pytest.raises(RoutingError, match="4 whole numbers from 0, one for each terminal"):
             offsets_of(topology, sequence)
     for beyond in ("4", "128", 4, "0-4", [0, 0, 0, 4]):
         with pytest.raises(RoutingError, match=r"is beyond what fabric:by hand has: 4 LIDs \(LMC 2\)"):

@@ -1,7 +1,7 @@
 """Kernels: where forwarding tables lead.
 
 ``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` says what is at the other end of its cable: the node of
-a switch, -1 for no cable, -2 for something that is neither a switch nor an endpoint, -3 - e for endpoint e.
+a switch, -1 for no cable, -3 - e for end e of those between which packets go, -2 for anything else.
 ``row[v]`` is the row of a switch in the tables, -1 for none, and ``out[lid, row]`` a port, 255 for none.
 """
 

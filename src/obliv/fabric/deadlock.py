@@ -112,7 +112,7 @@ def _alone(fabric: Fabric, traces: Traces) -> Array:
     """For every column the leaf where its endpoint is the only one, -1 where it has company: none sends to itself."""
     place = np.full(fabric.nodes, -1)
     place[traces.leaf] = np.arange(len(traces.leaf))
-    leaf = place[fabric.node_of[fabric.peer[fabric.endpoints]]]
+    leaf = place[fabric.node_of[fabric.peer[traces.ends]]]
     several = np.append(np.bincount(leaf[leaf >= 0], minlength=len(traces.leaf)) > 1, False)  # the last for leaf -1
     leaf[several[leaf]] = -1
     return np.asarray(leaf[traces.endpoint])

@@ -58,11 +58,11 @@ class FabricLoads(PairLoads):
 
     def weights(self, channel: int) -> Weights:
         n, topology = self.terminals, self.topology
-        if topology.tail[channel] < n:
-            sent = self._sent(int(topology.tail[channel]))
-            return _star(np.array([topology.tail[channel]]), sent, by_row=True)
-        if topology.head[channel] < n:
-            return _star(np.array([topology.head[channel]]), self._taken(int(topology.head[channel])), by_row=False)
+        tail, head = int(topology.tail[channel]), int(topology.head[channel])
+        if tail < topology.hosts:
+            return self._star(tail, by_row=True)
+        if head < topology.hosts:
+            return self._star(head, by_row=False)
         start, pair, times = self._entries
         part = slice(int(start[channel]), int(start[channel + 1]))
         r, d = np.divmod(pair[part], n)
@@ -79,6 +79,20 @@ class FabricLoads(PairLoads):
             row_members=(np.concatenate([begin, [int(size.sum())]]), ids[np.repeat(ptr[rows], size) + inside]),
             column_members=(np.arange(len(columns) + 1), columns.astype(np.int64)),
         )
+
+    def _star(self, host: int, by_row: bool) -> Weights:
+        """The weights of a host's own cable: nothing where it is not a terminal."""
+        end = int(self._number_of[host])
+        if end < 0:
+            return _star(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
+        return _star(np.array([end]), self._sent(end) if by_row else self._taken(end), by_row)
+
+    @cached_property
+    def _number_of(self) -> Array:
+        """The terminal's number of every host, -1 for those that are not terminals."""
+        number = np.full(self.topology.hosts, -1, np.int64)
+        number[self.topology.terminals] = np.arange(self.terminals)
+        return number
 
     def _sent(self, source: int) -> Array:
         """How many of its ways to every destination arrive."""
@@ -132,9 +146,9 @@ class FabricLoads(PairLoads):
 
     @cached_property
     def _own_channels(self) -> tuple[Array, Array]:
-        """The channels from and to every endpoint."""
+        """The channels from and to every terminal."""
         topology = self.topology
-        ends = topology.fabric.endpoints
+        ends = topology.ends
         return topology.channel_of[ends], topology.channel_of[topology.fabric.peer[ends]]
 
     def totals(self) -> Array:

@@ -50,6 +50,17 @@ class FabricTopology(Topology):
     node_at: Array = None  # type: ignore[assignment]
     reference: Fraction | None = None
 
+    @property
+    def hosts(self) -> int:
+        """How many nodes are endpoints: those before the switches, terminals or not."""
+        return len(self.fabric.endpoints)
+
+    @property
+    def ends(self) -> Array:
+        """The slot of every terminal, shape (terminals,)."""
+        ends: Array = self.fabric.endpoints[self.terminals]
+        return ends
+
     def port_name(self, slot: int) -> str:
         """A port in words: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"

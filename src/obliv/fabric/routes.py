@@ -35,7 +35,7 @@ class Routes:
     traces : Traces
     denominator : int
         How many ways a pair has, equally likely; some may be the same.
-    class_of : int64 array, shape (endpoints,)
+    class_of : int64 array, shape (terminals,)
     node, leaf : int arrays, shape (classes,)
         Where a class starts: a node of the fabric, and its number among the leaf switches; -1 for an endpoint without.
     low, high : int64 arrays, shape (classes,)
@@ -69,7 +69,7 @@ class Routes:
     def ways(self) -> Ways:
         """What kernels take of classes, LIDs, cables and tables."""
         traces, wires, topology = self.traces, self.wires, self.topology
-        classes = self.class_of, topology.fabric.endpoints, self.node, self.leaf, self.low, self.high
+        classes = self.class_of, wires.ends, self.node, self.leaf, self.low, self.high
         lids = traces.first_column, traces.lid, traces.code
         return Ways(*classes, *lids, wires.first, wires.to, wires.row, self.tables.out, topology.channel_of)
 
@@ -80,7 +80,7 @@ class Routes:
 
     @cached_property
     def delivered(self) -> Array | None:
-        """How many ways of each class to each endpoint arrive, shape (classes, endpoints); None where all do.
+        """How many ways of each class to each terminal arrive, shape (classes, terminals); None where all do.
 
         What a source sends to itself does not count.
         """
@@ -94,9 +94,11 @@ class Routes:
         for r in np.flatnonzero(~direct).tolist():
             for o in range(int(self.low[r]), int(self.high[r])):
                 found[r] += arrives[self.leaf[r], first + o % size]
-        to = self.wires.to[self.topology.fabric.endpoints]
+        to = self.wires.to[self.wires.ends]
         for r in np.flatnonzero(direct).tolist():
-            found[r, -3 - to[self.members[1][self.members[0][r]]]] = self.denominator
+            other = -3 - to[self.members[1][self.members[0][r]]]
+            if other >= 0:
+                found[r, other] = self.denominator
         ptr, ids = self.members
         alone = ids[ptr[:-1][np.diff(ptr) == 1]]
         own = found[self.class_of[alone], alone]
@@ -139,9 +141,14 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
         See :func:`offsets_of`, or ``spread``: all LIDs of a destination alike.
     """
     fabric = topology.fabric
-    wires = wiring(fabric, tables)
+    if topology.terminals.max() >= topology.hosts:
+        raise RoutingError(
+            f"{topology.name_of(int(topology.terminals.max()))} is a switch: tables lead from host to host, "
+            "so that only hosts can be terminals"
+        )
+    ends = topology.ends
+    wires = wiring(fabric, tables, ends)
     traces = trace_all(fabric, tables, wires)
-    ends = fabric.endpoints
     beside = fabric.node_of[fabric.peer[ends]]
     number = np.full(fabric.nodes, -1, np.int64)
     number[traces.leaf] = np.arange(len(traces.leaf))
@@ -176,27 +183,27 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     offset : str, int or sequence of int
         A whole number: the same for all. ``0-0-1-1``: by the source's place among the endpoints at its switch, in the
         order of the switch's ports, again from the first where there are more. ``index``: that place itself.
-        ``group``: place · 2^LMC // endpoints at the switch. A sequence: one number for each endpoint. None may reach
+        ``group``: place · 2^LMC // endpoints at the switch. All endpoints count there, terminals or not. A sequence:
+        one number for each terminal. None may reach
         2^LMC for the largest LMC; each counts modulo the number of LIDs that the destination has.
 
     Returns
     -------
-    int64 array, shape (endpoints,)
+    int64 array, shape (terminals,)
 
     Raises
     ------
     SpecError, RoutingError
         If it is none of these.
     """
-    fabric = topology.fabric
-    ends = fabric.endpoints
-    most = 1 << int(fabric.lmc[ends].max())
+    ends = topology.ends
+    most = 1 << int(topology.fabric.lmc[ends].max())
     if not isinstance(offset, str | int):
         own = np.asarray(list(offset))
         if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0:
-            raise RoutingError(f"offsets are {len(ends)} whole numbers from 0, one for each endpoint")
+            raise RoutingError(f"offsets are {len(ends)} whole numbers from 0, one for each terminal")
         return _offered(own.astype(np.int64), most, topology.spec)
-    place, count = _places(topology)
+    place, count = (each[topology.terminals] for each in _places(topology))
     word = str(offset).strip()
     if word == "group":
         return np.asarray(place * most // count)

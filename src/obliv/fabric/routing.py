@@ -74,8 +74,8 @@ class FabricRouting(Routing):
         if source == destination:
             return
         routes = self.routes
-        r = int(routes.class_of[source])
-        columns = routes.columns(r, destination)
+        r = int(routes.class_of[self._terminal(source)])
+        columns = routes.columns(r, self._terminal(destination))
         found: dict[tuple[int, ...], int] = {}
         for k in columns.tolist():
             way = self._way(source, destination, r, k)
@@ -102,6 +102,21 @@ class FabricRouting(Routing):
             node = int(to[slot])
         return tuple(channels)
 
+    def _terminal(self, node: int) -> int:
+        """The terminal's number of a node."""
+        number = int(self._number_of[node]) if 0 <= node < len(self._number_of) else -1
+        if number < 0:
+            raise RoutingError(f"{self.topology.name_of(node)} is not a terminal of {self.topology.spec}")
+        return number
+
+    @cached_property
+    def _number_of(self) -> Any:
+        """The terminal's number of every node, -1 for nodes that are not terminals."""
+        topology = self.topology
+        number = np.full(topology.nodes, -1, np.int64)
+        number[topology.terminals] = np.arange(len(topology.terminals))
+        return number
+
     def _loads(self, progress: Callable[[float], None] | None) -> FabricLoads:
         if not self.skip:
             self.require_all()
@@ -124,11 +139,11 @@ class FabricHops(FabricRouting, HopRouting):
         topology, routes = self.topology, self.routes
         if node == destination:
             return []
-        if node < len(topology.terminals):
+        if node < topology.hosts:
             return [int(topology.channel_of[topology.fabric.endpoints[node]])]
         switch = self._switch_at[node]
         row = routes.wires.row
-        lid = int(routes.traces.lid[routes.columns(0, destination)[0]])
+        lid = int(routes.traces.lid[routes.columns(0, self._terminal(destination))[0]])
         if row[switch] < 0 or not 0 < lid < routes.tables.out.shape[1]:
             return []
         slot = topology.fabric.slot(switch, int(routes.tables.out[row[switch], lid]))
@@ -138,10 +153,10 @@ class FabricHops(FabricRouting, HopRouting):
     def next_channels(self, node: Any, destination: Any) -> Any:
         """The channels by which nodes send on what is for terminals, -1 for none; arrays of nodes of the topology."""
         topology, routes = self.topology, self.routes
-        hosts = len(topology.terminals)
+        hosts = topology.hosts
         switch = np.maximum(np.array(self._switch_at)[node], 0)
         row = routes.wires.row[switch]
-        lid = self._lid_of[destination]
+        lid = self._lid_of[self._number_of[destination]]
         known = (row >= 0) & (lid > 0) & (lid < routes.tables.out.shape[1])
         port = routes.tables.out[np.where(known, row, 0), np.where(known, lid, 0)].astype(np.int64)
         first, end = topology.fabric.first_slot[switch], topology.fabric.first_slot[switch + 1]
@@ -159,7 +174,7 @@ class FabricHops(FabricRouting, HopRouting):
     @cached_property
     def _switch_at(self) -> list[int]:
         """The fabric's node of every node of the topology, -1 for endpoints."""
-        return [-1] * len(self.topology.terminals) + [int(node) for node in self.topology.fabric.switches]
+        return [-1] * self.topology.hosts + [int(node) for node in self.topology.fabric.switches]
 
 
 def fabric_routing(

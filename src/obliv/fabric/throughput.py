@@ -101,7 +101,7 @@ def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
 def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[BusyCable, ...]:
     topology, loads = routing.topology, routing.pair_loads()
     under = loads.under(traffic)
-    own = (topology.tail < traffic.terminals) | (topology.head < traffic.terminals)
+    own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
     made = []
     for c in sorted(range(len(under)), key=lambda c: (-under[c], bool(own[c]), c))[:count]:
         if not under[c]:

@@ -54,9 +54,13 @@ _WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """Cables and tables as kernels take them; see :mod:`obliv.fabric._trace_kernels`."""
+    """Cables and tables as kernels take them; see :mod:`obliv.fabric._trace_kernels`.
+
+    `ends` are the slots between which packets go, all endpoints or a choice of them.
+    """
 
     fabric: Fabric
+    ends: Array
     first: Array
     to: Array
     row: Array
@@ -69,14 +73,15 @@ class Wiring:
 
     @cached_property
     def leaves(self) -> Array:
-        """The switches with an endpoint, in the order of the fabric."""
-        beside = self.fabric.peer[self.fabric.endpoints]
+        """The switches with one of the ends, in the order of the fabric."""
+        beside = self.fabric.peer[self.ends]
         nodes = np.unique(self.fabric.node_of[beside])
         return nodes[np.isin(nodes, self.fabric.switches)]
 
 
-def wiring(fabric: Fabric, tables: Tables) -> Wiring:
-    """Cables and tables as kernels take them."""
+def wiring(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Wiring:
+    """Cables and tables as kernels take them, for packets between some slots; default all endpoints."""
+    ends = fabric.endpoints if ends is None else ends
     is_switch = np.zeros(fabric.nodes, np.bool_)
     is_switch[fabric.switches] = True
     to = np.full(len(fabric.peer), -1, np.int32)
@@ -84,13 +89,13 @@ def wiring(fabric: Fabric, tables: Tables) -> Wiring:
     other = fabric.node_of[fabric.peer[cabled]]
     to[cabled] = np.where(is_switch[other], other, -2)
     number = np.full(len(fabric.peer), -1, np.int64)
-    number[fabric.endpoints] = np.arange(len(fabric.endpoints))
+    number[ends] = np.arange(len(ends))
     mine = number[fabric.peer[cabled]]
     to[cabled[mine >= 0]] = -3 - mine[mine >= 0]
     row = np.full(fabric.nodes, -1, np.int32)
     row[tables.switch] = np.arange(len(tables.switch))
     row[~is_switch] = -1
-    return Wiring(fabric, fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))
+    return Wiring(fabric, ends, fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))
 
 
 class Trace(NamedTuple):
@@ -186,16 +191,19 @@ class Traces:
 
     Parameters
     ----------
+    ends : int64 array, shape (endpoints,)
+        The slots of the endpoints.
     leaf : int array, shape (leaves,)
         Switches with an endpoint, as nodes of the fabric.
     endpoint, offset, lid : int arrays, shape (columns,)
-        An endpoint's place among :attr:`Fabric.endpoints`, and one of its LIDs, which is `offset` above its first.
+        An endpoint's place among `ends`, and one of its LIDs, which is `offset` above its first.
     first_column : int64 array, shape (endpoints + 1,)
         Where each endpoint's columns begin.
     code : uint8 array, shape (leaves, columns)
         An :class:`Ending`.
     """
 
+    ends: Array
     leaf: Array
     endpoint: Array
     offset: Array
@@ -205,7 +213,7 @@ class Traces:
 
 
 def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Traces:
-    """Follow the tables from every leaf switch to every LID of every endpoint.
+    """Follow the tables from every leaf switch to every LID of every endpoint, or of the ends of the wiring.
 
     Parameters
     ----------
@@ -224,7 +232,7 @@ def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Tr
         If LMCs are out of range.
     """
     wires = wires or wiring(fabric, tables)
-    ends = fabric.endpoints
+    ends = wires.ends
     lmc = fabric.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
         raise RoutingError(f"an LMC of {lmc.max() if lmc.max() > 7 else lmc.min()}: they go from 0 to 7")
@@ -237,7 +245,7 @@ def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Tr
     require_memory(float(len(leaf)) * len(lid), f"how the ways of {fabric.name} end")
     code = np.empty((len(leaf), len(lid)), np.uint8)
     run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, *wires.arrays, code)
-    return Traces(leaf, endpoint, offset, lid, first_column, code)
+    return Traces(ends, leaf, endpoint, offset, lid, first_column, code)
 
 
 door(__name__, trace)

@@ -67,7 +67,7 @@ def worst(
     kept["names"] = names
     return FabricWorst(
         **kept,
-        terminal_names=topology.labels[: len(topology.terminals)],
+        terminal_names=tuple(topology.labels[v] for v in topology.terminals.tolist()),
         crossing=_crossing(routing, result),
         hottest=hottest_cables(loads, hottest) if result.channel else (),
         skipped=skipped,
@@ -97,7 +97,7 @@ def hottest_cables(loads: FabricLoads, count: int = 10) -> tuple[HotCable, ...]:
     speeds = topology.bandwidth or (Fraction(1),) * topology.channels
     share = loads.uniform(rates.supply)
     ends = len(topology.terminals)
-    own = (topology.tail < ends) | (topology.head < ends)
+    own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
     upper = [int(bound) / speed for bound, speed in zip(bounds, speeds, strict=True)]
     even = [int(each) / speed for each, speed in zip(share, speeds, strict=True)]
     order = sorted(range(topology.channels), key=lambda c: (-upper[c], -even[c], bool(own[c]), c))
@@ -143,7 +143,8 @@ def _crossing(routing: FabricRouting, result: WorstCase) -> tuple[tuple[int, int
     else:
         sent = list(enumerate(result.permutation or ()))
     at = result.channel["id"]
-    return tuple((s, d) for s, d in sent if any(at in channels for channels, _ in routing.paths(s, d)))
+    node = routing.topology.terminals.tolist()
+    return tuple((s, d) for s, d in sent if any(at in channels for channels, _ in routing.paths(node[s], node[d])))
 
 
 door(__name__, worst)

@@ -24,9 +24,9 @@ Array = npt.NDArray[Any]
 class UpDown(HopRouting):
     """Up*/down* by destination: down as soon as a way down leads there, else up; equal splits over the shortest.
 
-    The roots of a fat tree are its own. Elsewhere they are the nodes farthest from all terminals, or, where every node
-    is a terminal, the first node of least eccentricity; nodes nearer to the roots, or as near with lower numbers, are
-    higher. Free of deadlock with one virtual channel.
+    The roots of a fat tree are its own. Elsewhere they are the nodes farthest from all terminals; where every node is a
+    terminal, or those roots do not connect all terminals, the first node of least eccentricity is the only root. Nodes
+    nearer to the roots, or as near with lower numbers, are higher. Free of deadlock with one virtual channel.
     """
 
     def __init__(self, topology: Topology, spec: str = "updown") -> None:
@@ -40,16 +40,12 @@ class UpDown(HopRouting):
         if isinstance(topology, Tree):
             return np.array([topology.level_of(v) for v in range(topology.nodes)])
         far = Distances(topology.nodes, topology.head, topology.tail, topology.nodes)  # along channels
-        if topology.all_terminals:
-            roots = [int(np.argmin([far([v]).max() for v in range(topology.nodes)]))]
-        else:
+        if len(topology.terminals) < topology.nodes:
             near = far(topology.terminals)
-            roots = np.flatnonzero(near == near.max()).tolist()
-        depth = far(roots)
-        order = np.lexsort((np.arange(topology.nodes), depth))
-        rank: Array = np.empty(topology.nodes, np.int64)
-        rank[order] = np.arange(topology.nodes)[::-1]
-        return rank
+            rank = _heights(far(np.flatnonzero(near == near.max())))
+            if _connects(topology, rank):
+                return rank
+        return _heights(far([int(np.argmin([far([v]).max() for v in range(topology.nodes)]))]))
 
     @cached_property
     def _up(self) -> Array:
@@ -94,3 +90,29 @@ class UpDown(HopRouting):
         return [
             c for c in channels if rank[head[c]] > rank[node] and hops[node] > 0 and hops[head[c]] == hops[node] - 1
         ]
+
+
+def _heights(depth: Array) -> Array:
+    """Different heights for all nodes: the less deep the higher, of equally deep ones the lower number."""
+    order = np.lexsort((np.arange(len(depth)), depth))
+    rank: Array = np.empty(len(depth), np.int64)
+    rank[order] = np.arange(len(depth))[::-1]
+    return rank
+
+
+def _connects(topology: Topology, rank: Array) -> bool:
+    """Whether a way up and down leads from every terminal to every other."""
+    first, head = topology.first_channel.tolist(), topology.head.tolist()
+    ends = sum(1 << v for v in topology.terminals.tolist())
+    below = [0] * topology.nodes  # terminals that are reached down from a node, as bits
+    for v in np.argsort(rank, kind="stable").tolist():
+        below[v] = 1 << v & ends
+        for c in range(first[v], first[v + 1]):
+            if rank[head[c]] < rank[v]:
+                below[v] |= below[head[c]]
+    reached = below  # up and down
+    for v in np.argsort(-rank, kind="stable").tolist():
+        for c in range(first[v], first[v + 1]):
+            if rank[head[c]] > rank[v]:
+                reached[v] |= reached[head[c]]
+    return all(reached[v] == ends for v in topology.terminals.tolist())

@@ -174,16 +174,26 @@ class Topology:
         )
 
     def with_terminals(self, nodes: Sequence[int]) -> Self:
-        """The same network in which only `nodes` inject and take packets, one per cycle each."""
+        """The same network in which only `nodes` inject and take packets, in this order.
+
+        Nodes that are terminals already keep their rates; the others send and take one packet per cycle.
+        """
+        chosen = _whole_numbers(nodes, f"{self.spec}: terminals are node numbers").astype(np.int32)
+        injection, ejection = (self._rates_at(chosen, rates) for rates in (self.injection, self.ejection))
         return dataclasses.replace(
             self,
-            spec=f"{self.spec} with {len(nodes)} terminals",
-            terminals=_whole_numbers(nodes, f"{self.spec}: terminals are node numbers").astype(np.int32),
-            injection=(),
-            ejection=(),
+            spec=f"{self.spec} with {len(chosen)} terminals",
+            terminals=chosen,
+            injection=injection,
+            ejection=ejection,
             capacity_load=None,
             translations=(),
         )
+
+    def _rates_at(self, nodes: IntArray, rates: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        """The rates of nodes, one for those that are not terminals."""
+        rate_of = dict(zip(self.terminals.tolist(), rates, strict=False))
+        return tuple(rate_of.get(node, Fraction(1)) for node in nodes.tolist()) if rates else ()
 
 
 def build(

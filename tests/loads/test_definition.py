@@ -1,0 +1,187 @@
+"""Loads are the sums over paths: every routing and every kind of pair loads, whatever the terminals.
+
+The law is checked on the network as it is, with its terminals in another order, on a subset of them, with unequal rates
+and with unequal bandwidths.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from fabric.by_hand import random_fabric, random_tables
+from obliv.errors import InputError
+from obliv.fabric.average import average
+from obliv.fabric.bisection import bisection
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.network import network
+from obliv.fabric.routing import fabric_routing
+from obliv.fabric.shifts import shifts
+from obliv.fabric.throughput import throughput
+from obliv.fabric.worst import worst
+from obliv.loads.others import without_self
+from obliv.loads.pair_loads import PairLoads
+
+GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
+TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"
+ROUTINGS = {
+    "mesh:3x3": GRID,
+    "torus:3x3": GRID,
+    "torus:4x2": "dor romm valiant ival o1turn ecmp",
+    "mesh:2x2x2": "dor:order=2-0-1 romm valiant ecmp",
+    "hypercube:3": "dor romm valiant ecmp",
+    "ring:5": "dor valiant shortest ecmp updown",
+    "hyperx:3x2": "dor valiant ecmp",
+    "random-regular:n=8,d=3,seed=1": "shortest ecmp updown valiant 1/3*shortest+2/3*ecmp",
+    "kautz:2,2": "shortest ecmp valiant",
+    "fattree:4,2": f"{TREE} osrm2 osrm2-c osrmn",
+    "fattree:4,3": "omrmn osrm-k:2 osrm3 osrm3-d osrmn dmodk 1/2*dmodk+1/2*smodk",
+    "xgft:2;2,3;1,2": "omrmn dmodk ecmp",
+}
+CASES = [(topology, routing) for topology, routings in ROUTINGS.items() for routing in routings.split()]
+
+
+def _order(topology: Any) -> Any:
+    nodes = topology.terminals.tolist()
+    random.Random(1).shuffle(nodes)
+    return topology.with_terminals(nodes)
+
+
+def _subset(topology: Any) -> Any:
+    nodes = topology.terminals.tolist()
+    return topology.with_terminals(random.Random(2).sample(nodes, 1 + len(nodes) // 2))
+
+
+def _rates(topology: Any) -> Any:
+    chance, n = random.Random(3), len(topology.terminals)
+    injection, ejection = ([Fraction(chance.randint(1, 3), 2) for _ in range(n)] for _ in range(2))
+    return _order(topology.with_rates(injection, ejection))
+
+
+def _bandwidths(topology: Any) -> Any:
+    chance = random.Random(4)
+    speeds = tuple(Fraction(chance.randint(1, 4), 3) for _ in range(topology.channels))
+    return dataclasses.replace(topology, spec=f"{topology.spec} with bandwidths", bandwidth=speeds, capacity_load=None)
+
+
+VARIANTS = {"as it is": lambda topology: topology, "order": _order, "subset": _subset, "rates": _rates}
+VARIANTS["bandwidths"] = _bandwidths
+
+
+def check_law(routing: Any, loads: PairLoads) -> None:
+    """Loads under permutations, a random matrix and uniform traffic, and every weight, against the paths."""
+    topology = routing.topology
+    nodes = topology.terminals.tolist()
+    n = len(nodes)
+    crossed: dict[tuple[int, int], dict[int, Fraction]] = {}
+    for i, s in enumerate(nodes):
+        for j, d in enumerate(nodes):
+            used = crossed[i, j] = {}
+            for channels, chance in routing.paths(s, d):
+                for c in channels:
+                    used[c] = used.get(c, Fraction(0)) + chance
+    speeds = topology.bandwidth or (Fraction(1),) * topology.channels
+    chance = random.Random(5)
+    matrix = [[Fraction(chance.randint(0, 3), 3 * n) for _ in range(n)] for _ in range(n)]
+    image = chance.sample(range(n), n)
+    permutation = [[Fraction(int(image[i] == j)) for j in range(n)] for i in range(n)]
+    uniform = [[Fraction(1, n)] * n for _ in range(n)]
+    for traffic, rows in (
+        (obliv.matrix(matrix), matrix),
+        (obliv.permutation(image), permutation),
+        (obliv.traffic("uniform", topology), uniform),
+    ):
+        right = [Fraction(0)] * topology.channels
+        for (i, j), used in crossed.items():
+            for c, share in used.items():
+                right[c] += rows[i][j] * share / speeds[c]
+        assert loads.under(traffic) == right, traffic
+    for c in range(topology.channels):
+        entries = {(int(i), int(j)): int(w) for i, j, w in zip(*loads.weights(c).spread(), strict=True)}
+        right_entries = {
+            pair: used[c] for pair, used in crossed.items() if used.get(c)
+        }  # over the whole denominator, zeros left out
+        assert {p: Fraction(w, loads.denominator) for p, w in entries.items() if w} == right_entries, c
+    total = sum((share for used in crossed.values() for share in used.values()), Fraction(0))
+    assert loads.hops() == total / n**2
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("spec", "word"), CASES)
+def test_loads_are_sums_over_paths(spec: str, word: str, variant: str) -> None:
+    topology = VARIANTS[variant](obliv.topology(spec))
+    try:
+        routing = obliv.routing(word, topology)
+    except InputError:
+        assert variant == "subset"  # rules of fat trees need all hosts
+        assert "tree" in spec or "xgft" in spec
+        return
+    check_law(routing, routing.pair_loads())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("offset", ["0", "group", "index", "spread"])
+@pytest.mark.parametrize("damage", [0, 4])
+def test_tables_of_fabrics_too(damage: int, offset: str, variant: str) -> None:
+    fabric = random_fabric(damage + 3, lmc=2)
+    tables = random_tables(fabric, 1, damage=damage)
+    topology = network(fabric)
+    hosts = topology.with_terminals(topology.terminals[:8].tolist())
+    routing = fabric_routing(VARIANTS[variant](hosts), tables, offset, missing="skip")
+    check_law(routing, routing.pair_loads())
+
+
+def test_the_order_of_hosts_once_gave_half_the_load() -> None:
+    tree = obliv.topology("fattree:4,2")
+    fabric = from_topology(tree)
+    topology = network(fabric).with_terminals([0, 2, 4, 6, 1, 3, 5, 7])
+    routing = fabric_routing(topology, tables_of(obliv.routing("dmodk", tree), fabric))
+    traffic = obliv.permutation([1, 0, 4, 3, 2, 5, 6, 7])
+    assert max(routing.pair_loads().under(traffic)) == 2
+    check_law(routing, routing.pair_loads())
+    check_law(Fraction(1, 2) * routing + Fraction(1, 2) * routing, routing.pair_loads())
+
+
+@pytest.mark.parametrize("variant", ["order", "subset"])
+def test_what_is_asked_of_fabrics_counts_their_terminals(variant: str) -> None:
+    tree = obliv.topology("fattree:4,2")
+    fabric = from_topology(tree)
+    whole = network(fabric)
+    topology = whole.with_terminals([6, 1, 0, 3, 7, 2][: 6 if variant == "order" else 4])
+    routing = fabric_routing(topology, tables_of(obliv.routing("dmodk", tree), fabric))
+    n, node = len(topology.terminals), topology.terminals.tolist()
+
+    def load(image: Sequence[int]) -> Fraction:
+        total = [Fraction(0)] * topology.channels
+        for i, j in enumerate(image):
+            for channels, chance in routing.paths(node[i], node[j]):
+                for c in channels:
+                    total[c] += chance
+        return max(total)
+
+    found = worst(routing)
+    assert found.channel_load == max(map(load, permutations(range(n)))) == load(found.permutation or ())
+    assert found.hottest[0].lower == found.channel_load
+    assert found.terminal_names == tuple(whole.labels[v] for v in node)
+    shifted = [load([(i + k) % n for i in range(n)]) for k in range(1, n)]
+    assert (shifts(routing).worst_load, shifts(routing).mean_load) == (max(shifted), sum(shifted) / (n - 1))
+    assert 1 <= average(routing, 50).channel_load.value <= found.channel_load
+    assert bisection(routing, 50).smallest <= 1
+    assert throughput(routing, "shift:1").patterns[0]["channel_load"] == shifted[0]
+
+
+def test_loads_between_different_terminals_only() -> None:
+    routing = obliv.routing("valiant", _subset(obliv.topology("mesh:3x3")))
+    whole, others = routing.pair_loads(), without_self(routing.pair_loads())
+    for c in range(routing.topology.channels):
+        right = whole.on_channel(c).toarray()
+        np.fill_diagonal(right, 0)
+        assert (others.on_channel(c).toarray() == right).all()
