@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from obliv.bufferless.direct import direct
-from obliv.bufferless.hot_potato import hot_potato
-from obliv.bufferless.instance import instance
-from obliv.bufferless.queues import queues
-from obliv.results.instance import Instance
+from obliv.bufferless.problems import instance
+from obliv.bufferless.schedulers.direct import direct
+from obliv.bufferless.schedulers.hot_potato import hot_potato
+from obliv.bufferless.schedulers.queues import queues
+from obliv.topologies.leveled.instances import Instance
 
 Made = Callable[[Instance, np.random.Generator], Any]
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.analysis.channels import solve_channels
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology
-from obliv.fabric.network import network
-from obliv.fabric.routing import fabric_routing
+from obliv.analysis.worst_case.channels import solve_channels
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.model import Fabric
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.tables import Tables
-from obliv.fabric.trace import trace_all
+from obliv.fabric.topology import network
 
 
 def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import obliv
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology
-from obliv.fabric.net import write_net
-from obliv.fabric.read import read_fabric, read_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.files.read import read_fabric, read_tables
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.model import Fabric
 
 
 def write_tables(fabric: Fabric, path: Path, spelling: str, many: int) -> None:

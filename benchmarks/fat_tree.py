@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import obliv
-from obliv.routing.tree_table import TreeTable
+from obliv.routings.trees.tables import TreeTable
 
 LIMITS = {24: (1.0, 0.5), 36: (4.0, 1.5), 48: (10.0, 2.0)}
 

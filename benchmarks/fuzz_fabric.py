@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "fabric")
 
 from mutations import PARSERS, fuzz
 
-from obliv.fabric._forwarding_kernels import read_entries
+from obliv.fabric.kernels.forwarding import read_entries
 
 _ROUND = 10_000
 

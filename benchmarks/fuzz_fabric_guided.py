@@ -17,8 +17,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "fabric"))
 
 with atheris.instrument_imports(include=["obliv.fabric"]):
-    from obliv.fabric.read import read_fabric, read_tables
-    from obliv.fabric.subnet import read_guid2lid
+    from obliv.fabric.files.opensm_subnet import read_guid2lid
+    from obliv.fabric.files.read import read_fabric, read_tables
 
 import mutations
 import spelled

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from obliv.bufferless.algorithms import schedule
-from obliv.bufferless.distributed import distributed
-from obliv.bufferless.frames import centralized_constants, distributed_constants, lg
-from obliv.bufferless.instance import instance
-from obliv.results.instance import Instance
+from obliv.bufferless.api import schedule
+from obliv.bufferless.frames.constants import centralized_constants, distributed_constants, lg
+from obliv.bufferless.frames.distributed import distributed
+from obliv.bufferless.problems import instance
+from obliv.topologies.leveled.instances import Instance
 
 Solver = Callable[[Instance, int], int]
 Draw = Callable[[int], Instance]

@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 import obliv
 from obliv import kernels
-from obliv.analysis.channels import solve_channels
+from obliv.analysis.worst_case.channels import solve_channels
 from obliv.matching.solve import maximum_weight
 
 
@@ -89,7 +89,7 @@ def random() -> None:
 
 def check() -> None:
     """Checking duals: nanoseconds per non-zero."""
-    from obliv.verify._kernels import add_block
+    from obliv.checker.kernels.flows import add_block
 
     topology = obliv.random_regular(1000, 8, seed=1)
     loads = obliv.ECMP(topology).pair_loads()

@@ -34,13 +34,13 @@ from unittest import mock
 import pytest
 
 import obliv
-from obliv import specs
 from obliv.cli import main
 from obliv.results import digest_of
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-REGISTRIES = (specs.topologies, specs.routings, specs.patterns)
+REGISTRIES = (TOPOLOGIES, ROUTINGS, PATTERNS)
 
 _FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -275,7 +275,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
-def test_every_name_stands_in_the_list_of_specs(registry: specs.Registry[Any]) -> None:
+def test_every_name_stands_in_the_list_of_specs(registry: Registry[Any]) -> None:
     page = (ROOT / "docs" / "specs.md").read_text(encoding="utf-8")
     for entry in registry:
         if entry.make.__module__.startswith("obliv."):

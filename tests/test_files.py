@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from obliv._util.files import read_bytes, unpacked, write_pieces, write_whole
+from obliv._util.text import plural, printable
 from obliv.errors import FileError
-from obliv.files import plural, printable, read_bytes, unpacked, write_pieces, write_whole
 
 
 def test_joined_compressed_files_are_read_to_the_end(tmp_path: Path) -> None:

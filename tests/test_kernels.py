@@ -28,13 +28,13 @@ def test_interpreted_equals_compiled(topology: str, routing: str, monkeypatch: p
         if limit:  # a kernel that was compiled before stays so: hide that
             monkeypatch.setattr(kernels, "run", lambda function, work, *args: function.python(*args))
             for module in (
-                "loads.enumerate",
+                "loads.enumerated",
                 "loads.stored",
                 "matching.solve",
-                "analysis.channels",
-                "routing.distances",
-                "verify.flows",
-                "verify.sums",
+                "analysis.worst_case.channels",
+                "routings.distances",
+                "checker.flows",
+                "checker.sums",
             ):
                 monkeypatch.setattr(f"obliv.{module}.run", kernels.run)
         else:

@@ -6,10 +6,10 @@ from typing import Any
 from PIL import Image
 
 from obliv import view
-from obliv.bufferless.algorithms import schedule
-from obliv.bufferless.instance import instance
+from obliv.bufferless.api import schedule
+from obliv.bufferless.problems import instance
 from obliv.results.schedule import Schedule
-from obliv.view.schedule_frame import CYCLE, tint
+from obliv.view.schedules.surroundings import CYCLE, tint
 from obliv.view.style import FAINT, INK, QUIET
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import obliv
 from obliv import view
-from obliv.fabric.generate import from_routing
+from obliv.fabric.generate.from_topology import from_routing
 
 
 def main() -> None:

@@ -15,8 +15,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -30,9 +28,7 @@ __all__ = [
     "TooLargeError",
     "TopologyError",
     "TrafficError",
-    "did_you_mean",
     "extra",
-    "require_memory",
 ]
 
 
@@ -95,46 +91,3 @@ class MissingExtraError(ObliviousError, ImportError):
 def extra(package: str, name: str) -> MissingExtraError:
     """The error that says which extra to install for `package`."""
     return MissingExtraError(f"this needs {package}: install it with  pip install 'obliv[{name}]'")
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt word: the nearest known ones, or all if few."""
-    words = sorted(known)
-    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(words)}" if words else "none is known"
-
-
-def require_memory(needed: float, what: str) -> None:
-    """Refuse a problem that would not fit in the memory that is free now.
-
-    Parameters
-    ----------
-    needed : float
-        Bytes that would be allocated.
-    what : str
-        What they are for, in the message.
-
-    Raises
-    ------
-    TooLargeError
-        If `needed` exceeds nine tenths of the free memory.
-    """
-    free = _free_memory()
-    if needed > 0.9 * free:
-        raise TooLargeError(
-            f"{what} would need about {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free: "
-            "choose a smaller network, or a routing with a compact form"
-        )
-
-
-def _free_memory() -> float:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return float(line.split()[1]) * 1024.0
-    except (OSError, ValueError, IndexError):
-        pass
-    return 8.0 * 2**30  # where the system does not say

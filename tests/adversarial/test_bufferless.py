@@ -22,8 +22,8 @@ import obliv
 import obliv.kernels
 from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.cli import main
-from obliv.topology.leveled import Leveled
-from obliv.topology.leveled import given as network_of
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.base import given as network_of
 
 from . import bufferless_oracle as oracle
 

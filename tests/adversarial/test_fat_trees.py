@@ -31,7 +31,7 @@ import obliv
 from adversarial import test_certificates
 from obliv.cli import main
 from obliv.results import digest_of
-from obliv.topology import tree_bounds
+from obliv.topologies import tree_bounds
 
 F = Fraction
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "reference" / "fat_tree.json"

@@ -722,19 +722,19 @@ def test_what_is_no_node_map(node_map: Any) -> None:
 
 
 def test_registering_again_and_using() -> None:
-    @obliv.topologies("adversarial-wheel")
+    @obliv.register_topology("adversarial-wheel")
     def wheel(n: int) -> Any:
         """A directed ring."""
         return obliv.build(f"adversarial-wheel:{n}", n, [(i, (i + 1) % n) for i in range(n)])
 
-    @obliv.routings("adversarial-forward")
+    @obliv.register_routing("adversarial-forward")
     class Forward(obliv.HopRouting):
         """Always forward."""
 
         def next_hops(self, node: int, destination: int) -> list[int]:
             return [node]
 
-    @obliv.patterns("adversarial-back")
+    @obliv.register_pattern("adversarial-back")
     def back(topology: Any) -> Any:
         """One back."""
         n = len(topology.terminals)

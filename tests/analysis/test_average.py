@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.analysis._average_kernels import largest_loads, random_permutations
-from obliv.analysis.pair_words import PairWords, pair_words
+from obliv.analysis.average._kernels import largest_loads, random_permutations
+from obliv.analysis.average.pair_words import PairWords, pair_words
 
 NETWORKS = [
     ("mesh:3x2", "u2turn"),

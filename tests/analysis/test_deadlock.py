@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import obliv
 import strategies
-from obliv.analysis._deadlock_graph import short_cycle
+from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
-from obliv.routing.cartesian import ProgramRouting
-from obliv.routing.routing import TwoPhase
+from obliv.routings.base import TwoPhase
+from obliv.routings.cartesian import ProgramRouting
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verbs" / "deadlock.md"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import obliv
-from obliv.analysis.disjoint_sets import (
+from obliv.analysis.ratios.disjoint_sets import (
     destination_set,
     destinations,
     is_disjoint,
@@ -19,7 +19,7 @@ from obliv.analysis.disjoint_sets import (
     source_set,
     sources,
 )
-from obliv.topology.tree_bounds import single_path_bound, theorem2, theorem3, theorem4, theorem5
+from obliv.topologies.tree_bounds import single_path_bound, theorem2, theorem3, theorem4, theorem5
 
 Pair = tuple[int, int]
 PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.analysis.disjoint import largest_disjoint
-from obliv.analysis.disjoint_sets import max_disjoint_size, max_disjoint_sizes
-from obliv.analysis.optimum import all_paths_worst
+from obliv.analysis.ratios.disjoint import largest_disjoint
+from obliv.analysis.ratios.disjoint_sets import max_disjoint_size, max_disjoint_sizes
+from obliv.analysis.ratios.optimum import all_paths_worst
 from obliv.loads.tree import TreeLoads
-from obliv.routing.tree import TreeRouting
+from obliv.routings.trees.base import TreeRouting
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "fat_tree.json"
 SPECS = {"MLID(smodk)": "mlid", "DMODK": "dmodk", "OSRM2": "osrm2", "OSRM3": "osrm3", "WSR0": "wsr"}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from instances import layered, line, walks
 
-from obliv.bufferless.instance import instance
-from obliv.results.instance import Instance
+from obliv.bufferless.problems import instance
 from obliv.results.schedule import Moves
+from obliv.topologies.leveled.instances import Instance
 
 
 def some_instance(rng: np.random.Generator) -> Instance:

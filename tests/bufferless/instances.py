@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv.results.instance import Instance
-from obliv.topology.leveled import Leveled
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.instances import Instance
 
 
 def layered(depth: int, width: int, degree: int, rng: np.random.Generator) -> Leveled:

@@ -5,16 +5,23 @@ import pytest
 from centralized_corpus import audit, one_by_one, some_constants, some_instance
 from instances import line
 
-import obliv.bufferless.centralized as centralized_module
-import obliv.bufferless.plan as plan_module
-from obliv.bufferless import _colour_kernels as colours
-from obliv.bufferless.centralized import centralized, planned_moves
-from obliv.bufferless.frames import Constants, assign, centralized_constants, compact, distributed_constants, lg
-from obliv.bufferless.instance import instance
-from obliv.bufferless.plan import delivery_times, plan
-from obliv.bufferless.tuned import smallest_frame
+import obliv.bufferless.frames.centralized as centralized_module
+import obliv.bufferless.frames.plan as plan_module
+from obliv.bufferless.frames.centralized import centralized, planned_moves
+from obliv.bufferless.frames.constants import (
+    Constants,
+    assign,
+    centralized_constants,
+    compact,
+    distributed_constants,
+    lg,
+)
+from obliv.bufferless.frames.plan import delivery_times, plan
+from obliv.bufferless.frames.tuned import smallest_frame
+from obliv.bufferless.kernels import colours
+from obliv.bufferless.problems import instance
 from obliv.errors import InputError
-from obliv.results.instance import Instance
+from obliv.topologies.leveled.instances import Instance
 
 # N, C, D, lower bound, lambda, s, chi, tau, routing time with one vector of sets of seed 0
 PAPER = {
@@ -104,7 +111,7 @@ def test_empty_sets_are_left_out():
 
 def literal(made: Instance, sets, lam, segments, rank) -> tuple[list, list] | None:
     """Colours and homes as the definitions have them: a graph for every set, group and frame, packet by packet."""
-    from obliv.bufferless.frames import group_frames
+    from obliv.bufferless.frames.constants import group_frames
 
     places = assign(made.level, made.length, lam, group_frames(made.dilation, lam))
     level, goal = made.level.tolist(), (made.level + made.length).tolist()

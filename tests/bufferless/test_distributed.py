@@ -8,16 +8,16 @@ import pytest
 from instances import layered, line, walks
 
 import obliv
-from obliv.bufferless import boats, distributed, stepped
-from obliv.bufferless.boats import ride
-from obliv.bufferless.distributed import distributed as route
-from obliv.bufferless.frames import Constants, draw_sets, group_frames
-from obliv.bufferless.rounds import simulate
-from obliv.bufferless.waves import Waves, waves
+from obliv.bufferless.frames import boats, distributed, stepped
+from obliv.bufferless.frames.boats import ride
+from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
+from obliv.bufferless.frames.distributed import distributed as route
+from obliv.bufferless.frames.rounds import simulate
+from obliv.bufferless.frames.waves import Waves, waves
 from obliv.errors import InputError
-from obliv.results.instance import Instance
 from obliv.results.schedule import Moves
-from obliv.topology.leveled import Leveled
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.instances import Instance
 
 COMPILED = 1e9  # more work than is ever run without compiler
 

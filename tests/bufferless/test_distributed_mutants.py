@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from instances import layered, line, walks
 
-from obliv.bufferless.frames import Constants, draw_sets, group_frames
-from obliv.bufferless.rounds import FAULTS, Variant, simulate
-from obliv.bufferless.waves import Waves, waves
+from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
+from obliv.bufferless.frames.rounds import FAULTS, Variant, simulate
+from obliv.bufferless.frames.waves import Waves, waves
 from obliv.errors import InputError
-from obliv.results.instance import Instance
+from obliv.topologies.leveled.instances import Instance
 
 
 def game_of(instance: Instance, lam: int, chi: int, s: int, rng: np.random.Generator) -> Waves:

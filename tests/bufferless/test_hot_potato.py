@@ -11,12 +11,12 @@ import pytest
 from instances import layered, line, walks
 from test_direct import EMPTY
 
-from obliv.bufferless import hot_potato as module
-from obliv.bufferless.hot_potato import PRIORITIES, hot_potato
-from obliv.bufferless.instance import instance
-from obliv.bufferless.run import Run
+from obliv.bufferless.moves import Run
+from obliv.bufferless.problems import instance
+from obliv.bufferless.schedulers import hot_potato as module
+from obliv.bufferless.schedulers.hot_potato import PRIORITIES, hot_potato
 from obliv.errors import InputError
-from obliv.results.instance import Instance
+from obliv.topologies.leveled.instances import Instance
 
 Link = tuple[int, bool]  # an edge, and whether upwards
 Key = Callable[[int, int, int, int], Any]  # of entered, remaining, tie, now

@@ -13,13 +13,13 @@ import pytest
 from instances import layered, line, walks
 
 import obliv
-from obliv.bufferless import _path_kernels
-from obliv.bufferless.grid_paths import between
-from obliv.bufferless.instance import instance, load_instance
-from obliv.bufferless.orient import instances, oriented
+from obliv.bufferless.kernels import paths as _path_kernels
+from obliv.bufferless.orientations import instances, oriented
+from obliv.bufferless.paths.grids import between
+from obliv.bufferless.problems import instance, load_instance
 from obliv.errors import FileError, InputError
-from obliv.results import _instance_kernels
-from obliv.results.instance import Instance
+from obliv.topologies.leveled import _kernels as _instance_kernels
+from obliv.topologies.leveled.instances import Instance
 
 TABLES = [  # of the published tables: packets, congestion, dilation, lower bound
     ("butterfly:4", "random", {}, 16, 2, 4, 5),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from centralized_corpus import some_instance
 
-from obliv.bufferless import _step_kernels as steps
-from obliv.bufferless.instance import instance
-from obliv.bufferless.plan import plan
-from obliv.bufferless.stepping import Variant, simulate
+from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.stepping import Variant, simulate
+from obliv.bufferless.kernels import steps
+from obliv.bufferless.problems import instance
 
 # how many of 700 instances at least show it (about half of those that did), and how
 MUTANTS = {

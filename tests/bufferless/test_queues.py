@@ -9,11 +9,11 @@ import pytest
 from instances import layered, line, walks
 from test_direct import EMPTY, small
 
-from obliv.bufferless import queues as module
-from obliv.bufferless.instance import instance
-from obliv.bufferless.queues import PRIORITIES, queues
+from obliv.bufferless.problems import instance
+from obliv.bufferless.schedulers import queues as module
+from obliv.bufferless.schedulers.queues import PRIORITIES, queues
 from obliv.errors import InputError
-from obliv.results.instance import Instance
+from obliv.topologies.leveled.instances import Instance
 
 # what a packet's key is made of: when it came, edges left
 KEYS = {

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from obliv._util.codec import unpack_array
 from obliv.bufferless import instance, instances, schedule, schedules
-from obliv.results.saved import unpack_array
-from obliv.verify import check
+from obliv.checker.verify import verify as check
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "schedules.md"
 

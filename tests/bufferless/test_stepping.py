@@ -5,13 +5,13 @@ import pytest
 from centralized_corpus import audit, one_by_one, some_constants, some_instance
 from instances import line
 
-import obliv.bufferless.stepping as stepping_module
-from obliv.bufferless import _step_kernels as steps
-from obliv.bufferless.centralized import planned_moves
-from obliv.bufferless.instance import instance
-from obliv.bufferless.plan import delivery_times, plan
-from obliv.bufferless.stepping import simulate
-from obliv.results.instance import Instance
+import obliv.bufferless.frames.stepping as stepping_module
+from obliv.bufferless.frames.centralized import planned_moves
+from obliv.bufferless.frames.plan import delivery_times, plan
+from obliv.bufferless.frames.stepping import simulate
+from obliv.bufferless.kernels import steps
+from obliv.bufferless.problems import instance
+from obliv.topologies.leveled.instances import Instance
 
 
 @pytest.fixture(autouse=True)

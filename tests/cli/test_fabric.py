@@ -17,8 +17,8 @@ import obliv
 from fabric import spelled
 from obliv.cli import main
 from obliv.cli.common import json_text
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.net import write_net
+from obliv.fabric.files.net import write_net
+from obliv.fabric.generate.from_topology import from_topology, tables_of
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
 FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet

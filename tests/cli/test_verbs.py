@@ -166,7 +166,7 @@ def test_own_code_by_import(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     own = tmp_path / "mine.py"
     own.write_text(
         "import obliv\n"
-        "@obliv.routings('clockwise')\n"
+        "@obliv.register_routing('clockwise')\n"
         "class Clockwise:\n"
         "    '''Always one way round the ring.'''\n"
         "    def __init__(self, topology):\n"
@@ -303,7 +303,7 @@ def test_a_fault_of_ours_is_one_line(
     def broken(*args: object, **options: object) -> None:
         raise TypeError("oh\nno")
 
-    monkeypatch.setattr("obliv.analysis.worst_case.worst_case", broken)
+    monkeypatch.setattr("obliv.analysis.worst_case.exact.worst_case", broken)
     status, out, err = run(capsys, "worst", "ring:4", "dor")
     assert status == 2
     assert out == ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv.fabric.fabric import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric
 from obliv.fabric.tables import Tables
 
 End = tuple[int, int]  # node, port

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.model import Fabric
 
 
 def relabelled(fabric: Fabric, seed: int) -> tuple[Fabric, np.ndarray]:

@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 
 import obliv
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology
-from obliv.fabric.net import write_net
-from obliv.fabric.route import route
-from obliv.fabric.write import write_tables
-from obliv.topology.topology import Topology, build
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.route import route
+from obliv.topologies.base import Topology, build
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -12,9 +12,9 @@ import numpy as np
 import spelled
 
 from obliv.errors import ObliviousError
-from obliv.fabric.fabric import Fabric, Finding
-from obliv.fabric.read import read, read_fabric, read_tables
-from obliv.fabric.subnet import read_guid2lid
+from obliv.fabric.files.opensm_subnet import read_guid2lid
+from obliv.fabric.files.read import read, read_fabric, read_tables
+from obliv.fabric.model import Fabric, Finding
 
 TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
     "ibnetdiscover": spelled.ibnetdiscover,

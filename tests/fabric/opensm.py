@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 
 _SHIM = next(

@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 
 End = tuple[int, int]  #: A node's place in the list, and a port.

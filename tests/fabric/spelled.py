@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv.fabric.fabric import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric
 from obliv.fabric.tables import NONE, Tables
 
 NAME = {value: name for name, value in reversed(RATES.items()) if name.startswith("4x")} | {

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 
 import obliv
 from obliv.fabric.capacity import capacity_load
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology
-from obliv.fabric.network import network
-from obliv.topology.topology import build
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.model import Fabric
+from obliv.fabric.topology import network
+from obliv.topologies.base import build
 
 
 @pytest.mark.parametrize("spec", ["torus:9x9", "torus:7x7", "torus:8x8", "torus:5x5x5", "ring:8", "torus:9x3"])

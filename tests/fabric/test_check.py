@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 import obliv
 from fabric import damage, spelled
 from obliv.errors import FileError
-from obliv.fabric._check_kernels import last_switches
-from obliv.fabric._deadlock_kernels import followers
-from obliv.fabric._notes import Notes
-from obliv.fabric.check import check
-from obliv.fabric.check_log import engine_of
-from obliv.fabric.check_names import tells_ports
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.read import read, read_fabric
+from obliv.fabric.checks.check import check
+from obliv.fabric.checks.log import engine_of
+from obliv.fabric.checks.names import tells_ports
+from obliv.fabric.files.read import read, read_fabric
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.kernels.check import last_switches
+from obliv.fabric.kernels.credit_loops import followers
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes
+from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
 from obliv.fabric.tables import NONE, Tables
-from obliv.fabric.trace import Ending, trace, trace_all, wiring
 from obliv.results.fabric_check import FabricCheck
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
@@ -405,7 +405,7 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     log = tmp_path / "osm.log"
     text = b"\xef\xbb\xbf" + b"Nov 20 0x02 -> chatter \xff\x00\n" * 1000 + FELL_BACK.replace("\n", "\r\n").encode()
     log.write_bytes(text)
-    monkeypatch.setattr("obliv.errors._free_memory", lambda: 1000.0)
+    monkeypatch.setattr("obliv._util.memory._free_memory", lambda: 1000.0)
     notes = Notes(str(log))
     assert engine_of(log, notes) == {"used": "minhop", "requested": "ftree", "failed": ["ftree"]}
     assert [each.line for each in notes.findings()] == [1003]

@@ -10,10 +10,10 @@ import pytest
 
 import obliv
 from fabric.opensm import needs_opensm, simulated, where
-from obliv.fabric.check import check
-from obliv.fabric.generate import from_topology
-from obliv.fabric.net import write_net
-from obliv.fabric.read import read
+from obliv.fabric.checks.check import check
+from obliv.fabric.files.net import write_net
+from obliv.fabric.files.read import read
+from obliv.fabric.generate.from_topology import from_topology
 from obliv.results.fabric_check import FabricCheck
 
 pytestmark = needs_opensm

@@ -12,13 +12,13 @@ import pytest
 import spelled
 
 import obliv
-from obliv.fabric.generate import from_routing
-from obliv.fabric.net import write_net
-from obliv.fabric.routing import FabricHops, FabricRouting
+from obliv._util.codec import digest_of
+from obliv.fabric.analyses.worst import worst
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.tables import NONE
-from obliv.fabric.worst import worst
-from obliv.fabric.write import write_tables
-from obliv.results.saved import digest_of
 
 CASES = [("fattree:4,3", "dmodk"), ("fattree:8,2", "dmodk"), ("torus:5x5", "dor"), ("eft2:6,4", "wsr")]
 

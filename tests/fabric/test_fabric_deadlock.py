@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import obliv
 from fabric import damage
-from obliv.fabric.deadlock import CreditLoops, credit_loops
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.model import Fabric
+from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
 from obliv.fabric.tables import Tables
-from obliv.fabric.trace import Ending, trace, trace_all, wiring
 
 
 def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:

@@ -11,10 +11,10 @@ import pytest
 import obliv
 from fabric.by_hand import fabric_of, random_fabric
 from obliv.errors import TopologyError
-from obliv.fabric.fabric import RATES
-from obliv.fabric.generate import from_topology
-from obliv.fabric.network import network, safe
-from obliv.fabric.read import read_fabric
+from obliv.fabric.files.read import read_fabric
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.model import RATES
+from obliv.fabric.topology import network, safe
 
 
 def test_a_generated_fabric_gives_its_tree_back() -> None:

@@ -10,12 +10,13 @@ import pytest
 
 import obliv
 from obliv.errors import InputError
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.network import network
-from obliv.fabric.ratio import ratio
-from obliv.fabric.route import route
-from obliv.fabric.routing import FabricRouting, fabric_routing
+from obliv.fabric.analyses.ratio import ratio
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.route import route
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
 
 
 def tables_as_routing(topology: str, routing: str) -> FabricRouting:

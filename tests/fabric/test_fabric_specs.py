@@ -9,12 +9,12 @@ import pytest
 
 import obliv
 from obliv.errors import FileError, InputError, RoutingError, SpecError
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.net import write_net
-from obliv.fabric.network import FabricTopology, network
-from obliv.fabric.routing import FabricRouting
-from obliv.fabric.worst import worst
-from obliv.fabric.write import write_tables
+from obliv.fabric.analyses.worst import worst
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.topology import FabricTopology, network
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "opensm"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample data are not here")

@@ -14,12 +14,13 @@ from ways import walked
 
 import obliv
 from obliv.errors import InputError, ObliviousError, TrafficError
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.network import network
-from obliv.fabric.routing import FabricRouting, fabric_routing
+from obliv.fabric.analyses.throughput import slowed, throughput
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.model import Fabric
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import Tables
-from obliv.fabric.throughput import slowed, throughput
+from obliv.fabric.topology import network
 
 PATTERNS = ("uniform", "shift:1", "ring:seed=1", "random-permutation:seed=2", "1/2*uniform+1/2*shift:1")
 

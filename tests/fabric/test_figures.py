@@ -11,13 +11,14 @@ import pytest
 import obliv
 from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 from obliv.errors import InputError, Interrupted, RoutingError
-from obliv.fabric._loads_kernels import heaviest, narrowest
-from obliv.fabric.average import average
-from obliv.fabric.bisection import bisection
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.network import network
-from obliv.fabric.routing import FabricRouting, fabric_routing
-from obliv.fabric.shifts import shifts
+from obliv.fabric.analyses.average import average
+from obliv.fabric.analyses.bisection import bisection
+from obliv.fabric.analyses.shifts import shifts
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.kernels.loads import heaviest, narrowest
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
 from obliv.results.fabric import Bisection, Shifts
 
 

@@ -10,12 +10,12 @@ from make_fixtures import CASES, HERE, LONG, OWN, fabric_of
 from opensm import cabling, meaning
 from ways import worst_by_hand
 
-from obliv.fabric.generate import with_lids
-from obliv.fabric.net import write_net
-from obliv.fabric.network import network
-from obliv.fabric.read import read, read_fabric
-from obliv.fabric.route import route, standing_of
-from obliv.fabric.routing import fabric_routing
+from obliv.fabric.files.net import write_net
+from obliv.fabric.files.read import read, read_fabric
+from obliv.fabric.generate.from_topology import with_lids
+from obliv.fabric.reroute.route import route, standing_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
 
 
 def test_the_files_are_small() -> None:

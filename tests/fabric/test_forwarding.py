@@ -13,11 +13,11 @@ import spelled
 from test_discover import SHARED, shared, write  # noqa: F401
 
 from obliv.errors import FileError
-from obliv.fabric import _raw_tables
-from obliv.fabric._forwarding_kernels import read_entries
-from obliv.fabric.fabric import Fabric, Finding
-from obliv.fabric.forwarding import changed
-from obliv.fabric.read import read, read_fabric, read_tables
+from obliv.fabric.files import raw_tables as _raw_tables
+from obliv.fabric.files.forwarding import changed
+from obliv.fabric.files.read import read, read_fabric, read_tables
+from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
 Write = Callable[..., Path]
@@ -65,7 +65,7 @@ def test_blocks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) 
     fabric, tables = made(2, lmc=1)
     path = write(spelled.tables_text(tables, fabric, "a"))
     for size in (1, 7, 100, 4096):
-        monkeypatch.setattr("obliv.fabric._blocks.Blocks.__init__.__defaults__", (size,))
+        monkeypatch.setattr("obliv.fabric.files.blocks.Blocks.__init__.__defaults__", (size,))
         found = read_tables(path, fabric)
         assert (rows(found, fabric), found.findings) == (rows(tables, fabric), ())
 

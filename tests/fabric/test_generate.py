@@ -10,12 +10,12 @@ from ways import walked
 
 import obliv
 from obliv.errors import RoutingError, TopologyError
-from obliv.fabric._plan import plan_of as _plan_of
-from obliv.fabric.fabric import RATES
-from obliv.fabric.generate import from_topology, tables_of, with_lids
-from obliv.fabric.generate_tables import _of_paths, _of_tree
+from obliv.fabric.generate.from_topology import from_topology, tables_of, with_lids
+from obliv.fabric.generate.plan import plan_of as _plan_of
+from obliv.fabric.generate.tables import _of_paths, _of_tree
+from obliv.fabric.model import RATES
 from obliv.fabric.tables import NONE
-from obliv.topology.topology import build
+from obliv.topologies.base import build
 
 SPECS = (
     "fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;3,4;2,2", "torus:5x5", "torus:2x3", "mesh:4x3",

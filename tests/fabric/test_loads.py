@@ -10,17 +10,18 @@ import pytest
 
 import obliv
 from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
-from obliv.analysis.channels import rates_of, simple_bound
+from obliv.analysis.worst_case.channels import rates_of, simple_bound
 from obliv.errors import RoutingError, SpecError
-from obliv.fabric._loads_kernels import bound_channels, spread_ways
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.loads import FabricLoads
-from obliv.fabric.network import network
-from obliv.fabric.routes import offsets_of
-from obliv.fabric.routing import FabricHops, FabricRouting, fabric_routing
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.kernels.loads import bound_channels, spread_ways
+from obliv.fabric.model import Fabric
+from obliv.fabric.routes.classes import offsets_of
+from obliv.fabric.routes.loads import FabricLoads
+from obliv.fabric.routes.routing import FabricHops, FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import Tables
-from obliv.traffic.traffic import Traffic
+from obliv.fabric.topology import network
+from obliv.patterns.base import Traffic
 
 RULES = ["0", "1", "group", "index", "0-2-1", "spread", [3, 0, 1, 1, 2]]
 

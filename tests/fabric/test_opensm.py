@@ -14,17 +14,17 @@ from make_fixtures import fabric_of
 from opensm import Simulator, cabling, meaning, needs_opensm, simulated, where
 
 import obliv
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.net import write_net
-from obliv.fabric.network import network
-from obliv.fabric.read import read, read_fabric
-from obliv.fabric.route import Standing, route, standing_of
-from obliv.fabric.routing import fabric_routing
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.files.read import read, read_fabric
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.route import Standing, route, standing_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
-from obliv.fabric.trace import Ending, trace
-from obliv.fabric.write import write_tables
-from obliv.topology.topology import build
+from obliv.fabric.topology import network
+from obliv.topologies.base import build
 
 pytestmark = needs_opensm
 

@@ -16,8 +16,8 @@ from mutations import PARSERS, WORDS, fuzz
 from test_discover import write  # noqa: F401
 
 from obliv.errors import ObliviousError
-from obliv.fabric._forwarding_kernels import read_entries
-from obliv.fabric.read import read_fabric, read_tables
+from obliv.fabric.files.read import read_fabric, read_tables
+from obliv.fabric.kernels.forwarding import read_entries
 
 Write = Callable[..., Path]
 FABRIC = spelled.random_fabric(np.random.default_rng(1))

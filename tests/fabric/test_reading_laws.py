@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliv.errors import ObliviousError
-from obliv.fabric._forwarding_kernels import read_entries
-from obliv.fabric.fabric import Fabric, Finding
-from obliv.fabric.read import read, read_fabric, read_tables
-from obliv.fabric.subnet import read_guid2lid
+from obliv.fabric.files.opensm_subnet import read_guid2lid
+from obliv.fabric.files.read import read, read_fabric, read_tables
+from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import Tables
 
 PLACE = st.integers(0, 2**31 - 1)  #: Of so many as there are, or a seed.

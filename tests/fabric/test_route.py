@@ -18,20 +18,20 @@ from ways import walked
 
 import obliv
 from obliv.errors import FileError, RoutingError, SpecError, TopologyError
-from obliv.fabric._route_kernels import fill_tables
-from obliv.fabric.engines import ENGINES, plan_engine
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.fill import filled
-from obliv.fabric.frame import frame_of_tree, frame_up_down
-from obliv.fabric.generate import from_topology, tables_of, with_lids
-from obliv.fabric.network import network
-from obliv.fabric.read import read_fabric
-from obliv.fabric.route import Standing, route, standing_of
-from obliv.fabric.routing import fabric_routing
-from obliv.fabric.shape import recognise
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.read import read_fabric
+from obliv.fabric.generate.from_topology import from_topology, tables_of, with_lids
+from obliv.fabric.kernels.fill import fill_tables
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.engines import ENGINES, plan_engine
+from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.frame import frame_of_tree, frame_up_down
+from obliv.fabric.reroute.route import Standing, route, standing_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE, Tables
-from obliv.fabric.write import write_tables
-from obliv.topology.topology import build
+from obliv.fabric.topology import network
+from obliv.topologies.base import build
 from strategies import examples
 
 

@@ -12,10 +12,10 @@ import spelled
 from test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.forwarding import changed
-from obliv.fabric.read import read_fabric
-from obliv.fabric.subnet import read_guid2lid
+from obliv.fabric.files.forwarding import changed
+from obliv.fabric.files.opensm_subnet import read_guid2lid
+from obliv.fabric.files.read import read_fabric
+from obliv.fabric.model import Fabric
 
 Write = Callable[..., Path]
 

@@ -9,10 +9,10 @@ import pytest
 
 import obliv
 from fabric.by_hand import climbing, fabric_of, random_fabric, random_tables, walk
-from obliv.fabric._trace_kernels import trace_columns
-from obliv.fabric.generate import from_topology
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.kernels.traces import trace_columns
+from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
 from obliv.fabric.tables import Tables
-from obliv.fabric.trace import Ending, trace, trace_all, wiring
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -12,12 +12,12 @@ import pytest
 
 import obliv
 from fabric.by_hand import climbing, loads_of, random_fabric, random_tables, worst_of
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.network import network
-from obliv.fabric.routing import fabric_routing
-from obliv.fabric.worst import hottest_cables, worst
+from obliv.fabric.analyses.worst import hottest_cables, worst
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
 from obliv.results.fabric import FabricWorst
-from obliv.routing.tree_table import TreeTable
+from obliv.routings.trees.tables import TreeTable
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -133,7 +133,7 @@ def test_exact_loads_and_bounds_never_look_alike(monkeypatch: pytest.MonkeyPatch
     loads = fabric_routing(network(fabric), climbing(tree, fabric, 1.0)).pair_loads()
     exact = {cable.channel: cable.upper for cable in hottest_cables(loads, 800)}
     assert len(exact) == 768
-    monkeypatch.setattr("obliv.fabric.worst._EFFORT", 0)
+    monkeypatch.setattr("obliv.fabric.analyses.worst._EFFORT", 0)
     for cable in hottest_cables(loads, 800):
         assert cable.lower <= exact[cable.channel] <= cable.upper
         load = cable.to_dict()["channel_load"]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from obliv.fabric.fabric import Fabric
+from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from obliv.errors import FileError, InputError, SpecError
-from obliv.io.files import file
-from obliv.specs import topologies
-from obliv.topology.topology import Topology
+from obliv.io.topology_file import file
+from obliv.specs.registry import TOPOLOGIES
+from obliv.topologies.base import Topology
 
 Write = Callable[..., Path]
 
@@ -42,7 +42,7 @@ def channels(topology: Topology) -> list[tuple[int, int]]:
 )
 def test_format_is_told_by_content(write: Write, content: str, nodes: int) -> None:
     for name in ("network.txt", "network.graphml", "network"):
-        topology = topologies.make(f"file:{write(content, name)}")
+        topology = TOPOLOGIES.make(f"file:{write(content, name)}")
         assert topology.nodes == nodes
 
 
@@ -70,9 +70,9 @@ def test_format_overrides_the_content(write: Write) -> None:
 
 def test_spec_is_canonical_and_makes_the_same_again(write: Write) -> None:
     path = write(EDGES + "b c\n")
-    topology = topologies.make(f"file:{path},component=largest,default=0.5,terminals=all,bandwidth=bandwidth")
+    topology = TOPOLOGIES.make(f"file:{path},component=largest,default=0.5,terminals=all,bandwidth=bandwidth")
     assert str(topology) == f"file:{path},bandwidth=bandwidth,default=1/2,component=largest"
-    again = topologies.make(str(topology))
+    again = TOPOLOGIES.make(str(topology))
     assert str(again) == str(topology)
     assert again.bandwidth == topology.bandwidth == tuple(map(Fraction, ("5/2", "5/2", "1/2", "1/2")))
     assert topology.sources == ((str(path), hashlib.sha256(path.read_bytes()).hexdigest()),)
@@ -81,13 +81,13 @@ def test_spec_is_canonical_and_makes_the_same_again(write: Write) -> None:
 def test_relative_path_stays_as_given(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(EDGES, "my,network=1.txt")
     monkeypatch.chdir(path.parent)
-    assert str(topologies.make("file:my,network=1.txt")) == "file:my,network=1.txt"
-    assert topologies.make("file:my,network=1.txt").sources[0][0] == "my,network=1.txt"
+    assert str(TOPOLOGIES.make("file:my,network=1.txt")) == "file:my,network=1.txt"
+    assert TOPOLOGIES.make("file:my,network=1.txt").sources[0][0] == "my,network=1.txt"
 
 
 def test_misspelt_options_are_not_lost_in_the_path(write: Write) -> None:
     with pytest.raises(FileError, match=r"no such file, but there is .*did you mean bandwidth"):
-        topologies.make(f"file:{write(EDGES)},bandwith=bandwidth")
+        TOPOLOGIES.make(f"file:{write(EDGES)},bandwith=bandwidth")
 
 
 def test_numbering_links_and_loops(write: Write) -> None:
@@ -231,11 +231,11 @@ RATED = """graph [
 
 
 def test_rates_are_taken_from_nodes(write: Write) -> None:
-    topology = topologies.make(f"file:{write(RATED)},ejection=down,injection=up,terminals=internal")
+    topology = TOPOLOGIES.make(f"file:{write(RATED)},ejection=down,injection=up,terminals=internal")
     assert topology.injection == (2, Fraction(1, 3))
     assert topology.ejection == ()
     assert str(topology).endswith(",terminals=internal,injection=up,ejection=down")
-    assert topologies.make(str(topology)).injection == topology.injection
+    assert TOPOLOGIES.make(str(topology)).injection == topology.injection
 
 
 def test_every_terminal_needs_a_rate(write: Write) -> None:
@@ -253,7 +253,7 @@ def test_every_terminal_needs_a_rate(write: Write) -> None:
     with pytest.raises(FileError, match="no attributes at all: GraphML and GML can hold rates"):
         file(write(ANYNET), injection="up")
     with pytest.raises(FileError, match=r"no such file, but there is .*did you mean injection"):
-        topologies.make(f"file:{write(EDGES)},injektion=up")
+        TOPOLOGIES.make(f"file:{write(EDGES)},injektion=up")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "inf", "nan", "ten", "1/0", "1e999999999", "9" * 5000])
@@ -348,7 +348,7 @@ ZOO = [
 
 @pytest.mark.parametrize(("name", "nodes", "edges"), ZOO)
 def test_topology_zoo(shared: Path, name: str, nodes: int, edges: int) -> None:
-    topology = topologies.make(f"file:{shared}/topozoo/{name}.graphml")
+    topology = TOPOLOGIES.make(f"file:{shared}/topozoo/{name}.graphml")
     assert (topology.nodes, topology.channels) == (nodes, 2 * edges)
     assert topology.all_terminals
     assert topology.unit_bandwidth

@@ -20,8 +20,8 @@ from obliv.io import (
     write_gml,
     write_graphml,
 )
-from obliv.topology.cartesian import mesh, ring, torus
-from obliv.topology.topology import Topology, build
+from obliv.topologies.base import Topology, build
+from obliv.topologies.cartesian import mesh, ring, torus
 
 Write = Callable[..., Path]
 

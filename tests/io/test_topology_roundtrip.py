@@ -25,8 +25,8 @@ from obliv.io import (
     write_gml,
     write_graphml,
 )
-from obliv.topology.cartesian import hypercube, mesh, ring, torus
-from obliv.topology.topology import Topology, build
+from obliv.topologies.base import Topology, build
+from obliv.topologies.cartesian import hypercube, mesh, ring, torus
 
 speeds = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12).filter(bool)
 odd = "\ufffe\uffff"  # no characters in XML

@@ -19,16 +19,16 @@ import pytest
 import obliv
 from fabric.by_hand import random_fabric, random_tables
 from obliv.errors import InputError
-from obliv.fabric.average import average
-from obliv.fabric.bisection import bisection
-from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.network import network
-from obliv.fabric.routing import fabric_routing
-from obliv.fabric.shifts import shifts
-from obliv.fabric.throughput import throughput
-from obliv.fabric.worst import worst
+from obliv.fabric.analyses.average import average
+from obliv.fabric.analyses.bisection import bisection
+from obliv.fabric.analyses.shifts import shifts
+from obliv.fabric.analyses.throughput import throughput
+from obliv.fabric.analyses.worst import worst
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
+from obliv.loads.base import PairLoads
 from obliv.loads.others import without_self
-from obliv.loads.pair_loads import PairLoads
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.loads.added import MixedLoads, TwoPhaseLoads
-from obliv.loads.pair_loads import PairLoads, channel_map
-from obliv.loads.relative import RelativeLoads, translation_group
+from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
-from obliv.routing.routing import Routing
+from obliv.loads.translated import RelativeLoads, translation_group
+from obliv.routings.base import Routing
 
 NETWORKS = [
     "mesh:3x3",

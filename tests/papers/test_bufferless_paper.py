@@ -14,9 +14,9 @@ import pytest
 
 import obliv
 from obliv import papers
-from obliv.bufferless import rounds, stepping
-from obliv.bufferless.frames import assign, group_frames
-from obliv.bufferless.plan import plan
+from obliv.bufferless.frames import rounds, stepping
+from obliv.bufferless.frames.constants import assign, group_frames
+from obliv.bufferless.frames.plan import plan
 from obliv.papers.bufferless import errata, growth, probabilities
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliv.routing._distance_kernels import distances_to
-from obliv.routing.distances import Distances
+from obliv.routings._kernels import distances_to
+from obliv.routings.distances import Distances
 
 CHANNELS = st.integers(1, 9).flatmap(
     lambda n: st.tuples(

@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import obliv
 from obliv.cli import main
-from obliv.routing.tree_covers import best_grid, cover_root, fewest_lids
-from obliv.topology.tree_bounds import with_lids
+from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
+from obliv.topologies.tree_bounds import with_lids
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ft-6-2-ratio-2.txt"
 
@@ -268,7 +268,7 @@ def test_a_rule_of_ones_own_needs_no_constructor(tmp_path: Path, capsys: pytest.
         Lowest(obliv.mesh(3, 3))
     (tmp_path / "lowest.py").write_text(
         "import numpy as np, obliv\n"
-        "@obliv.routings('lowest')\n"
+        "@obliv.register_routing('lowest')\n"
         "class Lowest(obliv.TreeRouting):\n"
         "    def ways(self, source, destination):\n"
         "        return np.zeros((*np.broadcast(source, destination).shape, 1), int)\n"

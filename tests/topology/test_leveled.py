@@ -13,7 +13,7 @@ import pytest
 
 import obliv
 from obliv.errors import InputError
-from obliv.topology.leveled import Leveled
+from obliv.topologies.leveled.base import Leveled
 
 FAITHFUL = [
     "butterfly:1",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.topology.tree import Tree
+from obliv.topologies.trees import Tree
 
 TREES = [
     "fattree:4,2",

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 import pytest
 
 import obliv
-from obliv.topology.tree_bounds import (
+from obliv.topologies.tree_bounds import (
     bound_of,
     several_heights,
     single_path_bound,

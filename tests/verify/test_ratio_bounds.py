@@ -9,9 +9,9 @@ from pathlib import Path
 import networkx as nx
 
 import obliv
+from obliv._util.codec import digest_of
 from obliv.papers.fat_tree.detour import Detour
-from obliv.results.saved import digest_of
-from obliv.topology.tree_bounds import theorem2
+from obliv.topologies.tree_bounds import theorem2
 
 
 def largest_matching(routing: obliv.Routing) -> int:

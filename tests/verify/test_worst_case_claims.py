@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.checker.flows import Flow, _program_flows
 from obliv.errors import FileError
 from obliv.results import digest_of
 from obliv.results.numbers import number
-from obliv.topology.cartesian import Cartesian
-from obliv.verify.flows import Flow, _program_flows
+from obliv.topologies.cartesian import Cartesian
 
 CASES = [
     ("mesh:4x4", "dor"),

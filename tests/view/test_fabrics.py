@@ -13,11 +13,11 @@ from drawn import boxes, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.fabric.generate import from_topology
-from obliv.fabric.network import FabricTopology, network
-from obliv.fabric.read import read_fabric
-from obliv.view.curves import RADIUS, channel_lines
-from obliv.view.layout import place
+from obliv.fabric.files.read import read_fabric
+from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.topology import FabricTopology, network
+from obliv.view.layout.curves import RADIUS, channel_lines
+from obliv.view.layout.places import place
 
 
 def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.view.curves import RADIUS
-from obliv.view.fan import fan
-from obliv.view.grid import grid_of
-from obliv.view.stress import stressed
+from obliv.topologies.recognise.grid import grid_of
+from obliv.view.layout.curves import RADIUS
+from obliv.view.layout.fan import fan
+from obliv.view.layout.stress import stressed
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.view.curves import RADIUS, channel_lines
-from obliv.view.layout import place
-from obliv.view.ribbons import ribbon
+from obliv.view.layout.curves import RADIUS, channel_lines
+from obliv.view.layout.places import place
+from obliv.view.network.ribbons import ribbon
 
 SPECS = [
     "mesh:4x3",

@@ -13,16 +13,16 @@ from drawn import everything, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.bufferless.algorithms import schedule, schedules
-from obliv.bufferless.instance import instance
-from obliv.bufferless.orient import oriented
-from obliv.results.instance import Instance
+from obliv.bufferless.api import schedule, schedules
+from obliv.bufferless.orientations import oriented
+from obliv.bufferless.problems import instance
 from obliv.results.schedule import Moves, Schedule, Schedules
-from obliv.topology.leveled import Leveled, given
-from obliv.view.animation import scene
-from obliv.view.schedule import draw, require_drawing
-from obliv.view.schedule_traces import deflections, traces
-from obliv.view.schedule_waves import rides
+from obliv.topologies.leveled.base import Leveled, given
+from obliv.topologies.leveled.instances import Instance
+from obliv.view.schedules.animation import scene
+from obliv.view.schedules.pictures import draw, require_drawing
+from obliv.view.schedules.traces import deflections, traces
+from obliv.view.schedules.waves import rides
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
 def test_packets_ride_in_dark_cells_of_their_own_colour_and_wait_in_light_ones(waves: Schedule) -> None:
     from matplotlib.colors import to_hex
 
-    from obliv.view.schedule_frame import colour_of, tint
+    from obliv.view.schedules.surroundings import colour_of, tint
 
     ax = view.space_time(waves)
     cells = part(ax, "cells")
@@ -500,7 +500,7 @@ def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path: Path) -
 
 
 def test_the_kernel_is_the_same_compiled(hot: Schedule) -> None:
-    from obliv.view._deflection_kernels import pushes
+    from obliv.view.schedules._kernels import pushes
 
     one, moves = hot.instance, hot.moves
     assert one is not None

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from obliv.results import Estimate
+from obliv.results.format import short
 from obliv.view import table, to_csv
-from obliv.view.text import short
 
 ROWS = [
     {"routing": "romm", "fraction_of_capacity": Fraction(25, 144), "hops": 4, "ok": True},

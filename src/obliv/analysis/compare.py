@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from obliv.analysis.average import average_case
+from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.locality import minimal_hops
 from obliv.analysis.throughput import throughput
-from obliv.analysis.worst_case import worst_case
+from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
+from obliv.patterns.base import Traffic, require_rows
+from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
-from obliv.routing import from_spec as routing_of
-from obliv.routing.routing import Routing
-from obliv.topology import from_spec as topology_of
-from obliv.topology.topology import Topology
-from obliv.traffic import from_spec as traffic_of
-from obliv.traffic.traffic import Traffic, require_rows
+from obliv.routings.base import Routing
+from obliv.routings.base import routing as routing_of
+from obliv.topologies.base import Topology
+from obliv.topologies.base import topology as topology_of
 
 __all__ = ["compare"]
 

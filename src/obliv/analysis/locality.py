@@ -18,16 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import InputError, RoutingError
-from obliv.loads.pair_loads import PairLoads
+from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, TO_INTERMEDIATE, Program
 from obliv.results import provenance
 from obliv.results.locality import Locality
-from obliv.routing.cartesian import SPREAD
-from obliv.routing.distances import Distances
-from obliv.routing.graph import MinimalRouting
-from obliv.routing.routing import HopRouting, Mix, Routing, TwoPhase, checked_paths
-from obliv.topology.cartesian import Axis, Cartesian
-from obliv.topology.topology import Topology
+from obliv.routings.base import HopRouting, Mix, Routing, TwoPhase, checked_paths
+from obliv.routings.cartesian import SPREAD
+from obliv.routings.distances import Distances
+from obliv.routings.graph import MinimalRouting
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Axis, Cartesian
 
 __all__ = ["locality", "minimal_hops"]
 

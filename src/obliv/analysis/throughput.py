@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from obliv.errors import InputError
-from obliv.loads.pair_loads import PairLoads
+from obliv.loads.base import PairLoads
+from obliv.patterns.base import Traffic, require_rows
+from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Throughput, provenance
-from obliv.routing.routing import Routing
-from obliv.traffic import from_spec
-from obliv.traffic.traffic import Traffic, require_rows
+from obliv.routings.base import Routing
 
 __all__ = ["throughput"]
 
@@ -56,7 +56,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     patterns = []
     sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
     for each in traffic:
-        flow: Traffic = from_spec(each, topology)
+        flow: Traffic = traffic_of(each, topology)
         require_rows(flow, injection)
         sources += flow.sources
         load = max(loads.under(flow), default=None)

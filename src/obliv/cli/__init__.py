@@ -96,7 +96,7 @@ _own_files: set[str] = set()
 
 
 def _refused(message: str) -> int:
-    from obliv.files import printable
+    from obliv._util.text import printable
 
     print("obliv: " + printable(" ".join(message.split())), file=sys.stderr)  # names may hold anything
     return 2

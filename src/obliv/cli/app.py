@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli import average, bufferless, compare, deadlock, fabric, plot, ratio, reproduce, throughput, verify, worst
-from obliv.cli import list_ as list_verb
+from obliv.cli import listing as list_verb
 
 __all__ = ["app"]
 

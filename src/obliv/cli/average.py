@@ -32,7 +32,7 @@ def average(
 
     Example: obliv average mesh:8x8 o1turn --samples 1000000
     """
-    from obliv.analysis.average import average_case
+    from obliv.analysis.average.random_traffic import average_case
 
     _, way = made(topology, routing)
     if exact and samples is not None:

@@ -90,7 +90,7 @@ def bufferless(
 
     require_outputs(output, plot)
     if plot is not None:
-        from obliv.view.schedule import require_drawing
+        from obliv.view.schedules.pictures import require_drawing
 
         require_drawing(plot)
     options: dict[str, Any] = {
@@ -116,7 +116,7 @@ def bufferless(
         checked = f"; check it with  obliv verify {output}" if result.verified else ", the figures alone"
         say(f"kept in {output}{checked}")
     if plot is not None:
-        from obliv.view.schedule import draw
+        from obliv.view.schedules.pictures import draw
 
         draw(result, plot)
         say(f"drawn in {plot}")

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
+from obliv._util.files import require_place
+from obliv._util.text import printable
 from obliv.errors import FileError, Interrupted
-from obliv.files import printable, require_place
 
 __all__ = [
     "Format",
@@ -164,7 +165,7 @@ def json_text(made: Any) -> str:
 
 
 def csv_text(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Rows as comma-separated values, as :func:`obliv.view.tables.to_csv` makes them, which is loaded when needed."""
-    from obliv.view.tables import to_csv
+    """Rows as comma-separated values; see :func:`obliv.results.tables.to_csv`."""
+    from obliv.results.tables import to_csv
 
     return to_csv(rows, columns)

@@ -51,7 +51,7 @@ def compare(
     Example: obliv compare mesh:3x3 dor u2turn --also mesh:5x5 --also mesh:7x7 --plot radix.png
     """
     from obliv.analysis.compare import compare as compared
-    from obliv.topology import from_spec
+    from obliv.topologies.base import topology as topology_of
 
     if plot is not None:
         from obliv import view
@@ -60,7 +60,7 @@ def compare(
     elif picture is not Picture.auto:
         raise InputError(f"--picture {picture.value} needs a file to draw in: --plot FILE.png")
     require_outputs(plot)
-    networks = [from_spec(spec) for spec in (topology, *(also or ()))]
+    networks = [topology_of(spec) for spec in (topology, *(also or ()))]
     for note in dict.fromkeys(note for network in networks for note in network.notes):
         say(note)
     patterns = [spec for text in traffic or () for spec in _patterns(text)]
@@ -74,12 +74,12 @@ def compare(
 
 def _patterns(text: str) -> list[str]:
     """The specs of ``A,B``; a piece that names no pattern belongs to the spec before it, as in ``hotspot:4,16``."""
-    from obliv.specs import patterns
+    from obliv.specs.registry import PATTERNS
 
     found: list[str] = []
     for piece in text.split(","):
         name = piece.strip().partition(":")[0]
-        if found and name not in patterns and re.match(r"[\d.]|[\w-]+=", name) and not re.match(r"[\d./]+\*", name):
+        if found and name not in PATTERNS and re.match(r"[\d.]|[\w-]+=", name) and not re.match(r"[\d./]+\*", name):
             found[-1] += f",{piece}"
         else:
             found.append(piece.strip())

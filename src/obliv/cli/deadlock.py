@@ -34,7 +34,7 @@ def deadlock(
 
     Example: obliv deadlock torus:5x5 romm --fewest
     """
-    from obliv.analysis import deadlock as analysis
+    from obliv.analysis.deadlocks import search as analysis
     from obliv.errors import InputError
 
     if fewest and vc != "none":

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from obliv._util.text import plural
 from obliv.cli.common import (
     Format,
     FormatOption,
@@ -25,7 +26,6 @@ from obliv.cli.common import (
     tell,
 )
 from obliv.errors import InputError
-from obliv.files import plural
 
 __all__ = ["app"]
 
@@ -182,7 +182,7 @@ def ratio(
 
     Example: obliv fabric ratio ibnetdiscover.txt --lft opensm-lfts.dump
     """
-    from obliv.fabric.ratio import ratio as analysed
+    from obliv.fabric.analyses.ratio import ratio as analysed
 
     _analysed(format, lambda way, step: analysed(way, progress=step), topology, lft, guid2lid, offset, None)
 
@@ -369,7 +369,7 @@ def generate(
 
     Example: obliv fabric generate fattree:8,3 -o fabric.net
     """
-    from obliv.specs import routings, topologies
+    from obliv.specs.registry import ROUTINGS, TOPOLOGIES
 
     fabric = _fabric()
     require_outputs(output, tables)
@@ -377,9 +377,9 @@ def generate(
         raise InputError(
             "--routing and --tables go together: say which routing, and where its tables are to be written"
         )
-    network = topologies.make(topology)
+    network = TOPOLOGIES.make(topology)
     made = fabric.from_topology(network, rate=rate)
-    forwarding = fabric.tables_of(routings.make(routing, network), made) if tables is not None else None
+    forwarding = fabric.tables_of(ROUTINGS.make(routing, network), made) if tables is not None else None
     for note in fabric.write_net(made, output):
         say(note)
     if tables is not None:

@@ -76,7 +76,7 @@ def worst(
     Example: obliv plot worst torus:9x9 romm -o worst.png
     """
     from obliv import view
-    from obliv.analysis.worst_case import worst_case
+    from obliv.analysis.worst_case.exact import worst_case
 
     view.require_format(output)
     require_outputs(output)

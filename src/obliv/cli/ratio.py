@@ -53,8 +53,8 @@ def ratio(
 
     Example: obliv ratio fattree:16,3 dmodk --traffic torus3d --instances 32
     """
-    from obliv.analysis.ratio import ratio as analysed
-    from obliv.analysis.traffic_ratio import traffic_ratio
+    from obliv.analysis.ratios.oblivious import ratio as analysed
+    from obliv.analysis.ratios.under_traffic import traffic_ratio
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     if named and (output or certificate):

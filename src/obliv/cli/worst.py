@@ -51,7 +51,7 @@ def worst(
 
     Example: obliv worst file:network.graphml ecmp --output claim.json.gz
     """
-    from obliv.analysis.worst_case import worst_case
+    from obliv.analysis.worst_case.exact import worst_case
 
     if plot is not None:
         from obliv import view

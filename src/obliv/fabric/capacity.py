@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.fabric.fabric import Fabric
-from obliv.fabric.shape import recognise
-from obliv.routing.distances import Distances
+from obliv.fabric.model import Fabric
+from obliv.fabric.shape.tree import recognise
+from obliv.routings.distances import Distances
 
 __all__ = ["capacity_load"]
 
@@ -43,7 +43,7 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
+    >>> from obliv.fabric.generate.from_topology import from_topology
     >>> capacity_load(from_topology(obliv.torus(9, 9)))
     Fraction(10, 9)
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from obliv.fabric.fabric import Finding
+from obliv.fabric.model import Finding
 
 __all__ = ["NONE", "Tables"]
 

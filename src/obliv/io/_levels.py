@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.files import shown
+from obliv._util.text import shown
 from obliv.io._links import Edge, Links
 
 __all__ = ["levels_of"]

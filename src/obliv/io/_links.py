@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from obliv._util.text import shown
 from obliv.errors import FileError, InputError, TopologyError
-from obliv.files import shown
 
 __all__ = ["Edge", "Links", "add"]
 

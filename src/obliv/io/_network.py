@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import FileError, SpecError, did_you_mean
-from obliv.files import read_text, sha256_of, shown
+from obliv._util.files import read_text, sha256_of
+from obliv._util.rationals import rational
+from obliv._util.text import did_you_mean, shown
+from obliv.errors import FileError, SpecError
 from obliv.io._links import Edge, Links
-from obliv.specs import rational
-from obliv.topology.topology import Topology, build
+from obliv.topologies.base import Topology, build
 
 __all__ = ["MUST_BE", "Options", "from_file", "network", "positive"]
 

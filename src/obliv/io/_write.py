@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from obliv._util.files import write_whole
+from obliv._util.text import printable
 from obliv.errors import FileError
-from obliv.files import printable, write_whole
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["of_terminals", "printable", "save"]
 

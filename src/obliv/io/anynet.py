@@ -6,12 +6,12 @@ import heapq
 import re
 from pathlib import Path
 
+from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
-from obliv.files import lines, shown
 from obliv.io._links import Links
 from obliv.io._network import Options, from_file
 from obliv.io._write import save
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_anynet", "write_anynet"]
 
@@ -29,7 +29,7 @@ def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -
     terminals : str
         Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers too.
     component : str
-        As for :func:`obliv.io.files.file`.
+        As for :func:`obliv.io.topology_file.file`.
 
     Returns
     -------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from obliv._util.rationals import rational
+from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
-from obliv.files import lines, shown
 from obliv.io._links import Links, add
 from obliv.io._network import MUST_BE, Options, from_file
 from obliv.io._write import of_terminals, save
-from obliv.specs import rational
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_edgelist", "write_edgelist"]
 
@@ -44,7 +44,7 @@ def read_edgelist(
     bandwidth : str
         ``bandwidth`` takes the third column.
     default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.files.file`.
+        As for :func:`obliv.io.topology_file.file`.
 
     Returns
     -------

@@ -9,12 +9,12 @@ from html.entities import html5
 from pathlib import Path
 from typing import NamedTuple
 
+from obliv._util.text import shown
 from obliv.errors import FileError
-from obliv.files import shown
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
 from obliv.io._write import of_terminals, printable, save
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]
 
@@ -42,7 +42,7 @@ def read_gml(
     path : str or Path
         The file.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.files.file`.
+        As for :func:`obliv.io.topology_file.file`.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def read_gml(
     Examples
     --------
     >>> import tempfile
-    >>> from obliv.topology.cartesian import ring
+    >>> from obliv.topologies.cartesian import ring
     >>> path = Path(tempfile.mkdtemp(), "ring.gml")
     >>> write_gml(ring(4), path)
     >>> read_gml(path).channels

@@ -9,13 +9,13 @@ from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from obliv._util.text import shown
 from obliv.errors import FileError
-from obliv.files import shown
 from obliv.io._links import Links, add
 from obliv.io._network import Options, from_file
-from obliv.io._text import looks_like
+from obliv.io._sniff import looks_like
 from obliv.io._write import of_terminals, printable, save
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
 
@@ -49,7 +49,7 @@ def read_graphml(
     path : str or Path
         The file.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.files.file`.
+        As for :func:`obliv.io.topology_file.file`.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def read_graphml(
     Examples
     --------
     >>> import tempfile
-    >>> from obliv.topology.cartesian import ring
+    >>> from obliv.topologies.cartesian import ring
     >>> path = Path(tempfile.mkdtemp(), "ring.graphml")
     >>> write_graphml(ring(4), path)
     >>> read_graphml(path).channels

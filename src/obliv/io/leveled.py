@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import FileError, InputError, SpecError, did_you_mean, require_memory
-from obliv.files import lines, read_text, sha256_of, shown
+from obliv._util.codec import read_json
+from obliv._util.files import read_text, sha256_of
+from obliv._util.memory import require_memory
+from obliv._util.text import did_you_mean, lines, shown
+from obliv.errors import FileError, InputError, SpecError
 from obliv.io import edgelist, gml, graphml
 from obliv.io._levels import levels_of
 from obliv.io._links import Links
-from obliv.io._text import looks_like
-from obliv.results._instance_json import network_of, readable
-from obliv.results.instance import Instance
-from obliv.results.saved import read_json
-from obliv.specs import topologies
-from obliv.topology.leveled import Leveled, given
+from obliv.io._sniff import looks_like
+from obliv.specs.registry import register_topology
+from obliv.topologies.leveled.base import Leveled, given
+from obliv.topologies.leveled.instance_json import network_of, readable
+from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["leveled_file", "read_paths"]
 
@@ -35,7 +37,7 @@ _FORMATS: dict[str, Callable[[str, object], Links]] = {
 _ARROW = re.compile(r"->|→")
 
 
-@topologies("leveled-file", example="leveled-file:network.graphml")
+@register_topology("leveled-file", example="leveled-file:network.graphml")
 def leveled_file(path: Path, format: str = "") -> Leveled:
     r"""Leveled network read from a file: GraphML, GML, an edge list, or a saved instance (JSON).
 

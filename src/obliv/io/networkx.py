@@ -9,7 +9,7 @@ from obliv.errors import TopologyError, extra
 from obliv.io._links import Links
 from obliv.io._network import Options, network
 from obliv.io._write import of_terminals
-from obliv.topology.topology import Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["from_networkx", "to_networkx"]
 
@@ -34,7 +34,7 @@ def from_networkx(
         is two channels. Where every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` gives it,
         channels keep that order.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.files.file`.
+        As for :func:`obliv.io.topology_file.file`.
     spec : str
         What to call the topology; default ``networkx`` with the graph's name.
 
@@ -78,7 +78,7 @@ def to_networkx(topology: Topology) -> Any:
 
     Examples
     --------
-    >>> from obliv.topology.cartesian import ring
+    >>> from obliv.topologies.cartesian import ring
     >>> to_networkx(ring(4)).number_of_edges()
     8
     """

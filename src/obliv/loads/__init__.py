@@ -1,5 +1,5 @@
 """Pair loads of routings: stored, closed-form, relative, added up."""
 
-from obliv.loads.pair_loads import PairLoads
+from obliv.loads.base import PairLoads
 
 __all__ = ["PairLoads"]

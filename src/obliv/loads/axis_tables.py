@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.topology.cartesian import Axis
+from obliv.topologies.cartesian import Axis
 
 __all__ = ["crossing", "presence"]
 

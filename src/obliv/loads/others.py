@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliv.loads.pair_loads import PairLoads
+from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.matching.weights import Weights, from_entries
 

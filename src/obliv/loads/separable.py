@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import TooLargeError, require_memory
+from obliv._util.memory import require_memory
+from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import crossing, presence
-from obliv.loads.pair_loads import PairLoads, whole
+from obliv.loads.base import PairLoads, whole
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.matching.weights import Weights, from_entries
-from obliv.topology.cartesian import Axis, Cartesian
-from obliv.traffic.traffic import Traffic
+from obliv.patterns.base import Traffic
+from obliv.topologies.cartesian import Axis, Cartesian
 
 __all__ = ["SeparableLoads"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import require_memory
+from obliv._util.memory import require_memory
 from obliv.kernels import run
 from obliv.loads._kernels import compare
-from obliv.loads.pair_loads import PairLoads, product_sum, whole
+from obliv.loads.base import PairLoads, product_sum, whole
 from obliv.matching.weights import Weights, from_entries
-from obliv.topology.topology import Topology
-from obliv.traffic.traffic import Traffic
+from obliv.patterns.base import Traffic
+from obliv.topologies.base import Topology
 
 __all__ = ["StoredLoads"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.errors import require_memory
+from obliv._util.memory import require_memory
 from obliv.kernels import run
 from obliv.loads._kernels import same_ways
-from obliv.loads.pair_loads import PairLoads
+from obliv.loads.base import PairLoads
 from obliv.matching.weights import Weights, from_entries
-from obliv.topology.tree import Tree
-from obliv.traffic.traffic import Traffic
+from obliv.patterns.base import Traffic
+from obliv.topologies.trees import Tree
 
 __all__ = ["TreeLoads", "Ways"]
 
@@ -28,7 +28,7 @@ _BLOCK = 1 << 22  # path numbers that are held at a time
 
 
 class TreeLoads(PairLoads):
-    """Loads of K equally likely shortest paths a pair, given by their numbers (see :class:`obliv.topology.tree.Tree`).
+    """Loads of K equally likely shortest paths a pair, given by their numbers: see :class:`obliv.Tree`.
 
     Parameters
     ----------

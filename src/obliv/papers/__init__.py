@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from obliv.errors import Interrupted, SpecError, did_you_mean
+from obliv._util.text import did_you_mean
+from obliv.errors import Interrupted, SpecError
 from obliv.papers import text
 from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdict import verdict

@@ -11,7 +11,7 @@ from typing import Any
 from obliv.errors import InputError
 from obliv.results import Estimate
 
-__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "as_json", "verdict"]
+__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "as_json", "exactly", "verdict"]
 
 _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 
@@ -39,6 +39,15 @@ class Bounds:
 
 
 Computed = Fraction | Estimate | Bounds
+
+
+def exactly(value: Fraction | Estimate | None) -> Fraction:
+    """Return a number that has to be exact."""
+    if not isinstance(value, Fraction):
+        raise TypeError(f"{value} is not exact")
+    return value
+
+
 Said = str | Fraction | AtLeast | AtMost
 
 

@@ -6,23 +6,23 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from obliv._util.codec import digest_of, pack, read_json, unpack, write_json
 from obliv.errors import FileError
 from obliv.results.average import Average
+from obliv.results.base import Result, provenance
 from obliv.results.compare import Comparison
 from obliv.results.deadlock import Deadlock, VirtualChannels
 from obliv.results.fabric import Bisection, FabricWorst, Shifts
 from obliv.results.fabric_check import FabricCheck
 from obliv.results.fabric_throughput import FabricThroughput
-from obliv.results.instance import Instance
 from obliv.results.locality import Locality
 from obliv.results.numbers import Estimate
 from obliv.results.ratio import Ratio, TrafficRatio
-from obliv.results.result import Result, provenance
-from obliv.results.saved import digest_of, pack, read_json, unpack, write_json
 from obliv.results.schedule import Moves, Schedule, Schedules
 from obliv.results.throughput import Throughput
 from obliv.results.verification import Verification
 from obliv.results.worst_case import WorstCase
+from obliv.topologies.leveled.instances import Instance
 
 __all__ = [
     "Average",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv.results.base import Result
 from obliv.results.numbers import Estimate, Number, as_float, from_number, inverse, number
-from obliv.results.result import Result
 
 __all__ = ["Comparison", "Entry"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from obliv.results.result import Result
+from obliv.results.base import Result
 
 __all__ = ["Deadlock", "VirtualChannels"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.files import plural
+from obliv._util.codec import digest_of
+from obliv._util.text import plural
+from obliv.results.base import Result
 from obliv.results.numbers import Estimate, exact, from_number, number, shown
-from obliv.results.result import Result
-from obliv.results.saved import digest_of
 from obliv.results.worst_case import WorstCase
 
 __all__ = ["Bisection", "FabricWorst", "HotCable", "Shifts"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from obliv.files import plural
-from obliv.results.result import Result
+from obliv._util.text import plural
+from obliv.results.base import Result
 
 __all__ = ["FabricCheck"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from obliv.files import plural
+from obliv._util.text import plural
 from obliv.results.numbers import exact, number, shown
 from obliv.results.throughput import Throughput
 

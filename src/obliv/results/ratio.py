@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv._util.codec import digest_of, unpack
+from obliv.results.base import Result
 from obliv.results.numbers import exact, from_number, number, shown
-from obliv.results.result import Result
-from obliv.results.saved import digest_of, unpack
 
 __all__ = ["Ratio", "TrafficRatio"]
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from obliv.results.instance import Instance
-from obliv.results.result import Result
-from obliv.results.saved import pack, unpack_array
+from obliv._util.codec import pack, unpack_array
+from obliv.results.base import Result
+from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Moves", "Schedule", "Schedules"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv.results.base import Result
 from obliv.results.numbers import exact, from_number, number, shown
-from obliv.results.result import Result
 
 __all__ = ["Throughput"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv._util.codec import digest_of, unpack
+from obliv.results.base import Result
 from obliv.results.numbers import Estimate, exact, from_number, inverse, number, rational, scaled, shown
-from obliv.results.result import Result
-from obliv.results.saved import digest_of, unpack
 
 __all__ = ["WorstCase"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from obliv.errors import InputError
 from obliv.results import Comparison, Throughput, WorstCase
 from obliv.results.schedule import Schedule, Schedules
-from obliv.view.compare import plot_comparison
-from obliv.view.schedule import plot_schedule, plot_schedules
-from obliv.view.throughput import plot_throughput
-from obliv.view.worst_case import plot_worst
+from obliv.view.charts.comparison import plot_comparison
+from obliv.view.charts.throughput import plot_throughput
+from obliv.view.network.worst_case import plot_worst
+from obliv.view.schedules.pictures import plot_schedule, plot_schedules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from obliv.files import plural, printable
+from obliv._util.text import plural, printable
 
 __all__ = ["LITERAL", "broken", "hushed", "literally", "shortened", "told_once"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.bufferless.frames import assign
+from obliv.bufferless.frames.constants import assign
 
 __all__ = ["Conflicts", "conflicts"]
 

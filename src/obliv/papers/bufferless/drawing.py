@@ -53,7 +53,7 @@ def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
 
 
 def _panel(ax: Axes, name: str) -> None:
-    from obliv.view.chart import quiet
+    from obliv.view.charts.base import quiet
     from obliv.view.style import INK, MARKERS, SERIES
 
     algorithm, alpha, term = _THEOREMS[name]

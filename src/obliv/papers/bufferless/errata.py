@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless import rounds, stepping
-from obliv.bufferless.frames import Constants, assign, draw_sets, group_frames, lg
-from obliv.bufferless.plan import plan
-from obliv.bufferless.waves import Waves, waves
+from obliv.bufferless.frames import rounds, stepping
+from obliv.bufferless.frames.centralized import centralized
+from obliv.bufferless.frames.constants import Constants, assign, draw_sets, group_frames, lg
+from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.waves import Waves, waves
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.said import ERRATA
 from obliv.papers.paper import Found
-from obliv.topology.leveled import given
+from obliv.topologies.leveled.base import given
 
 __all__ = ["CENTRALIZED", "DISTRIBUTED", "compute", "game_of", "two_rows"]
 
@@ -132,7 +133,7 @@ def _phases() -> Found:
     """A packet of the last set, whose source is in the last frame, is delivered in the last phase that there can be."""
     lam = 4
     one = _array(16, [range(3, 11), range(12, 15)])
-    made = obliv.bufferless.centralized.centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
+    made = centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
     last = -(-int(made.delivery.max()) // made.constants["tau"])
     note = f"A packet of set 2 from level 12 to 15 arrives at {made.delivery[1]}, τ = {made.constants['tau']}."
     return Found(Fraction(last), note)

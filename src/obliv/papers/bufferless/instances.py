@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless.centralized import centralized
-from obliv.bufferless.distributed import distributed
+from obliv.bufferless.frames.centralized import centralized
+from obliv.bufferless.frames.distributed import distributed
 from obliv.papers.bufferless.formulas import Size
 
 __all__ = ["instance", "times", "verified"]
@@ -26,7 +26,7 @@ def instance(spec: str, seed: int = 0) -> Any:
 @lru_cache(maxsize=20)
 def verified(spec: str, algorithm: str) -> Any:
     """A run with the paper's constants, every move checked."""
-    options = {"segments": "paper"} if algorithm == "centralized" else {}
+    options: dict[str, Any] = {"segments": "paper"} if algorithm == "centralized" else {}
     return obliv.bufferless.schedule(instance(spec), algorithm, seed=0, **options)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from obliv.bufferless.boats import ride
-from obliv.bufferless.frames import Constants
-from obliv.bufferless.plan import delivery_times, plan
-from obliv.bufferless.waves import waves
+from obliv.bufferless.frames.boats import ride
+from obliv.bufferless.frames.constants import Constants
+from obliv.bufferless.frames.plan import delivery_times, plan
+from obliv.bufferless.frames.waves import waves
 from obliv.errors import InputError
 from obliv.papers.bufferless.conflicts import Conflicts, conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size

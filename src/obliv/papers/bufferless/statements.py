@@ -9,7 +9,7 @@ from math import comb, e
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames import assign, group_frames
+from obliv.bufferless.frames.constants import assign, group_frames
 from obliv.errors import InputError
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance

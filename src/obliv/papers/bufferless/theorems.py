@@ -73,7 +73,7 @@ def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Found]:
 def _distributed(name: str) -> dict[str, int]:
     import numpy as np
 
-    from obliv.bufferless.distributed import distributed as route
+    from obliv.bufferless.frames.distributed import distributed as route
 
     return route(instance(name), np.random.default_rng(0), steps="boats").constants
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from obliv.routing.routing import Routing
-from obliv.topology.tree import Tree
+from obliv.routings.base import Routing
+from obliv.topologies.trees import Tree
 
 __all__ = ["Detour"]
 

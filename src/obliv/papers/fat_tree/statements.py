@@ -12,7 +12,7 @@ import obliv
 from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.printed import STATEMENTS
 from obliv.papers.paper import Found
-from obliv.topology import tree_bounds
+from obliv.topologies import tree_bounds
 
 __all__ = ["compute"]
 

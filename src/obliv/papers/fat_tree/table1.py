@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import obliv
-from obliv.analysis.optimum import all_paths_worst
+from obliv.analysis.ratios.optimum import all_paths_worst
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
 from obliv.papers.paper import Found
 

@@ -19,7 +19,7 @@ from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
 from obliv.papers.fat_tree.study import PATTERNS
 from obliv.papers.paper import Found, Printed
 from obliv.papers.verdict import AtMost
-from obliv.traffic import jobs
+from obliv.patterns import jobs
 
 __all__ = ["PRINTED", "VARIANTS", "Variant", "compute"]
 

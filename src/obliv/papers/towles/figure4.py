@@ -9,6 +9,7 @@ from typing import Any
 import obliv
 from obliv.papers.focus import channel_between, focus_of
 from obliv.papers.paper import Found
+from obliv.papers.verdict import exactly
 
 __all__ = ["compute"]
 
@@ -62,7 +63,7 @@ def _trap() -> Found:
 
     kept = sorted(set(focus_of(topology, _kept(loads))))
     bare = sorted(set(focus_of(topology, topology.generators)))
-    every = obliv.worst_case(routing, symmetry="off").channel_load
+    every = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
     return Found(
         max(map(largest, kept)),
         f"The routing's symmetries leave {len(kept)} focus channels, with loads up to "

@@ -10,6 +10,7 @@ import obliv
 from obliv.papers.focus import channel_between
 from obliv.papers.paper import Found
 from obliv.papers.towles.figure9 import printed_permutation
+from obliv.papers.verdict import exactly
 
 __all__ = ["compute"]
 
@@ -25,8 +26,8 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
     weights = loads.on_channel(c).toarray()
     share = [Fraction(int(weights[s, d]), loads.denominator) for s, d in enumerate(printed_permutation())]
     row = [sum(share[y * _K : (y + 1) * _K], Fraction(0)) for y in range(_K)]
-    dor = obliv.worst_case(obliv.routing("dor", topology)).channel_load
-    worst = obliv.worst_case(romm).channel_load
+    dor = exactly(obliv.worst_case(obliv.routing("dor", topology)).channel_load)
+    worst = exactly(obliv.worst_case(romm).channel_load)
     adding = ", ".join(f"y = {y}: {load}" for y, load in enumerate(row) if y and load)
     idle = ", ".join(str(y) for y, load in enumerate(row) if not load)
     pairs = sorted({load for load in share[_K:] if load})

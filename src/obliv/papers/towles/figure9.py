@@ -11,6 +11,7 @@ from typing import Any
 import obliv
 from obliv.papers.paper import Found
 from obliv.papers.towles.printed import PERMUTATION
+from obliv.papers.verdict import exactly
 
 __all__ = ["compute", "draw", "printed_permutation"]
 
@@ -34,7 +35,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
         "load on the hottest channel": Found(
             hottest,
             f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
-            against=worst.channel_load,
+            against=exactly(worst.channel_load),
         ),
         "fraction of capacity": Found(1 / (worst.capacity * hottest)),
     }

@@ -9,7 +9,7 @@ from typing import Any
 import obliv
 from obliv.papers.paper import Found
 from obliv.papers.towles.printed import TABLE1
-from obliv.papers.verdict import Bounds, verdict
+from obliv.papers.verdict import Bounds, exactly, verdict
 
 __all__ = ["RADICES", "adversary", "compute", "series"]
 
@@ -37,7 +37,8 @@ def series(name: str, step: Callable[[float], None]) -> dict[int, Fraction]:
     """The exact worst case of a routing on k-ary 2-cubes, as a fraction of capacity."""
     found = {}
     for at, k in enumerate(RADICES):
-        found[k] = obliv.worst_case(obliv.routing(name, obliv.topology(f"torus:{k}x{k}"))).fraction_of_capacity
+        worst = obliv.worst_case(obliv.routing(name, obliv.topology(f"torus:{k}x{k}")))
+        found[k] = exactly(worst.fraction_of_capacity)
         step((at + 1) / len(RADICES))
     return found
 

@@ -13,7 +13,7 @@ import obliv
 from obliv.papers.batches import worst_of_batches
 from obliv.papers.paper import Found
 from obliv.papers.towles.printed import TABLE1
-from obliv.papers.verdict import Bounds
+from obliv.papers.verdict import Bounds, exactly
 
 __all__ = ["BATCHES", "SEED", "compute"]
 
@@ -41,11 +41,11 @@ def _column(
     patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
-        routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), worst.channel_load, step
+        routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
     found = {row: Found(each["fraction_of_capacity"]) for row, each in zip(_PATTERNS, patterns, strict=True)}
-    found["Worst of 10^4 permutations"] = batches_of([1 / (worst.capacity * load) for load in loads])
-    found["Worst-case"] = Found(worst.fraction_of_capacity)
+    found["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
+    found["Worst-case"] = Found(exactly(worst.fraction_of_capacity))
     return found
 
 

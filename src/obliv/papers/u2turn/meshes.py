@@ -11,7 +11,7 @@ from typing import Any
 import obliv
 from obliv.papers.focus import focus_of
 from obliv.papers.paper import Found
-from obliv.papers.verdict import Computed
+from obliv.papers.verdict import Computed, exactly
 
 __all__ = [
     "ASYMMETRIC",
@@ -43,8 +43,7 @@ def capacity_load(k: int) -> Fraction:
 @cache
 def worst_load(mesh: str, routing: str) -> Fraction:
     """The exact worst-case channel load."""
-    load: Fraction = obliv.worst_case(obliv.routing(routing, obliv.topology(mesh))).channel_load
-    return load
+    return exactly(obliv.worst_case(obliv.routing(routing, obliv.topology(mesh))).channel_load)
 
 
 def worst(mesh: str, routing: str) -> Fraction:
@@ -84,8 +83,9 @@ def _average(mesh: str, routing: str, samples: int) -> Computed:
         return base / Fraction(max(loads.under(obliv.permutation(range(topology.nodes)))))
     else:  # a seed of its own for every mesh, the same for all routings on it
         found = obliv.average_case(loads, samples, topology.nodes)
-    value: Computed = found.fraction_of_capacity
-    return value
+    if found.fraction_of_capacity is None:
+        raise TypeError(f"the average of {routing} on {topology.spec} has no capacity to compare with")
+    return found.fraction_of_capacity
 
 
 def _is_constant(loads: Any) -> bool:

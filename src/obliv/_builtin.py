@@ -1,0 +1,51 @@
+"""Which module registers each built-in name of a topology, a routing or a traffic pattern, aliases included.
+
+A name that is added to a room is added here, too; a test compares this table with what the modules register.
+"""
+
+from __future__ import annotations
+
+from obliv.specs.builtin import MODULES
+
+__all__: list[str] = []
+
+_TOPOLOGIES = {
+    "obliv.fabric.topology": "fabric",
+    "obliv.io.leveled": "leveled-file",
+    "obliv.io.topology_file": "file",
+    "obliv.topologies.cartesian": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
+    "obliv.topologies.circulant": "circulant",
+    "obliv.topologies.concentrated": "cmesh concentrated-mesh",
+    "obliv.topologies.dragonfly": "dragonfly",
+    "obliv.topologies.leveled.families": "butterfly leveled-mesh array leveled-hypercube",
+    "obliv.topologies.leveled.random": "random-leveled deep multibutterfly",
+    "obliv.topologies.leveled.unrolled": "unrolled-fattree unrolled-debruijn unrolled-shuffle",
+    "obliv.topologies.random": "random-regular jellyfish",
+    "obliv.topologies.slimfly": "slimfly slim-fly",
+    "obliv.topologies.trees": "xgft fattree eft2 sub-eft2",
+    "obliv.topologies.words": "debruijn de-bruijn kautz",
+}
+
+_ROUTINGS = {
+    "obliv.fabric.routes.routing": "lft",
+    "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
+    "obliv.routings.graph": "shortest min ecmp",
+    "obliv.routings.tables": "table",
+    "obliv.routings.trees.base": "dmodk smodk mlid omrmn osrm2 osrm2-c osrm3 osrm3-d osrmn hash",
+    "obliv.routings.trees.multipath": "kpath osrm-k",
+    "obliv.routings.trees.tables": "wsr",
+    "obliv.routings.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
+    "obliv.routings.updown": "updown",
+}
+
+_PATTERNS = {
+    "obliv.patterns.files": "permutation matrix",
+    "obliv.patterns.jobs": "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli",
+    "obliv.patterns.standard": (
+        "uniform random transpose anti-transpose dor-wc complement tornado bit-complement bitcomp "
+        "bitcomplement bit-reverse bitrev shuffle shift nearest-neighbor nearest-neighbour random-permutation randperm"
+    ),
+}
+
+for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
+    MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})

@@ -1,0 +1,135 @@
+"""Saved claims: one self-contained JSON file, read and written whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from base64 import b64decode, b64encode
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from obliv._util.files import read_bytes, write_whole
+from obliv._util.memory import require_memory
+from obliv.errors import FileError
+
+__all__ = ["digest_of", "inflated", "pack", "read_json", "unpack", "unpack_array", "write_json"]
+
+
+_BYTES = 2**33  # of the largest array
+_DIGITS = 4000  # longer numbers are no claim of ours, and slow to read
+
+
+def pack(values: Any) -> Any:
+    """An integer array as JSON: a list where it is small, compressed bytes where it is large."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype == object:
+        return [pack(row) for row in array] if array.ndim > 1 else [_whole(int(x)) for x in array]
+    if array.size <= 256:
+        return array.tolist()
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    return {
+        "b64zlib": b64encode(zlib.compress(array.astype("<i8").tobytes(), 6)).decode("ascii"),
+        "dtype": "int64",
+        "shape": list(array.shape),
+    }
+
+
+def _whole(value: int) -> int | str:
+    return value if -(2**63) <= value < 2**63 else str(value)
+
+
+def unpack(value: Any) -> Any:
+    """The inverse of :func:`pack`: nested lists of whole numbers.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything else.
+    """
+    if isinstance(value, dict):
+        return inflated(value).tolist()
+    if isinstance(value, list):
+        return [unpack(each) for each in value]
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"{value!r} where a whole number belongs")
+    if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
+        raise ValueError(f"{value[:40]!r} where a whole number belongs")
+    return int(value)
+
+
+def unpack_array(value: Any) -> Any:
+    """The inverse of :func:`pack` for arrays of machine integers: an int64 array; ValueError where it is none."""
+    import numpy as np
+
+    if isinstance(value, dict):
+        return inflated(value)
+    whole = unpack(value)
+    try:
+        array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
+    except (TypeError, OverflowError):
+        raise ValueError("rows of unlike form, or numbers beyond 64 bits") from None
+    return array
+
+
+def inflated(value: dict[str, Any]) -> Any:
+    """An int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error where it is none."""
+    import numpy as np
+
+    shape = value["shape"]
+    if value["dtype"] != "int64" or not all(type(n) is int and 0 <= n < 2**31 for n in shape):
+        raise ValueError("an array that is not int64")
+    size = 8 * prod(shape)
+    if size > _BYTES:
+        raise ValueError(f"an array of {prod(shape)} numbers")
+    require_memory(2.0 * size, f"an array of {prod(shape)} numbers")
+    stream = zlib.decompressobj()
+    data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
+    if len(data) != size:
+        raise ValueError(f"an array of {len(data)} bytes where {size} are announced")
+    return np.frombuffer(data, "<i8").reshape(shape)
+
+
+def digest_of(made: dict[str, Any]) -> str:
+    """SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII)."""
+    bare = dict(made)
+    if isinstance(bare.get("certificate"), dict):
+        bare["certificate"] = {key: value for key, value in bare["certificate"].items() if key != "digest"}
+    text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def write_json(made: dict[str, Any], path: str | Path) -> None:
+    """Write JSON, compressed where the name ends in ``.gz``, whole or not at all."""
+    text = (json.dumps(made, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
+    write_whole(path, gzip.compress(text, 6, mtime=0) if str(path).endswith(".gz") else text)
+
+
+def _limited(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError("a number of too many digits")
+    return int(digits)
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """The object in a JSON file that obliv wrote, plain or compressed.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, is cut short, or holds no object.
+    """
+    data = read_bytes(path)
+    try:
+        made = json.loads(data, parse_int=_limited)
+    except json.JSONDecodeError as error:
+        raise FileError(f"is no whole JSON: {error.msg}", path, error.lineno) from None
+    except (UnicodeDecodeError, RecursionError, ValueError):
+        raise FileError("is no JSON", path) from None
+    if not isinstance(made, dict):
+        raise FileError("holds no JSON object", path)
+    return made

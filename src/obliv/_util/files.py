@@ -1,0 +1,231 @@
+"""Files: read as text whatever they are, and written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import stat
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from obliv._util.memory import require_memory
+from obliv._util.text import shown
+from obliv.errors import FileError
+
+__all__ = [
+    "GZIP",
+    "PACKED",
+    "read_bytes",
+    "read_text",
+    "require_file",
+    "require_place",
+    "sha256_of",
+    "unpacked",
+    "write_pieces",
+    "write_whole",
+]
+
+GZIP = b"\x1f\x8b"  #: How a file that is compressed begins.
+PACKED = 1 << 14  #: Bytes of its pieces: what follows a member is copied for each, and there may be very many.
+
+_BINARY = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it first"),
+    (b"BZh", "compressed with bzip2: unpack it first (bunzip2)"),
+    (b"\xfd7zXZ", "compressed with xz: unpack it first (unxz)"),
+    (b"\x7fELF", "a program"),
+)
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([^"'>]{0,40})["']""")
+_ENCODING = re.compile(
+    r"(utf-?(8|16)|us-ascii|ascii|latin-?1|(iso-?)?8859-\d\d?|iso-8859-\d\d?|(windows-|cp)125\d|koi8-[ru]"
+    r"|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr))\Z",
+    re.IGNORECASE,
+)
+_MOST = 2**29  # bytes that a compressed file may hold; a small one can hold any number
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """What a regular file holds, decompressed if it is compressed with gzip.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, is no regular file, is cut short or is empty.
+    """
+    size = require_file(path)
+    require_memory(60.0 * size, f"reading {path}")
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    if data.startswith(GZIP):
+        pieces = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
+        data = b"".join(unpacked(pieces, path, _MOST))
+    if not data.strip():
+        raise FileError("the file is empty", path)
+    return data
+
+
+def require_file(path: str | Path) -> int:
+    """The bytes of a regular file.
+
+    Raises
+    ------
+    FileError
+        If there is none of that name, or it is empty.
+    """
+    try:
+        about = Path(path).stat()
+    except FileNotFoundError:
+        raise FileError("there is no such file", path) from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    except ValueError:  # a NUL in the name
+        raise FileError("cannot be the name of a file", shown(str(path))) from None
+    if stat.S_ISDIR(about.st_mode):
+        raise FileError("is a directory: name a file in it", path)
+    if not stat.S_ISREG(about.st_mode):
+        raise FileError("is no regular file: save its content to a file first", path)
+    if about.st_size == 0:
+        raise FileError("the file is empty", path)
+    return about.st_size
+
+
+def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:
+    """What a file that is compressed with gzip holds, piece by piece.
+
+    Parameters
+    ----------
+    pieces : iterable of bytes
+        The file, in pieces of `PACKED`.
+    path : str or Path
+        Its name, for messages.
+    most : int
+        Bytes that it may hold: a small one can hold any number.
+    size : int
+        Bytes of the largest piece that is yielded.
+    """
+    member, total = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
+    for data in pieces:
+        while data:
+            if member.eof:  # files that were joined: one member follows another, zeros may fill the end
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            try:
+                text = member.decompress(data, size)
+            except zlib.error:
+                raise FileError("is compressed with gzip, but damaged: copy it again", path) from None
+            data = member.unused_data if member.eof else member.unconsumed_tail
+            total += len(text)
+            if total > most:
+                raise FileError(f"holds more than {most} bytes", path)
+            if text:
+                yield text
+    if not member.eof:
+        raise FileError("is compressed with gzip, but cut short: copy it again", path)
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file, compressed with gzip or not; UTF-8, or as a byte order mark or an XML declaration says.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read or is no text, with the line where it ceases to be.
+    """
+    data = read_bytes(path)
+    for magic, what in _BINARY:
+        if data.startswith(magic):
+            raise FileError(f"is {what}; a text file is needed", path)
+    declared = _DECLARED.match(data.lstrip()[:400])
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "")
+    if not encoding and declared:
+        encoding = declared[1].decode("ascii", "replace")
+        if not _ENCODING.match(encoding):
+            raise FileError(f"the encoding {shown(encoding)} is unknown: save the file as UTF-8", path, 1)
+    try:
+        text = data.decode(encoding or "utf-8")
+    except UnicodeDecodeError as error:
+        if 0 in data:
+            raise FileError("is a binary file; a text file is needed", path) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        remedy = "convert it, for example with  iconv -f latin1 -t utf-8"
+        raise FileError(f"is not {encoding or 'UTF-8'} text: {remedy}", path, line) from None
+    except LookupError:
+        raise FileError(f"the encoding {shown(encoding)} is unknown: save the file as UTF-8", path, 1) from None
+    if "\0" in text:
+        raise FileError("is a binary file; a text file is needed", path)
+    return text
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file as it stands, as hex digits."""
+    if Path(path).exists() and not Path(path).is_file():  # a device may never end
+        raise FileError("is no regular file", path)
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    return digest.hexdigest()
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write under a temporary name in the same folder, then rename, so that no half-written file is seen.
+
+    A symbolic link, a device or a pipe keeps its place: what it leads to is written.
+    """
+    write_pieces(path, [data])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """As :func:`write_whole`, what is too large to be held."""
+    require_place(path)
+    try:
+        target = Path(os.path.realpath(path))
+        replaced = target.is_file() or not target.exists()
+    except ValueError:
+        raise FileError("cannot be the name of a file", repr(str(path))) from None
+    try:
+        if not replaced:
+            with open(target, "wb") as stream:
+                stream.writelines(pieces)
+            return
+        draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
+        try:
+            with open(draft, "xb") as stream:
+                stream.writelines(pieces)
+            os.replace(draft, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+    except OSError as error:
+        raise FileError(f"cannot be written: {error.strerror or error}", path) from None
+
+
+def require_place(path: str | Path) -> None:
+    """Refuse a path where no file can be written, before any work is done for it."""
+    if str(path) == "-":
+        raise FileError("is no name for a file; --format json prints the answer on standard output", "-")
+    try:
+        if Path(path).is_dir():
+            raise FileError("is a directory: name a file in it", path)
+        if not Path(path).absolute().parent.is_dir():
+            raise FileError("its folder does not exist", path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError("cannot be the name of a file", repr(str(path))) from None

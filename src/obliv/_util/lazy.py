@@ -1,0 +1,55 @@
+"""Packages that import what they export on first use; the ``.pyi`` beside ``__init__.py`` lists it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["attach"]
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the ``__getattr__`` and ``__dir__`` of a package from its stub.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    file : str
+        Its ``__file__``; lines ``from MODULE import THING as NAME`` of the ``.pyi`` file beside it are what it exports.
+
+    Returns
+    -------
+    __getattr__, __dir__ : callable
+        The first imports a name's module when the name is first used; ``__all__`` is one of the names.
+    """
+
+    @cache
+    def homes() -> dict[str, tuple[str, str]]:
+        import ast
+
+        stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+        imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+        return {name.asname: (str(node.module), name.name) for node in imports for name in node.names if name.asname}
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            return listed()
+        if name.startswith("__") or name not in homes():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, original = homes()[name]
+        if home == package:
+            value = importlib.import_module(f"{package}.{original}")
+        else:
+            value = getattr(importlib.import_module(home), original)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def listed() -> list[str]:
+        return sorted(homes())
+
+    return get, listed

@@ -1,0 +1,41 @@
+"""Memory: what is free, and problems that would not fit."""
+
+from __future__ import annotations
+
+from obliv.errors import TooLargeError
+
+__all__ = ["require_memory"]
+
+
+def require_memory(needed: float, what: str) -> None:
+    """Refuse a problem that would not fit in the memory that is free now.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes that would be allocated.
+    what : str
+        What they are for, in the message.
+
+    Raises
+    ------
+    TooLargeError
+        If `needed` exceeds nine tenths of the free memory.
+    """
+    free = _free_memory()
+    if needed > 0.9 * free:
+        raise TooLargeError(
+            f"{what} would need about {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free: "
+            "choose a smaller network, or a routing with a compact form"
+        )
+
+
+def _free_memory() -> float:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) * 1024.0
+    except (OSError, ValueError, IndexError):
+        pass
+    return 8.0 * 2**30  # where the system does not say

@@ -1,0 +1,57 @@
+"""Rationals: what numbers given as text or as floats stand for."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from obliv.errors import SpecError
+
+__all__ = ["exact", "fraction", "rational", "share"]
+
+# Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
+_NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_DIGITS = 1000
+
+
+def rational(text: str) -> Fraction | None:
+    """The rational that a text stands for, such as ``1/3``, ``2``, ``0.25`` or ``1e-3``; None where it is none."""
+    word = text.strip()
+    if len(word) > _DIGITS or not _NUMBER.fullmatch(word):
+        return None
+    try:
+        return Fraction(word)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def fraction(text: str) -> Fraction:
+    """A rational as :func:`rational` reads it; SpecError otherwise."""
+    number = rational(text)
+    if number is None:
+        raise SpecError(f"{text.strip()[:40]!r} is no number: write 1/3, 2 or 0.25")
+    return number
+
+
+def exact(value: Any) -> Fraction | None:
+    """A number as an exact one, None where it is none.
+
+    A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 make one.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        number = rational(value) if isinstance(value, str) else Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        return None
+    if number is not None and isinstance(value, float):
+        simple = number.limit_denominator(10**7)
+        number = simple if float(simple) == value else number
+    return number
+
+
+def share(value: Any) -> Fraction | None:
+    """A probability as an exact number, None where it is none; for floats see :func:`exact`."""
+    number = exact(value)
+    return number if number is not None and 0 <= number <= 1 else None

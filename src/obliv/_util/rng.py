@@ -1,0 +1,58 @@
+"""Chance: one keyword ``rng`` for generators and seeds."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from obliv.errors import InputError
+
+__all__ = ["Rng", "generator", "seed_of"]
+
+#: A generator, a seed (any integer, NumPy's too), or None for seed 0.
+Rng = np.random.Generator | int | None
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return the random generator that an ``rng`` argument stands for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator, int or None
+        A generator is returned as it is, an integer is a seed, None stands for seed 0.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator(np.int64(7)).integers(100) == generator(7).integers(100)
+    True
+    """
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed_of(rng))
+
+
+def seed_of(rng: Any) -> int | None:
+    """Return the seed that an ``rng`` argument names, None for a generator."""
+    if isinstance(rng, np.random.Generator):
+        return None
+    if rng is None:
+        return 0
+    try:
+        if isinstance(rng, bool | np.bool_):
+            raise TypeError
+        seed = operator.index(rng)
+    except TypeError:
+        raise InputError(f"rng={rng!r}: use a random generator, an integer seed, or None for seed 0") from None
+    if seed < 0:
+        raise InputError(f"rng={seed}: a random seed must be 0 or more")
+    return seed

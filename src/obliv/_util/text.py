@@ -1,0 +1,61 @@
+"""Text: lines and words of files, and words for messages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "lines", "plural", "printable", "rows_of", "shown"]
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def rows_of(text: str) -> list[tuple[int, list[str]]]:
+    """The words of each line that holds any, with its number; commas separate as blanks do, # begins a comment."""
+    rows = []
+    for number, line in enumerate(lines(text), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if words:
+            rows.append((number, words))
+    return rows
+
+
+def shown(text: str) -> str:
+    """A word from a file, quoted and cut short for a message of one line."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def printable(text: str, besides: str = "") -> str:
+    r"""A text on one line without anything that moves a cursor, hides, or stands in `besides`: question marks instead.
+
+    Examples
+    --------
+    >>> printable("evil\x1b[31m\n.net"), printable("say 'no'", besides="'")
+    ('evil?[31m?.net', 'say ?no?')
+    """
+    if text.isprintable() and not besides:
+        return text
+    return "".join(letter if letter.isprintable() and letter not in besides else "?" for letter in text)
+
+
+def plural(count: int, word: str, more: str = "") -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "switch", "switches"), plural(1000, "pair")
+    ('1 switch', '1,000 pairs')
+    """
+    return f"{count:,} {word if count == 1 else more or word + 's'}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt word: the nearest known ones, or all if few."""
+    words = sorted(known)
+    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known: {', '.join(words)}" if words else "none is known"

@@ -1,0 +1,16 @@
+"""Types that many rooms use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Array", "BoolArray", "FloatArray", "IntArray"]
+
+#: An array whose dtype depends on the data, such as int64 or Python integers beyond 64 bits.
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]

@@ -1,0 +1,1 @@
+"""The average case over random traffic."""

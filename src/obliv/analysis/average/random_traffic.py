@@ -1,0 +1,253 @@
+"""The average case: ideal throughput over random traffic."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from math import factorial, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
+from obliv.analysis.average.pair_words import PairWords, pair_words
+from obliv.errors import InputError, Interrupted
+from obliv.loads.base import PairLoads
+from obliv.patterns.base import permutation
+from obliv.results import Estimate, provenance
+from obliv.results.average import Average
+from obliv.results.numbers import inverse, scaled
+from obliv.routings.base import Routing
+
+__all__ = ["average_case"]
+
+Array = npt.NDArray[Any]
+
+_BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
+_BLOCKS = 8  # of them one after another in the same memory
+
+
+def average_case(
+    x: Any,
+    samples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+    *,
+    exact: bool = False,
+    ensemble: str = "permutations",
+    jobs: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Average:
+    """Average throughput over random permutations, fixed points allowed.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+    samples : int
+        How many to draw.
+    rng : numpy.random.Generator or int, optional
+        Source of the seed, or the seed itself; default 0. The digits do not depend on the number of cores.
+    exact : bool
+        Take all permutations instead (up to 9 terminals).
+    ensemble : str
+        ``permutations``; ``birkhoff:K``, mixtures of K random permutations with weights uniform on the simplex; or
+        ``sinkhorn``, random matrices scaled until rows and columns add up to one.
+    jobs : int, optional
+        Threads; default the number of cores.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Average
+        Throughput as the reciprocal of the mean largest load (which reproduces the U2TURN paper's tables), with its
+        standard error, and beside it the mean of throughputs; exact Fractions with `exact`.
+
+    Raises
+    ------
+    InputError
+        If samples is too small, the ensemble unknown, or `exact` asked of more than 9 terminals.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True).fraction_of_capacity
+    Fraction(241920, 590783)
+    """
+    began = time.perf_counter()
+    step = progress or (lambda what, share: None)
+    loads = x if isinstance(x, PairLoads) else x.pair_loads()
+    if loads.samples is not None:
+        raise InputError("the average needs exact pair loads: leave out the samples of paths")
+    if not loads.topology.unit_rates:
+        raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
+    n, base = loads.terminals, loads.topology.capacity_load
+    seed = None
+    missing = 0
+    idle = "some of this traffic loads no channel: its throughput is infinite"
+    load: Fraction | Estimate
+    mean: Fraction | Estimate | None
+    if exact:
+        if ensemble != "permutations":
+            raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
+        if n > 9:
+            raise InputError(
+                f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
+            )
+        load, mean = _figures_exact(_all(pair_words(loads)), factorial(n))
+        samples = factorial(n)
+    else:
+        if samples < 2:
+            raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
+        seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**62))
+        if not 0 <= seed < 2**63:
+            raise InputError(f"seed {seed}: it must lie between 0 and 2^63")
+        if ensemble == "permutations":
+            maxima = _random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step)
+        else:
+            maxima = _matrices(loads, samples, seed, ensemble, step)
+        load, mean = _figures(maxima)
+        missing = samples - load.samples
+        samples = load.samples
+        if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
+            idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
+            mean = None
+    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    through = inverse(load)
+    result = Average(
+        topology=loads.topology.spec,
+        routing=routing,
+        provenance=provenance(
+            {"topology": loads.topology.spec, "routing": routing, "ensemble": ensemble},
+            time.perf_counter() - began,
+            "exact" if exact else "estimated",
+            seed,
+            loads.topology.sources + (x.sources if isinstance(x, Routing) else ()),
+        ),
+        subject=x,
+        ensemble=ensemble,
+        samples=samples,
+        channel_load=load,
+        throughput=through,
+        fraction_of_capacity=None if base is None or through is None else scaled(through, base),
+        mean_throughput=mean,
+        mean_throughput_reason=idle if mean is None else "",
+        capacity=None if base is None else 1 / base,
+    )
+    if missing:
+        raise Interrupted(f"after {samples} of {samples + missing} samples", result)
+    return result
+
+
+Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
+
+
+def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
+    """Blocks in order, whoever computes them."""
+    draw, weigh = random_permutations.compiled(), largest_loads.compiled()
+    most = max(1, _BLOCK // parts.terminals)
+    starts = range(0, samples, most * _BLOCKS)
+
+    def one(start: int) -> Array:
+        images, words = np.empty((most, parts.terminals), np.int32), np.empty_like(parts.base)
+        out = np.empty(min(most * _BLOCKS, samples - start), np.int64)
+        for at in range(0, len(out), most):
+            part = out[at : at + most]
+            draw(seed, (start + at) // most, images[: len(part)])
+            weigh(images[: len(part)], *parts.arguments, words, part)
+        return out
+
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = []
+        for start in starts:
+            waiting.append(pool.submit(one, start))
+            if len(waiting) > 2 * jobs:
+                yield waiting.pop(0).result(), parts.denominator
+                step("permutations", start / samples)
+        for each in waiting:
+            yield each.result(), parts.denominator
+
+
+def _all(parts: PairWords) -> tuple[Array, int]:
+    count = factorial(parts.terminals)
+    images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
+    all_permutations.compiled()(images)
+    largest_loads.compiled()(images, *parts.arguments, np.empty_like(parts.base), out)
+    return out, parts.denominator
+
+
+def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Callable[[str, float], None]) -> Maxima:
+    """Largest loads under random doubly stochastic matrices, in floating point."""
+    from scipy.sparse import csr_array
+
+    name, _, parts = ensemble.partition(":")
+    if name == "birkhoff" and not (parts.isdigit() and 1 <= int(parts) <= 10**6):
+        raise InputError(f"ensemble {ensemble!r}: write birkhoff:K, K permutations a matrix, for example birkhoff:3")
+    if name not in ("birkhoff", "sinkhorn") or (name == "sinkhorn" and parts):
+        raise InputError(f"ensemble {ensemble!r}: choose permutations, birkhoff:K or sinkhorn")
+    n, channels = loads.terminals, loads.topology.channels
+    pieces = []
+    for channel in range(channels):
+        source, destination, weight = loads.weights(channel).spread()
+        speed = float(loads.topology.bandwidth_of(channel))
+        share = weight.astype(float) / loads.denominator / speed
+        pieces.append((np.full(len(weight), channel), source.astype(np.int64) * n + destination, share))
+    row, col, share = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    table = csr_array((share, (row, col)), shape=(channels, n * n))
+    rng = np.random.default_rng(seed)
+    batch = max(1, min(256, 10**7 // (n * n)))
+    for first in range(0, samples, batch):
+        count = min(batch, samples - first)
+        if name == "birkhoff":
+            matrices = np.zeros((count, n * n))
+            weights = rng.dirichlet(np.ones(int(parts)), count)
+            for k in range(int(parts)):
+                orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1) + np.arange(n) * n
+                np.add.at(matrices, (np.arange(count)[:, None], orders), weights[:, k, None])
+        else:
+            cells = rng.exponential(size=(count, n, n))
+            for _ in range(1000):
+                cells /= cells.sum(axis=2, keepdims=True)
+                cells /= cells.sum(axis=1, keepdims=True)
+                if abs(cells.sum(axis=2) - 1).max() < 1e-12:
+                    break
+            matrices = cells.reshape(count, n * n)
+        yield (table @ matrices.T).max(axis=0), 1
+        step("matrices", (first + count) / samples)
+
+
+def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None]:
+    """Mean of the largest loads and of their reciprocals, with standard errors; of those before an interrupt."""
+    sums = np.zeros(4)
+    samples = 0
+    idle = False
+    try:
+        for values, denominator in maxima:
+            load = values / denominator
+            samples += len(load)
+            sums[:2] += load.sum(), (load * load).sum()
+            idle = idle or bool((load == 0).any())
+            if not idle:
+                sums[2:] += (1 / load).sum(), (1 / load**2).sum()
+    except KeyboardInterrupt:
+        if samples < 2:
+            raise
+    mean, through = sums[0] / samples, sums[2] / samples
+    errors = [
+        sqrt(max(0.0, squares / samples - value**2) / (samples - 1))
+        for value, squares in ((mean, sums[1]), (through, sums[3]))
+    ]
+    load_ = Estimate(float(mean), float(errors[0]), samples)
+    return load_, None if idle else Estimate(float(through), float(errors[1]), samples)
+
+
+def _figures_exact(maxima: tuple[Array, int], count: int) -> tuple[Fraction, Fraction | None]:
+    values, times = np.unique(maxima[0], return_counts=True)
+    pairs = list(zip(values.tolist(), times.tolist(), strict=True))
+    mean = Fraction(sum(value * often for value, often in pairs), count * maxima[1])
+    if pairs[0][0] == 0:
+        return mean, None
+    return mean, sum((Fraction(often * maxima[1], value * count) for value, often in pairs), Fraction(0))

@@ -1,0 +1,1 @@
+"""Channel dependency graphs and virtual-channel schemes."""

@@ -1,0 +1,229 @@
+"""The channel dependency graph: collected bit by bit, then searched for a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import TooLargeError
+
+__all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
+
+Array = npt.NDArray[Any]
+
+_KEPT = 1 << 22  # dependencies collected before those that came twice are dropped
+_VERTEX = 31  # bits of a vertex number
+_LOOKED_AT = 3_000_000  # dependencies that the search for a short cycle looks at
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A channel dependency graph: vertex v is virtual channel ``label[v]`` of ``channel[v]``.
+
+    What may be used right after vertex v is ``head[ptr[v]:ptr[v + 1]]``.
+    """
+
+    channel: Array
+    label: Array
+    ptr: Array
+    head: Array
+
+
+class Dependencies:
+    """A channel dependency graph in the making.
+
+    A vertex is ``label * channels + channel``; labels of virtual channels are numbered as they come.
+    """
+
+    def __init__(self, channels: int) -> None:
+        self.channels = channels
+        self.labels: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        self._vertices: list[Array] = []
+        self._edges: list[Array] = []
+        self._held = 0
+
+    def label(self, name: Any) -> int:
+        """The number of a label."""
+        if name not in self._numbers:
+            self._numbers[name] = len(self.labels)
+            self.labels.append(name)
+            if len(self.labels) * self.channels >= 1 << _VERTEX:
+                raise TooLargeError(f"{len(self.labels)} virtual channels on {self.channels:,} channels are too many")
+        return self._numbers[name]
+
+    def use(self, vertices: Array) -> None:
+        """Note that some path uses these vertices."""
+        self._vertices.append(np.asarray(vertices, np.int64).ravel())
+        self._grew(len(self._vertices[-1]))
+
+    def follow(self, first: Array, second: Array) -> None:
+        """Note that some path uses vertex ``first[k]`` and right after it ``second[k]``."""
+        tail, head = np.broadcast_arrays(first, second)
+        self._edges.append(((tail.astype(np.int64) << _VERTEX) | head.astype(np.int64)).ravel())
+        self._grew(len(self._edges[-1]))
+
+    def graph(self) -> Graph:
+        """What was collected, vertices sorted by channel and label."""
+        self._compact()
+        edges = self._edges[0]
+        tail, head = edges >> _VERTEX, edges & ((1 << _VERTEX) - 1)
+        vertices = distinct(np.concatenate([self._vertices[0], tail, head]))
+        channel, label = vertices % self.channels, vertices // self.channels
+        order = np.lexsort((label, channel))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        tail, head = place[np.searchsorted(vertices, tail)], place[np.searchsorted(vertices, head)]
+        by_tail = np.lexsort((head, tail))
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(order)))])
+        return Graph(channel[order], label[order], ptr.astype(np.int64), head[by_tail])
+
+    def _grew(self, by: int) -> None:
+        self._held += by
+        if self._held > _KEPT:
+            self._compact()
+            self._held = (len(self._edges[0]) + len(self._vertices[0])) // 2
+
+    def _compact(self) -> None:
+        require_memory(120.0 * self._held, "the channel dependency graph")
+        none = np.zeros(0, np.int64)
+        self._edges = [distinct(np.concatenate([none, *self._edges]))]
+        self._vertices = [distinct(np.concatenate([none, *self._vertices]))]
+
+
+def distinct(numbers: Array) -> Array:
+    """The numbers that occur, in order; sorted, since hashing them, as numpy's own may, takes many times as long."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    found: Array = ordered[new]
+    return found
+
+
+def short_cycle(ptr: Array, head: Array) -> list[int] | None:
+    """A short cycle of a directed graph, None where there is none.
+
+    Linear in the graph where it is acyclic (Kahn); elsewhere a search through the strongly connected components
+    (Tarjan), breadth first from one vertex after the other while the time for it lasts.
+
+    Parameters
+    ----------
+    ptr, head : integer arrays
+        Edges of vertex v lead to ``head[ptr[v]:ptr[v + 1]]``.
+
+    Returns
+    -------
+    list of int or None
+        Each vertex has an edge to the next one, the last to the first; begins with the least of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> short_cycle(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 0]))
+    [0, 1]
+    >>> short_cycle(np.array([0, 2, 3, 3]), np.array([1, 2, 2])) is None
+    True
+    """
+    starts, heads = ptr.tolist(), head.tolist()
+    left = _undrained(starts, heads)
+    if not any(left):
+        return None
+    inside = [[w for w in heads[a:b] if left[w]] if left[v] else [] for v, (a, b) in enumerate(pairwise(starts))]
+    component = _components(inside)
+    inside = [[w for w in after if component[w] == component[v]] for v, after in enumerate(inside)]
+    best: list[int] = []
+    budget = _LOOKED_AT
+    for start, after in enumerate(inside):
+        if not after:
+            continue
+        cycle, looked = _round_from(start, inside, len(best))
+        best = cycle or best
+        budget -= looked
+        if len(best) in (1, 2) or (best and budget < 0):
+            break
+    least = best.index(min(best))
+    return best[least:] + best[:least]
+
+
+def _undrained(starts: list[int], heads: list[int]) -> list[bool]:
+    """What is left when vertices that nothing leads to are taken away, again and again."""
+    incoming = [0] * (len(starts) - 1)
+    for w in heads:
+        incoming[w] += 1
+    ready = [v for v, count in enumerate(incoming) if not count]
+    left = [True] * len(incoming)
+    while ready:
+        v = ready.pop()
+        left[v] = False
+        for w in heads[starts[v] : starts[v + 1]]:
+            incoming[w] -= 1
+            if not incoming[w]:
+                ready.append(w)
+    return left
+
+
+def _components(after: list[list[int]]) -> list[int]:
+    """The strongly connected component of every vertex (Tarjan, without recursion)."""
+    index = [-1] * len(after)
+    low = [0] * len(after)
+    component = [-1] * len(after)
+    held: list[int] = []
+    count = found = 0
+    for root in range(len(after)):
+        if index[root] >= 0:
+            continue
+        work: list[tuple[int, Iterator[int]]] = [(root, iter(after[root]))]
+        index[root] = low[root] = count
+        count += 1
+        held.append(root)
+        while work:
+            v, rest = work[-1]
+            for w in rest:
+                if index[w] < 0:
+                    index[w] = low[w] = count
+                    count += 1
+                    held.append(w)
+                    work.append((w, iter(after[w])))
+                    break
+                if component[w] < 0:
+                    low[v] = min(low[v], index[w])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[v])
+                if low[v] == index[v]:
+                    while component[v] < 0:
+                        component[held.pop()] = found
+                    found += 1
+    return component
+
+
+def _round_from(start: int, after: list[list[int]], shorter_than: int) -> tuple[list[int], int]:
+    """The shortest cycle through a vertex, if shorter than asked (0: any), and how many edges were looked at."""
+    came = {start: start}
+    layer = [start]
+    looked = length = 0
+    while layer:
+        length += 1
+        if shorter_than and length >= shorter_than:
+            break
+        grown = []
+        for v in layer:
+            looked += len(after[v])
+            for w in after[v]:
+                if w == start:
+                    cycle = [v]
+                    while cycle[-1] != start:
+                        cycle.append(came[cycle[-1]])
+                    return cycle[::-1], looked
+                if w not in came:
+                    came[w] = v
+                    grown.append(w)
+        layer = grown
+    return [], looked

@@ -1,0 +1,211 @@
+"""Dependencies of routings by next hops, many destinations at a time, no path enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
+from obliv.analysis.deadlocks.schemes import Lanes, Move, Scheme, find, lanes
+from obliv.errors import RoutingError
+from obliv.routings.base import HopRouting, TwoPhase
+
+__all__ = ["count_paths", "follow_hops", "follow_two_phases"]
+
+Array = npt.NDArray[Any]
+Progress = Callable[[float], None]
+
+_STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
+
+
+class Ends(NamedTuple):
+    """Which channels a path may begin with, and which it may end with."""
+
+    begins: Array
+    arrives: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Next hops towards some destinations; place k·nodes + v is node v on the way to the k-th."""
+
+    nodes: int
+    targets: Array
+    ptr: Array
+    channel: Array
+
+    def onward(self, places: Array) -> tuple[Array, Array]:
+        """The next hops of places: the number of the place among those given, and the channel."""
+        counts = self.ptr[places + 1] - self.ptr[places]
+        which = np.repeat(np.arange(len(places)), counts)
+        nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, self.channel[self.ptr[places][which] + nth]
+
+    def arrived(self, places: Array) -> Array:
+        """Whether places are at their destination."""
+        here: Array = self.targets[places // self.nodes] == places % self.nodes
+        return here
+
+
+def follow_hops(routing: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> Ends:
+    """Add the dependencies of next hops, for a scheme that only counts turns."""
+    topology, where = routing.topology, lanes(routing.topology)
+    ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
+    classes = done = 1
+    for block, sources in _blocks(routing):
+        _count(routing, block, sources)
+        while not _spread(routing, scheme, block, sources, where, classes, found, ends):
+            classes *= 2
+        done += len(block.targets)
+        progress(min(1.0, done / len(topology.terminals)))
+    return ends
+
+
+def count_paths(routing: HopRouting) -> float:
+    """How many paths there are along the next hops, between all terminals together."""
+    return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
+
+
+def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
+    """Add the dependencies of Valiant's scheme over next hops, for a scheme that looks at the phase only."""
+    topology, base = routing.topology, routing.base
+    assert isinstance(base, HopRouting)
+    alone = Dependencies(topology.channels)
+    ends = follow_hops(base, find("none"), alone, progress)
+    graph = alone.graph()
+    tail, head = graph.channel[np.repeat(np.arange(len(graph.channel)), np.diff(graph.ptr))], graph.channel[graph.head]
+    first, second = (
+        found.label((label, 0)) * topology.channels for label in scheme.labels([Move(0, 0, 0), Move(0, 0, 1)])
+    )
+    for start in (first, second):
+        found.use(graph.channel + start)
+        found.follow(tail + start, head + start)
+    begins = np.flatnonzero(ends.begins)
+    ptr = np.searchsorted(topology.tail[begins], np.arange(topology.nodes + 1))
+    for c in np.flatnonzero(ends.arrives).tolist():
+        node = int(topology.head[c])
+        found.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
+
+
+def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
+    """The next hops towards all terminals, some at a time, and the places where packets begin."""
+    topology = routing.topology
+    terminals = topology.terminals.astype(np.int64)
+    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
+    for first in range(0, len(terminals), size):
+        targets = terminals[first : first + size]
+        each = [routing.hops_to(target) for target in targets.tolist()]
+        sizes = np.cumsum([0, *(len(hops.channel) for hops in each)])
+        ptr = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
+        channel = np.concatenate([hops.channel for hops in each]).astype(np.int64)
+        block = _Block(topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
+        places = (np.arange(len(targets))[:, None] * topology.nodes + terminals).ravel()
+        yield block, places[~block.arrived(places)]
+
+
+def _spread(
+    routing: HopRouting,
+    scheme: Scheme,
+    block: _Block,
+    sources: Array,
+    where: Lanes,
+    classes: int,
+    found: Dependencies,
+    ends: Ends,
+) -> bool:
+    """Follow all packets hop by hop with the virtual channels that they hold; False where these classes are too few."""
+    head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
+    held = 2 * classes  # by class and dateline bit
+    offset = np.array([found.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
+    seen = np.zeros(len(block.targets) * channels * held, bool)
+    which, channel = block.onward(sources)
+    ends.begins[channel] = True
+    states = _new((sources[which] // block.nodes * channels + channel) * held, seen)
+    while len(states):
+        pair, vc = states // held, states % held
+        channel, places = pair % channels, pair // channels * block.nodes + head[pair % channels]
+        found.use(channel + offset[vc])
+        there = block.arrived(places)
+        ends.arrives[channel[there]] = True
+        pair, vc, channel, places = pair[~there], vc[~there], channel[~there], places[~there]
+        which, after = block.onward(places)
+        pair, vc, channel = pair[which], vc[which], channel[which]
+        here, then = (where.dim[channel], where.step[channel]), (where.dim[after], where.step[after])
+        assert scheme.turned is not None
+        turned = np.asarray(scheme.turned(*here, *then), bool)
+        count = vc // 2 + turned
+        if len(count) and count.max() >= classes:
+            return False
+        bit = np.zeros(len(vc), np.int64)
+        if scheme.dateline:
+            straight = ~turned & (here[0] == then[0]) & (here[1] == then[1])
+            bit = (straight & ((vc % 2 > 0) | where.wraps[channel])).astype(np.int64)
+        found.follow(channel + offset[vc], after + offset[2 * count + bit])
+        states = _new((pair // channels * channels + after) * held + 2 * count + bit, seen)
+    return True
+
+
+def _new(states: Array, seen: Array) -> Array:
+    """Those that were not seen before, each once; they count as seen from now on."""
+    fresh: Array = distinct(states[~seen[states]])
+    seen[fresh] = True
+    return fresh
+
+
+def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
+    """How many paths there are; refuses next hops that end before the destination, or go in circles."""
+    head = routing.topology.head.astype(np.int64)
+    reached = np.zeros(len(block.targets) * block.nodes, bool)
+    incoming = np.zeros(len(reached), np.int64)
+
+    def onward(front: Array) -> tuple[Array, Array]:
+        which, channel = block.onward(front)
+        return which, front[which] // block.nodes * block.nodes + head[channel]
+
+    front = _new(sources, reached)
+    while len(front):
+        front = front[~block.arrived(front)]
+        stuck = front[block.ptr[front] == block.ptr[front + 1]]
+        if len(stuck):
+            here, end = _names(routing, block, int(stuck[0]))
+            raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
+        _, after = onward(front)
+        np.add.at(incoming, after, 1)
+        front = _new(after, reached)
+    ways = np.zeros(len(reached))
+    ways[sources] = 1.0
+    total = 0.0
+    front = np.flatnonzero(reached & (incoming == 0))
+    while len(front):  # only after all who lead there: their ways are then complete
+        reached[front] = False
+        there = block.arrived(front)
+        total += float(ways[front[there]].sum())
+        front = front[~there]
+        which, after = onward(front)
+        np.add.at(ways, after, ways[front[which]])
+        np.subtract.at(incoming, after, 1)
+        front = distinct(after[incoming[after] == 0])
+    if reached.any():
+        _refuse_loop(routing, block, reached)
+    return total
+
+
+def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
+    places = np.flatnonzero(left & ~block.arrived(np.arange(len(left))))
+    which, channel = block.onward(places)
+    after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(places[which], minlength=len(left)))])
+    circle = short_cycle(ptr, after)
+    assert circle is not None
+    here, end = _names(routing, block, circle[0])
+    raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
+
+
+def _names(routing: HopRouting, block: _Block, place: int) -> tuple[str, str]:
+    """A place in words: its node and its destination."""
+    name = routing.topology.name_of
+    return name(place % block.nodes), name(int(block.targets[place // block.nodes]))

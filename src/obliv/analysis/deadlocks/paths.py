@@ -1,0 +1,156 @@
+"""Dependencies of routings by their paths, one after the other, each with its phases and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import pairwise, product
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from obliv.analysis.deadlocks.axis import segments
+from obliv.analysis.deadlocks.graph import Dependencies
+from obliv.analysis.deadlocks.hops import count_paths
+from obliv.analysis.deadlocks.programs import draw_of, sequences
+from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, lanes
+from obliv.errors import RoutingError, SpecError, TooLargeError
+from obliv.loads.enumerated import Hops
+from obliv.routings.base import HopRouting, Routing, TwoPhase, checked_paths
+from obliv.routings.cartesian import ProgramRouting
+from obliv.topologies.base import Topology
+
+__all__ = ["OwnScheme", "follow_paths"]
+
+OwnScheme = Callable[[Routing, tuple[int, ...]], Sequence[int]]
+
+Phase = tuple[int, tuple[int, ...], int]  # number, order, first dimension of the program: the last fields of a move
+Traced = tuple[tuple[int, ...], tuple[Phase, ...]]  # channels, and the phase of each
+
+_PATHS = 500_000  # paths of a routing by next hops, which can be counted beforehand
+_HOPS = 10_000_000  # hops of all paths together
+
+
+def follow_paths(
+    routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Callable[[float], None]
+) -> None:
+    """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
+    topology, where = routing.topology, lanes(routing.topology)
+    dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
+    nodes = topology.terminals.tolist()
+    if isinstance(routing, HopRouting) and (count := count_paths(routing)) > _PATHS:
+        raise _too_many(routing, f"{count:.3g} paths")
+    vertices: set[int] = set()
+    follows: set[tuple[int, int]] = set()
+    hops = 0
+    traced = _tracer(routing) if isinstance(scheme, Scheme) else partial(_listed, routing)
+    for done, (d, s) in enumerate(product(nodes, repeat=2)):
+        for channels, phases in traced(s, d):
+            hops += len(channels)
+            if hops > _HOPS:
+                raise _too_many(routing, f"paths with more than {_HOPS:,} hops")
+            if isinstance(scheme, Scheme):
+                moves = [Move(dims[c], steps[c], *phase) for c, phase in zip(channels, phases, strict=True)]
+                labels = scheme.labels(moves)
+                bits = bits_of(moves, labels, [scheme.dateline and wraps[c] for c in channels])
+                names: list[Any] = list(zip(labels, bits, strict=True))
+            else:
+                names = _own(scheme, routing, channels)
+            path = [c + found.label(name) * topology.channels for c, name in zip(channels, names, strict=True)]
+            vertices.update(path)
+            follows.update(pairwise(path))
+        progress((done + 1) / len(nodes) ** 2)
+    found.use(np.array(sorted(vertices), np.int64))
+    pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
+    found.follow(pairs[:, 0], pairs[:, 1])
+
+
+def _too_many(routing: Routing, what: str) -> TooLargeError:
+    return TooLargeError(
+        f"{routing.spec} on {routing.topology.spec} has {what}, too many to go through: choose a smaller network, or a "
+        "scheme that looks from hop to hop only, such as none or turn"
+    )
+
+
+def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list[int]:
+    """What a user's own scheme says about a path, checked."""
+    name = getattr(scheme, "__name__", "the scheme")
+    said: Any = scheme(routing, channels)
+    try:
+        numbers = list(said)
+    except TypeError:
+        raise SpecError(f"{name} must return a virtual channel for each hop, not {said!r}") from None
+    if len(numbers) != len(channels):
+        raise SpecError(f"{name} returned {len(numbers)} virtual channels for a path of {len(channels)} hops")
+    for number in numbers:
+        if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= int(number) < 2**31:
+            raise SpecError(f"{name} returned {number!r} for a virtual channel: they are whole numbers from 0")
+    return [int(number) for number in numbers]
+
+
+def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
+    """What gives the paths of a pair of nodes."""
+    if isinstance(routing, ProgramRouting):
+        return partial(_of_programs, routing)
+    if isinstance(routing, TwoPhase):
+        return partial(_of_two_phases, routing)
+    if isinstance(routing, HopRouting):
+        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.hops_to))
+    return partial(_listed, routing)
+
+
+def _listed(routing: Routing, source: int, destination: int) -> Iterator[Traced]:
+    """The paths that a routing lists, checked; all of one phase."""
+    total = Fraction(0)
+    for channels, chance in checked_paths(routing, source, destination):
+        total += chance
+        if chance:
+            yield channels, ((0, (), 0),) * len(channels)
+    if total != 1 and not (source == destination and total == 0):
+        here, there = routing.topology.name_of(source), routing.topology.name_of(destination)
+        raise RoutingError(f"{routing.spec}: the paths from {here} to {there} have total probability {total}, not 1")
+
+
+def _of_two_phases(routing: TwoPhase, source: int, destination: int) -> Iterator[Traced]:
+    for middle in routing.topology.terminals.tolist():
+        onward = list(_listed(routing.base, middle, destination))
+        for first, phases in _listed(routing.base, source, middle):
+            for second, _ in onward:
+                yield (*first, *second), phases + ((1, (), 0),) * len(second)
+
+
+def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, destination: int) -> Iterator[Traced]:
+    """The paths along next hops that are known to lead there."""
+    hops = hops_to(destination)
+    trail: list[tuple[int, tuple[int, ...]]] = [(source, ())]
+    while trail:
+        node, channels = trail.pop()
+        if node == destination:
+            yield channels, ((0, (), 0),) * len(channels)
+            continue
+        for c in hops.channel[hops.ptr[node] : hops.ptr[node + 1]].tolist():
+            trail.append((int(topology.head[c]), (*channels, c)))
+
+
+def _of_programs(routing: ProgramRouting, source: int, destination: int) -> Iterator[Traced]:
+    """The paths of phase programs; the same channels in other phases or orders are another path here."""
+    topology = routing.topology
+    start, end = topology.coordinates(source), topology.coordinates(destination)
+    for program in routing.programs:
+        if not program.probability or not program.serves(start, end):
+            continue
+        each = [
+            list(segments(along, draw_of(program, dim, len(start)), start[dim], end[dim]))
+            for dim, along in enumerate(topology.axes)
+        ]
+        for slots in sequences(program, len(start)):
+            for drawn in product(*each):
+                at, channels, phases = source, [], []
+                for slot in slots:
+                    for link in drawn[slot.dim][slot.part].links:
+                        channels.append(topology.channel(at, slot.dim, link))
+                        phases.append((slot.phase, slot.order, slot.first))
+                        at = int(topology.head[channels[-1]])
+                yield tuple(channels), tuple(phases)

@@ -1,0 +1,239 @@
+"""Dependencies of phase programs, dimension by dimension, no path enumerated.
+
+The coordinates of source, intermediate and destination are independent between dimensions.  What a packet may do in one
+dimension is therefore sorted into a few cases (which of its segments are empty, which way they go), and for every
+choice of cases the dependencies are products of sets of links and of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise, permutations, product
+from math import factorial, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.analysis.deadlocks.axis import BOTH, END, FIRST, MIDDLE, SECOND, SOURCE, Case, cases
+from obliv.analysis.deadlocks.graph import Dependencies
+from obliv.analysis.deadlocks.schemes import Label, Move, Scheme
+from obliv.errors import TooLargeError
+from obliv.loads.programs import TO_INTERMEDIATE, Phase, Program
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["Slot", "draw_of", "follow_programs", "sequences"]
+
+Array = npt.NDArray[Any]
+Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
+
+_CHOICES = 2_000_000  # choices of cases and orders that are gone through
+_PIECE = 1 << 20  # dependencies that are made at a time
+
+
+class Slot(NamedTuple):
+    """A segment of a program, in one of its orders."""
+
+    dim: int
+    part: int
+    phase: int
+    order: tuple[int, ...]
+    first: int
+
+
+class _Run(NamedTuple):
+    """A run in a dimension: which segments, in which class, and where the packet may stand meanwhile."""
+
+    dim: int
+    kind: int
+    case: Case
+    label: Label
+    spots: Spots
+
+
+def follow_programs(
+    topology: Cartesian,
+    programs: Sequence[Program],
+    scheme: Scheme,
+    found: Dependencies,
+    progress: Callable[[float], None],
+) -> None:
+    """Add the dependencies of phase programs between all pairs of nodes."""
+    dimensions = len(topology.axes)
+    plan = []
+    for program in programs:
+        if program.probability:
+            plan.append((program, [_cases(topology, program, dim, scheme) for dim in range(dimensions)]))
+    choices = [(program, chosen) for program, each in plan for chosen in _chosen(topology, each)]
+    total = sum(_orders(program, chosen, scheme) for program, chosen in choices)
+    if total > _CHOICES:
+        raise _too_many(topology, total)
+    tables = [_channel_table(topology, dim) for dim in range(dimensions)]
+    seen: set[Any] = set()
+    done = 0
+    for program, chosen in choices:
+        for slots in sequences(program, dimensions, None if scheme.ordered else chosen):
+            runs = _runs(slots, chosen, scheme)
+            for run in runs:
+                if run not in seen:
+                    seen.add(run)
+                    _inside(topology, tables, run, found)
+            for pair in pairwise(runs):
+                if pair not in seen:
+                    seen.add(pair)
+                    _between(topology, tables, *pair, found)
+            done += 1
+            if not done % 1000:
+                progress(done / total)
+
+
+def _chosen(topology: Cartesian, each: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:
+    """All choices of a case in every dimension."""
+    if prod(map(len, each)) > _CHOICES:
+        raise _too_many(topology, prod(map(len, each)))
+    return product(*each)
+
+
+def _too_many(topology: Cartesian, total: int) -> TooLargeError:
+    return TooLargeError(
+        f"the {len(topology.axes)} dimensions of {topology.spec} can be taken in {total:,} ways, more than "
+        f"{_CHOICES:,}: choose fewer dimensions, or a routing with fewer orders"
+    )
+
+
+def draw_of(program: Program, dim: int, dimensions: int) -> str:
+    """How a program draws in a dimension: an intermediate, ``spread``, or nothing."""
+    stops = {x for phase in program.phases if phase.target == TO_INTERMEDIATE for x in _taken(phase, dimensions)}
+    return program.draw if dim in stops else "spread" if dim in program.spread else ""
+
+
+def _cases(topology: Cartesian, program: Program, dim: int, scheme: Scheme) -> tuple[Case, ...]:
+    draw, differ = draw_of(program, dim, len(topology.axes)), dict(program.when).get(dim)
+    return cases(topology.axes[dim], draw, differ, scheme.directed, scheme.dateline)
+
+
+def _taken(phase: Phase, dimensions: int) -> Iterable[int]:
+    return range(dimensions) if phase.orders is None else {dim for order in phase.orders for dim in order}
+
+
+def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:
+    """At most how many sequences there are."""
+    counts = []
+    for phase in program.phases:
+        moving = len(chosen) if scheme.ordered else sum(case.steps[_part(phase)] != 0 for case in chosen)
+        counts.append(factorial(moving) if phase.orders is None else len(phase.orders))
+    return prod(counts)
+
+
+def sequences(program: Program, dimensions: int, chosen: Sequence[Case] | None = None) -> Iterator[list[Slot]]:
+    """The segments of a program, in every order in which it may take them.
+
+    With `chosen` cases only those that are not empty, orders that agree in them being one.
+    """
+    each: list[Iterable[tuple[int, ...]]] = []
+    for phase in program.phases:
+        moving = [dim for dim in range(dimensions) if chosen is None or chosen[dim].steps[_part(phase)]]
+        if phase.orders is None:
+            each.append(permutations(moving))
+        else:
+            each.append(dict.fromkeys(tuple(dim for dim in order if dim in moving) for order in phase.orders))
+    for orders in product(*each):
+        first = next((dim for order in orders for dim in order), 0)
+        yield [
+            Slot(dim, _part(phase), number, order, first)
+            for number, (phase, order) in enumerate(zip(program.phases, orders, strict=True))
+            for dim in order
+        ]
+
+
+def _part(phase: Phase) -> int:
+    return FIRST if phase.target == TO_INTERMEDIATE else SECOND
+
+
+def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Run]:
+    """The runs of the paths in a choice of cases, in the order in which they are taken."""
+    spots = [case.at[SOURCE] for case in chosen]
+    moves: list[Move] = []
+    begun: list[tuple[int, Spots]] = []
+    for slot in slots:
+        case = chosen[slot.dim]
+        if case.steps[slot.part]:
+            moves.append(Move(slot.dim, case.steps[slot.part], slot.phase, slot.order, slot.first))
+            begun.append((slot.part, tuple(spots)))
+        spots[slot.dim] = case.at[MIDDLE if slot.part == FIRST else END]
+    runs: list[_Run] = []
+    for move, label, (part, where) in zip(moves, scheme.labels(moves), begun, strict=True):
+        case = chosen[move.dim]
+        last = runs[-1] if runs else None
+        if scheme.dateline and last and (last.dim, last.label) == (move.dim, label) and case.steps[FIRST] == move.step:
+            runs[-1] = last._replace(kind=BOTH)
+        else:
+            runs.append(_Run(move.dim, part, case, label, (*where[: move.dim], (), *where[move.dim + 1 :])))
+    return runs
+
+
+def _inside(topology: Cartesian, tables: list[Array], run: _Run, found: Dependencies) -> None:
+    """The channels of a run, and those that follow each other in it."""
+    table, own = tables[run.dim], run.case.runs[run.kind]
+    rest = _rest(topology, run.dim, run.spots)
+    offset = _offsets(topology, run, found)
+
+    def vertices(links: Array) -> Array:
+        made: Array = table[links[:, :1], rest] + offset[links[:, 1:]]
+        return made
+
+    found.use(vertices(own.used))
+    found.follow(vertices(own.pairs[:, :2]), vertices(own.pairs[:, 2:]))
+
+
+def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, found: Dependencies) -> None:
+    """The last channels of a run, each followed by the first of the next one."""
+    end, start = _offsets(topology, run, found), _offsets(topology, then, found)[0]
+    if run.dim == then.dim:
+        rest = _rest(topology, run.dim, run.spots)
+        last, bit, follower = (column[:, None] for column in run.case.back.T)
+        found.follow(tables[run.dim][last, rest] + end[bit], tables[run.dim][follower, rest] + start)
+        return
+    spots = [(0,) if dim in (run.dim, then.dim) else where for dim, where in enumerate(run.spots)]
+    one, two = _rest(topology, run.dim, spots), _rest(topology, then.dim, spots)
+    follower = then.case.runs[then.kind].first[:, 0]
+    here = np.array(topology.axes[then.dim].links)[follower, 0] * _stride(topology, run.dim, then.dim)
+    begun = one + here[:, None]
+    every = run.case.runs[run.kind].last
+    size = max(1, _PIECE // max(1, begun.size))
+    for piece in (every[k : k + size] for k in range(0, len(every), size)):
+        last, bit = piece[:, 0], piece[:, 1]
+        there = np.array(topology.axes[run.dim].links)[last, 1] * _stride(topology, then.dim, run.dim)
+        found.follow(
+            tables[run.dim][last[:, None, None], begun] + end[bit][:, None, None],
+            tables[then.dim][follower[:, None], (two + there[:, None])[:, None, :]] + start,
+        )
+
+
+def _offsets(topology: Cartesian, run: _Run, found: Dependencies) -> Array:
+    """What to add to a channel for its vertex, by dateline bit."""
+    return np.array([found.label((run.label, bit)) for bit in (0, 1)], np.int64) * topology.channels
+
+
+def _channel_table(topology: Cartesian, dim: int) -> Array:
+    """The channel along each link of an axis, by link and by the number of the other coordinates (as in `_rest`)."""
+    stride, radix = topology.strides[dim], topology.radices[dim]
+    table = np.zeros((len(topology.axes[dim].links), topology.nodes // radix), np.int64)
+    here = np.flatnonzero(topology.dim_of == dim)
+    tail = topology.tail[here].astype(np.int64)
+    table[topology.link_of[here], tail % stride + tail // (stride * radix) * stride] = here
+    return table
+
+
+def _rest(topology: Cartesian, dim: int, spots: Sequence[Sequence[int]]) -> Array:
+    """The numbers of all choices of coordinates in the dimensions other than `dim`."""
+    numbers: Array = np.zeros(1, np.int64)
+    for other, where in enumerate(spots):
+        if other != dim:
+            numbers = (numbers[None, :] + np.array(where)[:, None] * _stride(topology, dim, other)).ravel()
+    return numbers
+
+
+def _stride(topology: Cartesian, dim: int, other: int) -> int:
+    """What a step in another dimension adds to such a number."""
+    return topology.strides[other] // (topology.radices[dim] if other > dim else 1)

@@ -1,0 +1,245 @@
+"""Virtual-channel schemes: which virtual channel each hop of a path takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import did_you_mean
+from obliv.errors import RoutingError, SpecError
+from obliv.topologies.cartesian import Axis, Cartesian
+
+__all__ = [
+    "COORDINATES",
+    "PHASES",
+    "PLANE",
+    "PROGRAMS",
+    "SCHEMES",
+    "Lanes",
+    "Move",
+    "Scheme",
+    "bits_of",
+    "find",
+    "lanes",
+    "link_steps",
+    "wrap_links",
+]
+
+COORDINATES = "coordinates"
+PLANE = "two dimensions"
+PHASES = "phases"
+PROGRAMS = "phase programs"
+
+Array = npt.NDArray[Any]
+Label = Any  # a class of virtual channels: a number, or a tuple of numbers
+
+
+class Move(NamedTuple):
+    """One hop of a path, or several in a row that differ in nothing that is listed here.
+
+    `step` is the direction, +1 or -1 (in a clique the sign of the difference of coordinates); `phase` and `order` are
+    those of the phase program, `first` the dimension that the order of its first phase begins with.
+    """
+
+    dim: int
+    step: int
+    phase: int = 0
+    order: tuple[int, ...] = ()
+    first: int = 0
+
+
+Labels = Callable[[Sequence[Move]], list[Label]]
+Turned = Callable[[Any, Any, Any, Any], Any]  # dimension and direction of a hop and of the next one; or arrays of them
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A rule that gives every hop its virtual channel.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+        One line for help and documentation.
+    labels : callable
+        The class of every move of a path.
+    turned : callable, optional
+        For rules that only count something between one hop and the next: whether it happened.
+    needs : tuple of str
+        What it needs: ``coordinates``, a ``plane`` (two dimensions), ``phases``, ``programs``.
+    directed : bool
+        Whether directions matter.
+    ordered : bool
+        Whether the orders of a program matter, where some of its segments are empty too.
+    dateline : bool
+        Whether each class is split by a dateline bit.
+    """
+
+    name: str
+    summary: str
+    labels: Labels
+    turned: Turned | None = None
+    needs: tuple[str, ...] = ()
+    directed: bool = False
+    ordered: bool = False
+    dateline: bool = False
+
+
+def _never(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
+    return dim > dim  # False, or an array of it
+
+
+def _back_in_order(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
+    """A turn from a later dimension to an earlier one."""
+    return dim > next_dim
+
+
+def _back_or_reversed(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
+    """Such a turn, or one by 180 degrees."""
+    return (dim > next_dim) | ((dim == next_dim) & (step != next_step))
+
+
+def _counted(turned: Turned) -> Labels:
+    """Classes that count what happened so far."""
+
+    def labels(moves: Sequence[Move]) -> list[Label]:
+        found, count = [], 0
+        for at, move in enumerate(moves):
+            if at:
+                last = moves[at - 1]
+                count += bool(turned(last.dim, last.step, move.dim, move.step))
+            found.append(count)
+        return found
+
+    return labels
+
+
+def _by_x_direction(moves: Sequence[Move]) -> list[Label]:
+    """Y split by the direction that the packet takes in X, earlier or later; without X it goes with the upward ones."""
+    taken = {move.step for move in moves if move.dim == 0}
+    if len(taken) > 1:
+        raise RoutingError(
+            "double-y needs packets that go one way in X, some of this routing go both: turn and turn+uturn fit it"
+        )
+    return [1 if move.dim and taken == {-1} else 0 for move in moves]
+
+
+PLAIN = (
+    Scheme("none", "one virtual channel", _counted(_never), _never),
+    Scheme(
+        "phase",
+        "the phase of the routing: to the intermediate, from it",
+        lambda moves: [move.phase for move in moves],
+        needs=(PHASES,),
+    ),
+    Scheme(
+        "turn",
+        "one more after each turn from a later dimension to an earlier one (Y to X)",
+        _counted(_back_in_order),
+        _back_in_order,
+        (COORDINATES,),
+    ),
+    Scheme(
+        "turn+uturn",
+        "one more after each such turn and after each turn by 180 degrees",
+        _counted(_back_or_reversed),
+        _back_or_reversed,
+        (COORDINATES,),
+        directed=True,
+    ),
+    Scheme(
+        "family",
+        "the dimension that the routing's first phase begins with (XYX or YXY, XY or YX)",
+        lambda moves: [move.first for move in moves],
+        needs=(PROGRAMS,),
+        ordered=True,
+    ),
+    Scheme(
+        "phase-order",
+        "the phase and the order of dimensions in it",
+        lambda moves: [(move.phase, move.order) for move in moves],
+        needs=(PROGRAMS,),
+        ordered=True,
+    ),
+    Scheme(
+        "double-y",
+        "in Y the direction that the packet takes in X; in X one virtual channel",
+        _by_x_direction,
+        needs=(PLANE,),
+        directed=True,
+    ),
+)
+
+
+def _with_dateline(scheme: Scheme) -> Scheme:
+    alone = scheme.name == "none"
+    return replace(
+        scheme,
+        name="dateline" if alone else f"{scheme.name}+dateline",
+        summary="one more behind the wrap-around link of a ring" if alone else f"{scheme.name}, each split by dateline",
+        needs=tuple(dict.fromkeys((*scheme.needs, COORDINATES))),
+        directed=True,
+        dateline=True,
+    )
+
+
+#: Every scheme by its name.
+SCHEMES = {scheme.name: scheme for scheme in (*PLAIN, *map(_with_dateline, PLAIN))}
+
+
+def find(name: Any) -> Scheme:
+    """The scheme of a name; SpecError with a hint where there is none."""
+    if not isinstance(name, str):
+        raise SpecError(f"a virtual-channel scheme is a name or a function, not {name!r}")
+    if name not in SCHEMES:
+        raise SpecError(f"unknown virtual-channel scheme {name!r}: {did_you_mean(name, SCHEMES)}")
+    return SCHEMES[name]
+
+
+def bits_of(moves: Sequence[Move], labels: Sequence[Label], wraps: Sequence[bool]) -> list[int]:
+    """The dateline bit of every hop: set behind a wrap-around link, cleared by a turn and by a change of class."""
+    bits: list[int] = []
+    for at, move in enumerate(moves):
+        straight = at > 0 and moves[at - 1][:2] == move[:2] and labels[at - 1] == labels[at]
+        bits.append(int(bits[-1] or wraps[at - 1]) if straight else 0)
+    return bits
+
+
+@cache
+def link_steps(along: Axis) -> tuple[int, ...]:
+    """The direction of every link of an axis."""
+    if along.kind == "ring":
+        return tuple(1 if link % 2 == 0 else -1 for link in range(len(along.links)))
+    return tuple(1 if head > tail else -1 for tail, head in along.links)
+
+
+@cache
+def wrap_links(along: Axis) -> frozenset[int]:
+    """The wrap-around links of a ring, one each way; no other axis has any."""
+    return frozenset((2 * (along.radix - 1), 1)) if along.kind == "ring" else frozenset()
+
+
+class Lanes(NamedTuple):
+    """Dimension and direction of every channel, and whether it is a wrap-around link."""
+
+    dim: Array
+    step: Array
+    wraps: Array
+
+
+def lanes(topology: Any) -> Lanes:
+    """The lanes of a network; without coordinates all channels are alike."""
+    if not isinstance(topology, Cartesian):
+        zeros = np.zeros(topology.channels, np.int64)
+        return Lanes(zeros, zeros, zeros.astype(bool))
+    step, wraps = np.zeros(topology.channels, np.int64), np.zeros(topology.channels, bool)
+    for dim, along in enumerate(topology.axes):
+        here = np.flatnonzero(topology.dim_of == dim)
+        step[here] = np.array(link_steps(along), np.int64)[topology.link_of[here]]
+        wraps[here] = np.isin(topology.link_of[here], list(wrap_links(along)))
+    return Lanes(topology.dim_of.astype(np.int64), step, wraps)

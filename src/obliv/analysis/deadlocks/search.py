@@ -1,0 +1,267 @@
+"""Deadlock: whether the channel dependency graph of a routing is acyclic under a virtual-channel scheme."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
+from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
+from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
+from obliv.analysis.deadlocks.programs import follow_programs
+from obliv.analysis.deadlocks.schemes import COORDINATES, PHASES, PLANE, PROGRAMS, SCHEMES, Scheme, find, lanes
+from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.results import Deadlock, VirtualChannels, provenance
+from obliv.routings.base import HopRouting, Mix, Routing, TwoPhase
+from obliv.routings.cartesian import ProgramRouting
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["deadlock", "fewest_virtual_channels"]
+
+Progress = Callable[[str, float], None]
+
+
+def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
+    """Whether the channel dependency graph of a routing is acyclic.
+
+    Parameters
+    ----------
+    routing : Routing
+    scheme : str or callable
+        How hops take virtual channels: ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
+        ``double-y``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing and the
+        channels of a path that returns a whole number from 0 for each hop.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Deadlock
+        ``acyclic``; otherwise ``cycle``, a short one: each channel with its virtual channel may be used right before
+        the next, the last right before the first.
+
+    Raises
+    ------
+    SpecError
+        If there is no such scheme, or a user's own one returns nonsense.
+    RoutingError
+        If the scheme needs what the routing does not have, such as phases.
+
+    Notes
+    -----
+    Vertices are channels with a virtual channel; an edge leads from one to another where some path of positive
+    probability between some pair of terminals uses them right after each other. An acyclic graph is deadlock-free.
+    A cycle means that packets can wait for each other in a circle, if they come to hold these channels at one time.
+
+    References
+    ----------
+    W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+    Transactions on Computers C-36(5), 1987.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.routing("u2turn", obliv.mesh(4, 4))
+    >>> obliv.deadlock(routing).acyclic
+    False
+    >>> obliv.deadlock(routing, "turn")
+    deadlock: u2turn on mesh:4x4
+      scheme            turn
+      verdict           acyclic: no deadlock
+      virtual channels  2 (x 2, y 2)
+      dependencies      172
+    """
+    began = time.perf_counter()
+    if not isinstance(routing, Routing):
+        raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
+    chosen = scheme if callable(scheme) else find(scheme)
+    if isinstance(chosen, Scheme) and (lacking := _lacking(chosen, routing)):
+        fitting = ", ".join(other.name for other in _worth_trying(routing) if not _lacking(other, routing))
+        raise RoutingError(
+            f"scheme {chosen.name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
+            f"what fits: {fitting}"
+        )
+    step = progress or (lambda what, share: None)
+    found = Dependencies(routing.topology.channels)
+    for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
+        _follow(part, chosen, found, lambda share: step("dependencies", share))
+    graph = found.graph()
+    name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
+    return _result(routing, name, graph, _numbered(found, graph), time.perf_counter() - began)
+
+
+def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -> VirtualChannels:
+    """The known virtual-channel schemes that fit a routing, and the one that suffices with the fewest.
+
+    Parameters
+    ----------
+    routing : Routing
+    progress : callable, optional
+        Called with the scheme that is being tried and the share that is done.
+
+    Returns
+    -------
+    VirtualChannels
+        ``fewest`` is the least that a known scheme needs; another assignment of virtual channels may need less, but
+        never less than two where ``none`` is cyclic.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.fewest_virtual_channels(obliv.routing("romm", obliv.mesh(4, 4))).fewest
+    2
+    """
+    began = time.perf_counter()
+    if not isinstance(routing, Routing):
+        raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
+    step = progress or (lambda what, share: None)
+    rows: list[dict[str, Any]] = []
+    left_out: list[dict[str, str]] = []
+    schemes = _worth_trying(routing)
+    for done, scheme in enumerate(schemes):
+        step(scheme.name, done / len(schemes))
+        if lacking := _lacking(scheme, routing):
+            left_out.append({"scheme": scheme.name, "reason": f"needs {lacking}"})
+            continue
+        try:
+            each = deadlock(routing, scheme.name)
+        except (RoutingError, TooLargeError) as error:
+            if scheme.name == "none":
+                raise
+            left_out.append({"scheme": scheme.name, "reason": str(error)})
+            continue
+        rows.append(
+            {
+                "scheme": scheme.name,
+                "virtual_channels": each.virtual_channels,
+                "acyclic": each.acyclic,
+                "cycle_length": None if each.cycle is None else len(each.cycle),
+                "dependencies": each.dependencies,
+            }
+        )
+    return VirtualChannels(
+        topology=routing.topology.spec,
+        routing=routing.spec,
+        provenance=_provenance(routing, {}, time.perf_counter() - began),
+        subject=routing,
+        schemes=tuple(rows),
+        left_out=tuple(left_out),
+    )
+
+
+def _parts(routing: Routing) -> list[Routing]:
+    """What packets follow with positive probability."""
+    if not isinstance(routing, Mix):
+        return [routing]
+    total = sum(weight for weight, _ in routing.parts)
+    if total != 1:
+        raise RoutingError(f"the weights of {routing.spec} add up to {total}, they must add up to 1")
+    return [part for weight, part in routing.parts if weight]
+
+
+def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, step: Callable[[float], None]) -> None:
+    """Add the dependencies of a routing in the cheapest way that is exact."""
+    if not isinstance(scheme, Scheme):
+        follow_paths(routing, scheme, found, step)
+    elif isinstance(routing, ProgramRouting) and routing.topology.all_terminals:
+        follow_programs(routing.topology, routing.programs, scheme, found, step)
+    elif isinstance(routing, HopRouting) and scheme.turned is not None:
+        follow_hops(routing, scheme, found, step)
+    elif isinstance(routing, TwoPhase) and isinstance(routing.base, HopRouting) and scheme.name in ("none", "phase"):
+        follow_two_phases(routing, scheme, found, step)
+    else:
+        follow_paths(routing, scheme, found, step)
+
+
+def _worth_trying(routing: Routing) -> list[Scheme]:
+    """All schemes; those with datelines only where there are rings."""
+    rings = bool(lanes(routing.topology).wraps.any())
+    return [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
+
+
+def _lacking(scheme: Scheme, routing: Routing) -> str:
+    """What a scheme needs and a routing does not have, empty where it fits."""
+    return next((need for need in scheme.needs if not _has(routing, need)), "")
+
+
+def _has(routing: Routing, need: str) -> bool:
+    topology = routing.topology
+    if need == COORDINATES:
+        return isinstance(topology, Cartesian)
+    if need == PLANE:
+        return isinstance(topology, Cartesian) and len(topology.axes) == 2
+    kinds = {PHASES: (ProgramRouting, TwoPhase), PROGRAMS: (ProgramRouting,)}[need]
+    return all(isinstance(part, kinds) for part in _parts(routing))
+
+
+def _numbered(found: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
+    """The virtual channel of every vertex: labels in order, numbered from 0; a user's own numbers stay."""
+    used = np.unique(graph.label).tolist()
+    names = {label: found.labels[label] for label in used}
+    order = sorted(used, key=lambda label: names[label])
+    number = np.zeros(len(found.labels) + 1, np.int64)
+    for at, label in enumerate(order):
+        number[label] = names[label] if isinstance(names[label], int) else at
+    return number[graph.label]
+
+
+def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any, Any], seconds: float) -> Deadlock:
+    topology = routing.topology
+    circle = short_cycle(graph.ptr, graph.head)
+    cycle = None
+    places: tuple[str, ...] = ()
+    if circle is not None:
+        channels = [int(graph.channel[v]) for v in circle]
+        cycle = tuple(
+            {
+                "channel": c,
+                "virtual_channel": int(virtual[v]),
+                "tail": int(topology.tail[c]),
+                "head": int(topology.head[c]),
+            }
+            for c, v in zip(channels, circle, strict=True)
+        )
+        places = _places(routing, channels)
+    by_dimension = {}
+    if isinstance(topology, Cartesian):
+        dim_of = topology.dim_of[graph.channel]
+        by_dimension = {_letter(dim): len(np.unique(virtual[dim_of == dim])) for dim in range(len(topology.axes))}
+    return Deadlock(
+        topology=topology.spec,
+        routing=routing.spec,
+        provenance=_provenance(routing, {"scheme": scheme}, seconds),
+        subject=routing,
+        scheme=scheme,
+        acyclic=circle is None,
+        cycle=cycle,
+        virtual_channels=int(virtual.max(initial=-1)) + 1,
+        by_dimension=by_dimension,
+        dependencies=len(graph.head),
+        places=places,
+    )
+
+
+def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> dict[str, Any]:
+    specs = {"topology": routing.topology.spec, "routing": routing.spec, **more}
+    return provenance(specs, seconds, sources=routing.topology.sources + routing.sources)
+
+
+def _places(routing: Routing, channels: list[int]) -> tuple[str, ...]:
+    """Channels in words: their ends, and the direction where there is one."""
+    topology, where = routing.topology, lanes(routing.topology)
+    names = [topology.channel_name(c) for c in channels]
+    if not isinstance(topology, Cartesian):
+        return tuple(names)
+    width = max(map(len, names))
+    signs = ["+" if step > 0 else "-" for step in where.step[channels].tolist()]
+    return tuple(
+        f"{name:<{width}}  {sign}{_letter(int(topology.dim_of[c]))}"
+        for name, sign, c in zip(names, signs, channels, strict=True)
+    )
+
+
+def _letter(dim: int) -> str:
+    return "xyzwvu"[dim] if dim < 6 else f"d{dim}"

@@ -1,0 +1,1 @@
+"""Oblivious performance ratios on fat trees."""

@@ -1,0 +1,169 @@
+"""Kernels: node-disjoint pairs on the links of a fat tree under a routing of single paths.
+
+``way[r, d]`` is the number of the path from the hosts r · alike .. (r + 1) · alike - 1, which share it, to host d;
+see :class:`obliv.topologies.trees.Tree` for numbers of paths and of links.  ``port[turn, way]`` is the part of it that
+tells links of one height apart, and a link of a height is (sub-tree, port).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["link_bounds", "match_link"]
+
+Array = Any
+
+
+@kernel
+def _turn(a: int, b: int, below: Array) -> int:
+    level = 0
+    while a // below[level] != b // below[level]:
+        level += 1
+    return level
+
+
+@kernel
+def link_bounds(
+    way: Array,
+    alike: int,
+    below: Array,
+    port: Array,
+    height: int,
+    up: bool,
+    ports: int,
+    sources: Array,
+    destinations: Array,
+) -> None:
+    """How many sources and destinations the pairs on every link of a height and direction have."""
+    rows, hosts = way.shape
+    size = below[height]
+    row_size = max(1, size // alike)
+    last = np.empty(ports, np.int64)
+    seen = np.empty((row_size if up else size, ports), np.bool_)
+    for sub in range(hosts // size):
+        last[:] = -1
+        seen[:] = False
+        base = sub * ports
+        if up:
+            for d in range(hosts):
+                turn = _turn(sub * size, d, below)
+                if turn <= height:
+                    continue
+                for r in range(row_size):
+                    p = port[turn, way[sub * row_size + r, d]]
+                    if last[p] != d:
+                        last[p] = d
+                        destinations[base + p] += 1
+                    if not seen[r, p]:
+                        seen[r, p] = True
+                        sources[base + p] += alike
+        else:
+            for r in range(rows):
+                turn = _turn(r * alike, sub * size, below)
+                if turn <= height:
+                    continue
+                for d in range(size):
+                    p = port[turn, way[r, sub * size + d]]
+                    if last[p] != r:
+                        last[p] = r
+                        sources[base + p] += alike
+                    if not seen[d, p]:
+                        seen[d, p] = True
+                        destinations[base + p] += 1
+
+
+@kernel
+def match_link(
+    way: Array,
+    alike: int,
+    below: Array,
+    port: Array,
+    height: int,
+    up: bool,
+    ports: int,
+    link: int,
+    enough: int,
+    owner: Array,
+    reached: Array,
+) -> int:
+    """The most node-disjoint pairs on a link; stops at `enough`.
+
+    On return ``owner[d]`` is the row that destination d is matched to, or -1, and ``reached[r]`` says whether row r is
+    on an alternating path from a row that could send more: the rows that are not, and the destinations that those that
+    are have pairs with, cover all pairs.
+    """
+    rows, hosts = way.shape
+    sub, p = link // ports, link % ports
+    size = below[height]
+    first_row, end_row = (sub * size // alike, (sub + 1) * size // alike) if up else (0, rows)
+    first_host, end_host = (0, hosts) if up else (sub * size, (sub + 1) * size)
+    ptr = np.zeros(rows + 1, np.int64)
+    for r in range(first_row, end_row):
+        count = 0
+        for d in range(first_host, end_host):
+            turn = _turn(r * alike, d, below)
+            if turn > height and port[turn, way[r, d]] == p:
+                count += 1
+        ptr[r + 1] = count
+    for r in range(rows):
+        ptr[r + 1] += ptr[r]
+    to = np.empty(ptr[rows], np.int64)
+    for r in range(first_row, end_row):
+        at = ptr[r]
+        for d in range(first_host, end_host):
+            turn = _turn(r * alike, d, below)
+            if turn > height and port[turn, way[r, d]] == p:
+                to[at] = d
+                at += 1
+    owner[:] = -1
+    sent = np.zeros(rows, np.int64)
+    total = 0
+    for r in range(rows):
+        for e in range(ptr[r], ptr[r + 1]):
+            if sent[r] == alike:
+                break
+            if owner[to[e]] < 0:
+                owner[to[e]] = r
+                sent[r] += 1
+                total += 1
+    via = np.empty(rows, np.int64)  # the destination that a row would give up
+    before = np.empty(rows, np.int64)  # and the row that would take it
+    queue = np.empty(rows, np.int64)
+    reached[:] = False
+    for root in range(rows):
+        while sent[root] < alike and ptr[root + 1] > ptr[root] and not reached[root] and total < enough:
+            head, tail = 0, 1
+            queue[0] = root
+            reached[root] = True
+            before[root] = -1
+            free = -1
+            while head < tail and free < 0:
+                r = queue[head]
+                head += 1
+                for e in range(ptr[r], ptr[r + 1]):
+                    d = to[e]
+                    other = owner[d]
+                    if other < 0:
+                        free = d
+                        break
+                    if not reached[other]:
+                        reached[other] = True
+                        via[other] = d
+                        before[other] = r
+                        queue[tail] = other
+                        tail += 1
+                if free >= 0:
+                    while r >= 0:
+                        given = via[r]
+                        owner[free] = r
+                        free = given
+                        r = before[r]
+                    sent[root] += 1
+                    total += 1
+                    for k in range(tail):
+                        reached[queue[k]] = False
+    return total

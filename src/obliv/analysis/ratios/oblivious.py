@@ -1,0 +1,156 @@
+"""The oblivious performance ratio of a routing on a fat tree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from obliv.analysis.ratios.disjoint import largest_disjoint
+from obliv.analysis.ratios.optimum import require_base_load
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.errors import InputError
+from obliv.loads.base import PairLoads
+from obliv.loads.others import without_self
+from obliv.loads.tree import TreeLoads
+from obliv.results import pack, provenance
+from obliv.results.ratio import Ratio
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+from obliv.topologies.tree_bounds import bound_of
+from obliv.topologies.trees import Tree
+
+__all__ = ["ratio"]
+
+Step = Callable[[str, float], None]
+
+
+def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) -> Ratio:
+    """The most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+        On a fat tree on which every traffic can be carried at its base load, the most that a host sends or takes. That
+        is checked; elsewhere the ratio is refused.
+    certificate : bool
+        Whether to keep what proves it for all channels.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Ratio
+        Exact, with a permutation that shows it and the best that any single-path routing can do, where known.
+
+    Raises
+    ------
+    InputError
+        If the best routing of every traffic is not known on this topology.
+
+    Notes
+    -----
+    Where a base load of 1 can always be carried, the ratio is the worst case over all traffic in which no host sends
+    or takes more than 1, so the exact worst case (Towles) is the exact ratio; for single paths it is the largest
+    node-disjoint set of pairs on a link.  What a host sends to itself counts for neither routing.
+
+    References
+    ----------
+    X. Yuan et al., "Oblivious routing in fat-tree based system area networks with uncertain traffic demands".
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.topology("fattree:8,3")
+    >>> [int(obliv.ratio(obliv.routing(name, tree)).ratio) for name in ("dmodk", "osrm3", "osrm3-d", "omrmn")]
+    [7, 4, 4, 1]
+    """
+    began = time.perf_counter()
+    step = progress or (lambda what, share: None)
+    if not isinstance(x, PairLoads | Routing):
+        raise InputError(f"the ratio of a Routing or of PairLoads, not of {type(x).__name__}")
+    tree = require_base_load(x.topology)
+    loads = x if isinstance(x, PairLoads) else x.pair_loads(progress=lambda share: step("pair loads", share))
+    loads = without_self(loads)
+    if loads.samples is not None:
+        raise InputError("these pair loads are estimates; the ratio needs exact ones")
+    single = loads.denominator == 1
+    if isinstance(loads, TreeLoads) and single:
+        found = _disjoint(loads, certificate, step)
+    else:
+        found = _worst(loads, certificate, step)
+    value, channel, permutation, kept = found
+    climbs = single and (isinstance(loads, TreeLoads) or _all_shortest(loads, tree))
+    bound = bound_of(tree) if climbs else None
+    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    sources = x.sources if isinstance(x, Routing) else ()
+    if kept is not None:
+        kept["sources"] = dict((*tree.sources, *sources))
+    return Ratio(
+        topology=tree.spec,
+        routing=routing,
+        provenance=provenance(
+            {"topology": tree.spec, "routing": routing},
+            time.perf_counter() - began,
+            sources=(*tree.sources, *sources),
+        ),
+        subject=x,
+        ratio=value,
+        channel=_channel(tree, channel),
+        permutation=permutation,
+        lower_bound=None if bound is None else bound[0],
+        lower_bound_source=bound[1]
+        if bound is not None
+        else "no theorem bounds single paths on this tree"
+        if climbs
+        else "the bounds are given for shortest paths, and not all paths of this routing are shortest"
+        if single
+        else "the bounds hold for one path a pair, this routing has several",
+        certificate=kept,
+        names=("", "")
+        if channel < 0
+        else (tree.name_of(int(tree.tail[channel])), tree.name_of(int(tree.head[channel]))),
+    )
+
+
+def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
+    """Whether single paths are as long together as shortest ones, which climb and then come down."""
+    hosts = tree.below[-1]
+    least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])  # every height up and down by those that cross
+    return int(loads.totals().sum()) == least
+
+
+Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate
+
+
+def _disjoint(loads: TreeLoads, certificate: bool, step: Step) -> Found:
+    found = largest_disjoint(loads, progress=lambda share: step("links", share))
+    image = dict(found.pairs)
+    free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
+    permutation = tuple(image[s] if s in image else next(free) for s in range(loads.terminals))
+    kept = None
+    if certificate:
+        covered = sorted(found.covers)
+        number = {c: k for k, c in enumerate(covered)}
+        kept = {
+            "denominator": 1,
+            "permutation": list(permutation),
+            "duals": [pack(found.covers[c].astype("int64")) for c in covered],
+            "generators": [],
+            "channels": [[number[c], []] if c in number else "simple" for c in range(loads.topology.channels)],
+        }
+    return Fraction(found.size), found.channel, permutation, kept
+
+
+def _worst(loads: PairLoads, certificate: bool, step: Step) -> Found:
+    found = worst_case(loads, certificate=certificate, progress=step)
+    assert isinstance(found.channel_load, Fraction)
+    assert found.permutation is not None
+    return found.channel_load, found.channel.get("id", -1), found.permutation, found.certificate
+
+
+def _channel(topology: Topology, channel: int) -> dict[str, int]:
+    if channel < 0:
+        return {}
+    return {"id": channel, "tail": int(topology.tail[channel]), "head": int(topology.head[channel])}

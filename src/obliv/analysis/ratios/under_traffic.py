@@ -1,0 +1,147 @@
+"""The performance ratio of a routing under single traffic patterns, and its mean over random placements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from obliv.analysis.ratios.optimum import require_base_load
+from obliv.errors import InputError, TrafficError
+from obliv.loads.base import PairLoads
+from obliv.loads.others import without_self
+from obliv.patterns.base import Traffic
+from obliv.patterns.base import traffic as traffic_of
+from obliv.results import Estimate, provenance
+from obliv.results.ratio import TrafficRatio
+from obliv.routings.base import Routing
+from obliv.specs.registry import PATTERNS
+
+__all__ = ["base_load", "performance", "traffic_ratio"]
+
+
+def base_load(traffic: Traffic) -> Fraction:
+    """The most that a terminal sends to others, or takes from them: what its own link carries under any routing."""
+    n = traffic.terminals
+    itself = dict.fromkeys(range(n), Fraction(0))
+    for s, d, amount in zip(
+        traffic.source.tolist(), traffic.destination.tolist(), traffic.amount.tolist(), strict=True
+    ):
+        if s == d:
+            itself[s] += Fraction(amount, traffic.denominator)
+    own = traffic.uniform / n
+    sums = (traffic.row_sums, traffic.column_sums)
+    return max((total - itself[t] - own for side in sums for t, total in enumerate(side)), default=Fraction(0))
+
+
+def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
+    """The largest link load of a routing under a traffic over that of the best routing (Yuan et al., PERF).
+
+    Raises
+    ------
+    InputError
+        If the best routing of every traffic is not known on the topology.
+    TrafficError
+        If no terminal sends to another one.
+    """
+    require_base_load(loads.topology)
+    loads = without_self(loads)
+    base = base_load(traffic)
+    if not base:
+        raise TrafficError(f"{traffic.spec}: no terminal sends to another one, so that no routing loads anything")
+    return max(loads.under(traffic)) / base
+
+
+def traffic_ratio(
+    x: Any,
+    *traffic: Any,
+    instances: int = 0,
+    rng: np.random.Generator | int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> TrafficRatio:
+    """The performance ratio under each traffic, or its mean over random placements.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+        On a fat tree on which the best routing of every traffic is known.
+    *traffic : Traffic or str
+        Patterns, or their specs.
+    instances : int
+        Make each spec that has a ``seed`` so many times, with seeds of their own, and average; 0 takes each once.
+    rng : numpy.random.Generator or int, optional
+        Source of the first seed, or the seed itself; default 0.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    TrafficRatio
+        Exact for single patterns; an estimate with its standard error over placements.
+
+    Raises
+    ------
+    InputError
+        If no traffic is given, or one that nothing is random about is to be placed again and again.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.routing("dmodk", obliv.topology("fattree:4,2"))
+    >>> [str(each["ratio"]) for each in traffic_ratio(routing, "shift:1", "random-permutation").patterns]
+    ['1', '2']
+    """
+    began = time.perf_counter()
+    step = progress or (lambda what, share: None)
+    if not traffic:
+        raise InputError("the ratio under which traffic? for example 'torus3d' or a Traffic")
+    if instances < 0 or instances == 1:
+        raise InputError(
+            f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"
+        )
+    topology = require_base_load(x.topology)
+    loads = without_self(x if isinstance(x, PairLoads) else x.pair_loads())
+    seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**31))
+    rows: list[dict[str, Any]] = []
+    sources = (*topology.sources, *(x.sources if isinstance(x, Routing) else ()))
+    for at, each in enumerate(traffic):
+        flow: Traffic = traffic_of(each, topology)
+        sources += flow.sources
+        if not instances:
+            rows.append({"traffic": flow.spec, "ratio": performance(loads, flow)})
+            continue
+        found = []
+        for k in range(instances):
+            found.append(float(performance(loads, traffic_of(_placed(each, seed * instances + k), topology))))
+            step(str(each), (at + (k + 1) / instances) / len(traffic))
+        mean = sum(found) / instances
+        error = sqrt(sum((value - mean) ** 2 for value in found) / (instances - 1) / instances)
+        rows.append({"traffic": str(each), "ratio": Estimate(mean, error, instances)})
+    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    return TrafficRatio(
+        topology=topology.spec,
+        routing=routing,
+        provenance=provenance(
+            {"topology": topology.spec, "routing": routing, "traffic": [row["traffic"] for row in rows]},
+            time.perf_counter() - began,
+            "estimated" if instances else "exact",
+            seed if instances else None,
+            sources,
+        ),
+        subject=x,
+        patterns=tuple(rows),
+    )
+
+
+def _placed(spec: Any, seed: int) -> str:
+    """The spec with a seed of its own."""
+    name = spec.partition(":")[0] if isinstance(spec, str) else ""
+    if not name or name not in PATTERNS or "seed" not in PATTERNS.find(name).parameters:
+        raise InputError(f"nothing is random about {spec}: leave out the instances, or take a job such as torus3d")
+    if "seed=" in spec:
+        raise InputError(f"{spec} has a seed already: leave it out, instances have seeds of their own")
+    return f"{spec}{',' if ':' in spec else ':'}seed={seed}"

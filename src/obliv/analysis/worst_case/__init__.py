@@ -1,0 +1,1 @@
+"""The exact worst case: channels, symmetries, certificates."""

@@ -1,0 +1,79 @@
+"""Symmetries of a routing: verified on its loads, then used to leave most channels out."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.loads.base import PairLoads, channel_map
+
+__all__ = ["Orbits", "orbits", "verified"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """Channels sorted into classes that symmetries carry onto each other.
+
+    ``focus[c]`` is the channel that stands for c; following ``word(c)``, generator by generator, leads from it to c.
+    """
+
+    generators: tuple[Array, ...]
+    focus: Array
+    parent: Array
+    step: Array
+
+    def word(self, channel: int) -> list[int]:
+        """Numbers of the generators that carry the focus channel onto this one, first to last."""
+        word = []
+        while self.parent[channel] >= 0:
+            word.append(int(self.step[channel]))
+            channel = int(self.parent[channel])
+        return word[::-1]
+
+
+def verified(loads: PairLoads) -> list[Array]:
+    """The generators that the topology offers and that the routing keeps, each checked on the pair loads.
+
+    An automorphism of the topology need not be one of the routing: dimension order on the 5-ary 3-cube is the
+    standing example (load 10, not 2).
+    """
+    return [g for g in loads.topology.generators if loads.keeps(g)]
+
+
+def orbits(loads: PairLoads, maps: list[Array]) -> Orbits:
+    """Sort the channels by what the maps, and their repetitions 2, 4, 8 … times, carry onto each other."""
+    topology = loads.topology
+    generators: list[Array] = []
+    for g in maps:
+        power = np.asarray(g)
+        identity = np.arange(topology.nodes)
+        for _ in range(topology.nodes.bit_length()):
+            if np.array_equal(power, identity) or any(np.array_equal(power, known) for known in generators):
+                break
+            generators.append(power)
+            power = power[power]
+    moves = [channel_map(topology, g) for g in generators]
+    images = [move.tolist() for move in moves if move is not None]
+    count = topology.channels
+    focus = np.full(count, -1, np.int64)
+    parent, step = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    for first in range(count):
+        if focus[first] >= 0:
+            continue
+        focus[first] = first
+        waiting = deque([first])
+        while waiting:
+            c = waiting.popleft()
+            for k, image in enumerate(images):
+                d = image[c]
+                if focus[d] < 0:
+                    focus[d] = first
+                    parent[d], step[d] = c, k
+                    waiting.append(d)
+    return Orbits(tuple(generators), focus, parent, step)

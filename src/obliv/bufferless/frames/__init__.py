@@ -1,0 +1,1 @@
+"""The centralized and the distributed frame algorithm."""

@@ -1,0 +1,180 @@
+"""General traffic on meshes and lines: classes of packets that go the same ways, each on a leveled network."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import did_you_mean
+from obliv.bufferless.paths.grids import between, destinations
+from obliv.bufferless.problems import generator, instance, leveled
+from obliv.errors import InputError
+from obliv.topologies.base import topology as topology_of
+from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.families import array, leveled_mesh
+from obliv.topologies.leveled.instances import Instance
+
+__all__ = ["instances", "oriented"]
+
+Array = npt.NDArray[Any]
+
+_KINDS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")
+
+
+def instances(
+    topology: Any, paths: Any = "random", seed: int | np.random.Generator = 0, **options: Any
+) -> list[Instance]:
+    """What is to be routed on a topology, one instance after another.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        A leveled network, or ``mesh:AxB``, ``line:N`` or ``hypercube:K``, which are taken in their leveled form.
+    paths, seed, **options
+        As for :func:`obliv.bufferless.instance`; on the last three as for :func:`oriented`.
+
+    Returns
+    -------
+    list of Instance
+        One on a leveled network and on a hypercube, one for each orientation that has packets elsewhere.
+
+    Raises
+    ------
+    InputError
+        If the topology has no leveled form, or the paths make no sense on it.
+
+    Examples
+    --------
+    >>> [each.network.spec for each in instances("line:16")]
+    ['array:16', 'array:16,orientation=-']
+    >>> instances("butterfly:6")
+    [<Instance of 64 packets on butterfly:6, random paths: congestion 3, dilation 6>]
+    """
+    made = topology_of(topology)
+    if isinstance(made, Leveled):
+        return [instance(made, paths, seed, **options)]
+    if not isinstance(made, Cartesian):
+        leveled(made)
+    known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "seed")]
+    for name in options:
+        if name not in known:
+            raise InputError(f"{made.spec} takes no option {name!r}: {did_you_mean(name, known)}")
+    if not isinstance(paths, str) or paths not in _KINDS:
+        hint = did_you_mean(paths, _KINDS) if isinstance(paths, str) else f"known: {', '.join(_KINDS)}"
+        raise InputError(f"paths that are given need one leveled network, such as leveled-mesh:4x4; {hint}")
+    return oriented(made, paths, seed, **options)
+
+
+def oriented(
+    topology: Any,
+    paths: str = "random",
+    seed: int | np.random.Generator = 0,
+    *,
+    route: str = "random",
+    share: float = 0.1,
+) -> list[Instance]:
+    """Traffic of every node of a mesh, a line or a hypercube, as one instance for each orientation that has packets.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        ``mesh:AxB``, ``line:N``, or ``hypercube:K``, whose packets only set bits.
+    paths : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
+        Destinations: for every node any other; those of a random permutation; (x, y) to (y, x); the node numbers' bits
+        reversed; node 0 with probability `share`, else any other.
+    seed : int or numpy.random.Generator
+    route : {"random", "xy"}
+        On a mesh: steps of both dimensions in random order, or all steps of the first dimension before the others.
+    share : float
+        For hotspot.
+
+    Returns
+    -------
+    list of Instance
+        To be routed one after another. Nodes are numbered as in the topology. Packets that share a row or a column with
+        their destination go with those to higher numbers.
+
+    Raises
+    ------
+    InputError
+        If the topology is none of the three, or the traffic makes no sense on it.
+
+    Examples
+    --------
+    >>> [(each.network.spec, each.packets) for each in oriented("line:9", "bit-reverse" , 0)]
+    Traceback (most recent call last):
+    obliv.errors.InputError: bit-reverse on line:9: 9 nodes are no power of two
+    >>> [(each.network.spec, each.packets) for each in oriented("line:8", "bit-reverse")]
+    [('array:8', 2), ('array:8,orientation=-', 2)]
+    """
+    made = topology_of(topology)
+    sides = made.radices if isinstance(made, Cartesian) and all(along.kind == "line" for along in made.axes) else ()
+    if made.spec.startswith("hypercube:"):
+        return [instance(f"leveled-{made.spec}", paths, seed, share=share)]
+    if len(sides) not in (1, 2):
+        raise InputError(
+            f"{made.spec} has no leveled form; mesh:AxB, line:N and hypercube:K have one, and the leveled networks are"
+            " butterfly, leveled-mesh, array, leveled-hypercube, multibutterfly, random-leveled, deep and unrolled ones"
+        )
+    if paths not in _KINDS:
+        raise InputError(f"paths {paths!r} on {made.spec}: {did_you_mean(str(paths), _KINDS)}")
+    if route not in ("random", "xy"):
+        raise InputError(f"route={route}: it must be random, or xy for all steps of the first dimension before others")
+    if not 0 <= share <= 1:
+        raise InputError(f"share={share}: it must lie between 0 and 1")
+    if paths == "transpose" and len(sides) == 1:
+        raise InputError(f"transpose makes no sense on {made.spec}; there is random, permutation, bit-reverse, hotspot")
+    rng = generator(seed)
+    source = np.arange(made.nodes)
+    to = _to(made.spec, paths, sides, rng, share)
+    classes = []
+    for signs in [(1,), (-1,)] if len(sides) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]:
+        chosen = _going(source, to, sides, signs)
+        if not chosen.any():
+            continue
+        orientation = "".join("+" if sign > 0 else "-" for sign in signs)
+        network = (
+            array(sides[0], orientation) if len(sides) == 1 else leveled_mesh(*sides[::-1], orientation=orientation)
+        )
+        drawn = between(network, source[chosen], to[chosen], rng, "yx" if route == "xy" else route)
+        classes.append(
+            Instance(
+                network,
+                drawn.start,
+                drawn.edge,
+                paths,
+                seed if isinstance(seed, int) else None,
+                _notes(made, source, to),
+            )
+        )
+    if not classes:
+        raise InputError(f"{paths} on {made.spec}: every node is its own destination, there is no packet to route")
+    return classes
+
+
+def _to(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Generator, share: float) -> Array:
+    nodes = int(np.prod(sides))
+    if kind not in ("random", "hotspot"):
+        return destinations(spec, kind, sides, rng)
+    if nodes < 2:
+        raise InputError(f"{spec}: a packet needs a second node to go to")
+    other = (np.arange(nodes) + rng.integers(1, nodes, nodes)) % nodes
+    return np.where(rng.random(nodes) < share, 0, other) if kind == "hotspot" else other
+
+
+def _going(source: Array, to: Array, sides: tuple[int, ...], signs: tuple[int, ...]) -> Array:
+    """Which packets have these signs, along the last dimension first; a way of 0 counts as up."""
+    first = sides[0]
+    ways = [to - source] if len(sides) == 1 else [to // first - source // first, to % first - source % first]
+    along = np.all([(way >= 0) == (sign > 0) for way, sign in zip(ways, signs, strict=True)], axis=0)
+    going: Array = along & (source != to)
+    return going
+
+
+def _notes(made: Any, source: Array, to: Array) -> tuple[str, ...]:
+    staying = int((source == to).sum())
+    return (f"{staying} of {made.nodes} packets are at their destination already and left out",) if staying else ()

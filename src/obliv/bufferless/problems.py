@@ -1,0 +1,198 @@
+"""Instances of packet routing: a leveled network and the paths that are asked for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from obliv._util.text import did_you_mean
+from obliv.bufferless.paths import grids as grid_paths
+from obliv.bufferless.paths import walks
+from obliv.bufferless.paths.rows import ROWS, Drawn, rows
+from obliv.errors import FileError, InputError, SpecError
+from obliv.io.leveled import read_paths
+from obliv.topologies.base import topology as topology_of
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.instances import Instance
+
+__all__ = ["KINDS", "instance", "leveled", "load_instance"]
+
+#: Every kind of paths; what a family has is in :data:`FAMILIES`.
+KINDS = ROWS
+
+
+class Family(NamedTuple):
+    """How paths of a family are drawn, and which kinds make sense there."""
+
+    draw: Callable[..., Drawn]
+    kinds: tuple[str, ...]
+
+
+FAMILIES = {
+    **dict.fromkeys(
+        ("butterfly", "unrolled-debruijn", "unrolled-shuffle", "unrolled-fattree", "multibutterfly"), Family(rows, ROWS)
+    ),
+    "leveled-mesh": Family(grid_paths.mesh, ROWS),
+    "array": Family(grid_paths.array, ("random", "permutation", "bit-reverse", "hotspot")),
+    "leveled-hypercube": Family(grid_paths.hypercube, ("random", "permutation", "hotspot")),
+    "random-leveled": Family(walks.random_leveled, ("random",)),
+    "deep": Family(walks.deep, ("random",)),
+}
+_OTHER = Family(walks.anywhere, ("random",))
+_LEVELED = {"mesh": "leveled-mesh", "line": "array", "hypercube": "leveled-hypercube"}
+
+
+def instance(
+    network: Leveled | str,
+    paths: str | Path | Iterable[Iterable[int]] = "random",
+    seed: int | np.random.Generator = 0,
+    **options: Any,
+) -> Instance:
+    """A leveled network and one path along it for every packet.
+
+    Parameters
+    ----------
+    network : Leveled or str
+        For example ``butterfly:5``.
+    paths : str, Path or lists of int
+        ``random``, ``permutation``, ``transpose``, ``bit-reverse`` or ``hotspot``; a file of paths or a saved instance;
+        or the edges of every path, lowest level first.
+    seed : int or numpy.random.Generator
+        What is drawn is drawn from numpy's default generator with this seed.
+    **options
+        Of the network's family: `share` of a hotspot; `route` and `rate` of a mesh; `rate` and `maxlen` of an array;
+        `probability` on a hypercube; `packets`, `minlen` and `maxlen` of random walks.
+
+    Returns
+    -------
+    Instance
+        Packets that are at their destination already, and pairs that no path joins, are left out and counted in its
+        notes.
+
+    Raises
+    ------
+    InputError
+        If the network has no levels, the kind of paths makes no sense on it, an option is unknown or the paths do not
+        hold together.
+
+    Examples
+    --------
+    >>> instance("butterfly:6")
+    <Instance of 64 packets on butterfly:6, random paths: congestion 3, dilation 6>
+    >>> instance("array:4", [[0, 1], [1, 2]]).destination.tolist()
+    [2, 3]
+    """
+    network = leveled(network)
+    if isinstance(paths, Path) or (isinstance(paths, str) and paths not in KINDS):
+        _no_options(options, "paths from a file")
+        return _from_file(network, paths)
+    if not isinstance(paths, str):
+        _no_options(options, "paths that are given")
+        return _explicit(network, paths)
+    family = FAMILIES.get(network.family, _OTHER)
+    if paths not in family.kinds:
+        raise InputError(f"{paths} makes no sense on {network.spec}; there is {', '.join(family.kinds)}")
+    known = inspect.signature(family.draw).parameters.values()
+    _no_options(options, f"{network.spec}", [p.name for p in known if p.kind is inspect.Parameter.KEYWORD_ONLY])
+    _require_numbers(options)
+    try:
+        drawn = family.draw(network, paths, generator(seed), **options)
+    except TypeError as error:  # an option of the wrong type
+        raise InputError(f"the options {options} do not fit: {error}") from None
+    if len(drawn.start) == 1:
+        raise InputError(
+            f"{paths} on {network.spec}: there is no packet to route; {'; '.join(drawn.notes) or 'none sends'}"
+        )
+    return Instance(network, drawn.start, drawn.edge, paths, seed if isinstance(seed, int) else None, drawn.notes)
+
+
+def load_instance(path: str | Path) -> Instance:
+    """The instance in a file that ``Instance.save`` wrote, or in a saved schedule.
+
+    Raises
+    ------
+    FileError
+        If the file holds no whole instance.
+    """
+    return Instance.load(path)
+
+
+def leveled(network: Any) -> Leveled:
+    """The leveled network that a spec names.
+
+    Raises
+    ------
+    InputError
+        If it has no levels; the message names the leveled form where there is one.
+    """
+    made = topology_of(network)
+    if not isinstance(made, Leveled):
+        name, _, rest = made.spec.partition(":")
+        other = f"; its leveled form is {_LEVELED[name]}:{rest}" if name in _LEVELED else ""
+        raise InputError(f"{made.spec} has no levels{other or ', as butterfly:5 or leveled-file:PATH have them'}")
+    return made
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """The generator of a seed.
+
+    Raises
+    ------
+    InputError
+        If it is neither a whole number from 0 nor a generator.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed={seed!r}: it must be a whole number from 0, or a numpy.random.Generator")
+    return np.random.default_rng(int(seed))
+
+
+def _no_options(options: dict[str, Any], what: str, known: Iterable[str] = ()) -> None:
+    known = list(known)
+    for name in options:
+        if name not in known:
+            raise InputError(f"{what} takes no option {name!r}: {did_you_mean(name, known)}")
+
+
+def _require_numbers(options: dict[str, Any]) -> None:
+    whole = ("packets", "minlen", "maxlen")
+    for name, value in options.items():
+        if name == "route" or value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer if name in whole else Real):
+            raise InputError(f"{name}={value!r}: it must be a {'whole number' if name in whole else 'number'}")
+
+
+def _explicit(network: Leveled, paths: Any) -> Instance:
+    try:
+        given = [np.asarray(list(path)) for path in paths]
+    except TypeError:
+        raise InputError("paths are lists of edge numbers, one for every packet, such as [[0, 3], [5]]") from None
+    if any(path.ndim != 1 or (path.size and path.dtype.kind not in "iu") for path in given):
+        raise InputError("paths are lists of edge numbers, one for every packet, such as [[0, 3], [5]]")
+    kept = [path.astype(np.int64) for path in given if path.size]
+    start = np.concatenate([[0], np.cumsum([len(path) for path in kept])]).astype(np.int64)
+    edge = np.concatenate([*kept, np.zeros(0, np.int64)])
+    dropped = len(given) - len(kept)
+    notes = (f"{dropped} empty paths are left out: their packets are there already",) if dropped else ()
+    if len(edge) and (edge.min() < 0 or edge.max() >= network.edges):
+        wrong = int(edge[(edge < 0) | (edge >= network.edges)][0])
+        raise InputError(f"a path takes edge {wrong}; {network.spec} has the edges 0 to {network.edges - 1}")
+    made = Instance(network, start, edge.astype(np.int32), "given", None, notes)
+    made.require_paths()
+    return made
+
+
+def _from_file(network: Leveled, path: str | Path) -> Instance:
+    if isinstance(path, str) and not Path(path).exists():
+        raise SpecError(f"paths {path!r}: no kind of paths and no file; {did_you_mean(path, KINDS)}")
+    start, edge, notes = read_paths(path, network)
+    if len(start) == 1:
+        raise FileError("there is no path in it", path)
+    return Instance(network, start, edge, str(path), None, notes)

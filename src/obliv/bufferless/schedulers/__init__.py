@@ -1,0 +1,1 @@
+"""Scheduling algorithms without frames."""

@@ -1,0 +1,105 @@
+"""Direct routing: packets wait outside the network, and once inside go forward at every step to their end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv._util.text import did_you_mean
+from obliv.bufferless.kernels.direct import BITS, first_fit, run_through
+from obliv.bufferless.moves import Run
+from obliv.errors import InputError
+from obliv.kernels import run
+from obliv.results.schedule import Moves
+from obliv.topologies.leveled.instances import Instance
+
+__all__ = ["ORDERS", "direct"]
+
+Array = npt.NDArray[Any]
+
+#: The orders in which packets choose, the first is the default.
+ORDERS = ("farthest", "longest", "random", "source")
+
+
+def direct(instance: Instance, rng: np.random.Generator | None = None, order: str = "farthest") -> Run:
+    """A direct schedule, made greedily: one packet after another takes the earliest departure that is free.
+
+    Parameters
+    ----------
+    instance : Instance
+    rng : numpy.random.Generator, optional
+        Only the order "random" needs it.
+    order : str
+        Who chooses first: "farthest", the highest destination level and of those the longest path; "longest" path;
+        "random"; "source", the lowest source level.  Ties in the order of packets.
+
+    Returns
+    -------
+    Run
+        Without deflections.  A packet that departs at time d is on its k-th edge at time d + k.
+
+    Raises
+    ------
+    InputError
+        If there is no such order, or it needs a generator.
+
+    Notes
+    -----
+    Two packets that share an edge meet on it if and only if they have the same offset, departure minus source level.
+    So a direct schedule is a colouring of the graph of packets that share an edge, here by first fit.  It is the limit
+    of the algorithm of Busch, Kelkar and Magdon-Ismail (Efficient Bufferless Routing on Leveled Networks, 2004) of one
+    frame, and boats a step apart.
+
+    Examples
+    --------
+    >>> from obliv.topologies.leveled.base import Leveled
+    >>> line = Leveled("line", "line", (3,), 3, 2, 2, lambda: (np.arange(2), np.arange(1, 3)), lambda: np.arange(3))
+    >>> both = Instance(line, np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
+    >>> direct(both).delivery
+    array([2, 2])
+    """
+    packets = instance.packets
+    chosen = _order(instance, rng, order)
+    if not packets:
+        return Run(Moves(instance.start, np.zeros(0, np.int32), instance.edge, np.ones(0, bool)), np.zeros(0, np.int64))
+    require_memory(8.0 * instance.network.edges + 5.0 * len(instance.edge) + 50.0 * packets, "a direct schedule")
+    level = instance.level
+    first = level.max() - level  # so that offset 0 is that of leaving the highest source at once
+    word = first[chosen] // BITS
+    joins = np.argsort(word, kind="stable").astype(np.int32)
+    joins_start = np.concatenate([[0], np.cumsum(np.bincount(word))])
+    mask = np.zeros(instance.network.edges, np.int64)
+    left, fitted = np.empty((2, packets), np.int32)
+    offset = np.empty(packets, np.int64)
+    work = 4.0 * len(instance.edge)
+    run(
+        first_fit,
+        work,
+        *(instance.start, instance.edge, chosen, first, joins, joins_start, mask, left, fitted, offset),
+    )
+    departure = offset - first
+    time = np.empty(len(instance.edge), np.int32)
+    run(run_through, work, instance.start, departure, time)
+    moves = Moves(instance.start, time, instance.edge, np.ones(len(time), bool))
+    return Run(moves, departure + instance.length, constants={"order": order})
+
+
+def _order(instance: Instance, rng: np.random.Generator | None, order: str) -> Array:
+    """The packets in the order in which they choose."""
+    length, level = instance.length, instance.level
+    if order == "farthest":
+        made = np.lexsort((-length, -(level + length)))
+    elif order == "longest":
+        made = np.argsort(-length, kind="stable")
+    elif order == "source":
+        made = np.argsort(level, kind="stable")
+    elif order == "random":
+        if rng is None:
+            raise InputError("the order 'random' draws it: pass a seed or a generator")
+        made = rng.permutation(instance.packets)
+    else:
+        raise InputError(f"no order {order!r} of packets: {did_you_mean(order, ORDERS)}")
+    return made.astype(np.int32)

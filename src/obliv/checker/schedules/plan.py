@@ -1,0 +1,47 @@
+"""What a saved plan of packet routing holds, and where its packets are at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.codec import unpack_array
+
+__all__ = ["column", "node_at", "number"]
+
+Array = npt.NDArray[Any]
+
+
+def number(plan: dict[str, Any], key: str, least: int) -> int:
+    """A whole number of a plan; ValueError where it is none or too small."""
+    value = plan[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**40:
+        raise ValueError(f"{key} is {value!r}")
+    return value
+
+
+def column(plan: dict[str, Any], key: str, size: int | None) -> Array:
+    """A list of whole numbers of a plan, of that size if one is given; ValueError where it is none."""
+    value = plan[key]
+    array = np.asarray(value if isinstance(value, np.ndarray) else unpack_array(value), np.int64)
+    if array.ndim != 1 or (size is not None and len(array) != size):
+        raise ValueError(f"{key} has not {size} entries")
+    if len(array) and not -(2**40) < int(array.min()) <= int(array.max()) < 2**40:
+        raise ValueError(f"{key} has a number beyond any schedule")
+    return array
+
+
+def node_at(claim: Any, packet: Array, time: Array) -> Array:
+    """The node of packets after a step; -1 before their first move and after their last."""
+    span = np.int64(int(claim.time.max(initial=0)) + int(claim.more.max(initial=0)) + 2)
+    rows = np.repeat(np.arange(claim.packets), np.diff(claim.row_start)) * span + claim.time
+    row = np.searchsorted(rows, packet * span + np.clip(time, 0, span - 1), side="right") - 1
+    there = row >= claim.row_start[packet]
+    row = np.maximum(row, 0)
+    past = time - claim.time[row]
+    there &= past <= (claim.more[row] if len(claim.more) else 0)
+    ahead = claim.up[row] == (past % 2 == 0)
+    e = claim.edge[row]
+    return np.where(there, np.where(ahead, claim.high[e], claim.low[e]), -1)

@@ -1,0 +1,139 @@
+"""The check of what the distributed algorithm promises beyond the rules: whatever a round did is undone.
+
+Rounds but the last of a sub-phase have two halves of tau moves, and who is in the network is, after move x of the first
+and before the move of the second that mirrors it, at the same node.  So after the second half everybody is back where
+the round began, and those who were beaten draw another boat.
+
+Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), section 4, as corrected.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.checker.report import Report
+from obliv.checker.schedules.plan import column, node_at, number
+
+__all__ = ["check_rounds"]
+
+Array = npt.NDArray[Any]
+
+
+def check_rounds(report: Report, claim: Any) -> None:
+    """Note whether the second half of every round but the last mirrors the first.
+
+    Parameters
+    ----------
+    report : Report
+    claim : Claimed
+        With a plan of kind "distributed"; its moves obey the rules already.
+    """
+    for name, found, said in (
+        ("rounds", _mirror_problem, "every round but the last of a sub-phase is undone step by step"),
+        ("boats", _visit_problem, "in the last round every packet rides its boat from home to target or destination"),
+    ):
+        try:
+            problem = found(claim)
+        except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
+            problem = f"the plan is not whole: {type(error).__name__} {error}"
+        if not report.note(name, not problem, problem or said):
+            return
+
+
+def _mirror_problem(claim: Any) -> str:
+    plan = claim.plan
+    tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
+    size = len(plan["sub_begin"]) if isinstance(plan["sub_begin"], (list, np.ndarray)) else None
+    begin, rounds = column(plan, "sub_begin", size), column(plan, "sub_rounds", size)
+    if (rounds < 1).any():
+        return "a sub-phase has no round"
+    if (np.diff(begin) <= 0).any():
+        order = np.argsort(begin, kind="stable")
+        begin, rounds = begin[order], rounds[order]
+    if plan["timetable"] == "fixed":
+        rounds = np.maximum(rounds, xi)
+    ends = begin + (2 * rounds - 1) * tau  # the last round is half a round
+    if (begin < 0).any() or (ends[:-1] > begin[1:]).any():
+        return "a sub-phase begins before the one before it is over"
+    packet = np.repeat(np.arange(claim.packets), np.diff(claim.row_start))
+    times = [claim.time.astype(np.int64)]
+    if len(claim.more):
+        times.append(times[0] + claim.more)  # where a packet stands when it stops going to and fro
+    for time in times:
+        sub = np.searchsorted(begin, time - 1, side="right") - 1
+        inside = np.flatnonzero((sub >= 0) & (time <= ends[np.maximum(sub, 0)]))
+        row, sub, now = packet[inside], sub[inside], time[inside]
+        turn = (now - 1 - begin[sub]) // (2 * tau)
+        undone = turn < rounds[sub] - 1
+        base = begin[sub] + turn * 2 * tau
+        mirror = 2 * base + 2 * tau - now
+        here, there = node_at(claim, row, now), node_at(claim, row, mirror)
+        bad = np.flatnonzero(undone & (there >= 0) & (here != there))
+        if len(bad):
+            at = int(bad[0])
+            return f"packet {row[at]} is not at step {mirror[at]} where it was at step {now[at]}, which it mirrors"
+    return ""
+
+
+def _visit_problem(claim: Any) -> str:
+    """Whether packets are where the plan's sets, boats and homes have them when their phases count."""
+    plan, n = claim.plan, claim.packets
+    lam, chi, s, gamma = (number(plan, key, 1) for key in ("lam", "chi", "s", "gamma"))
+    tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
+    which, session, group, enter = (column(plan, key, n) for key in ("set", "session", "group", "phase"))
+    start = column(plan, "phase_start", n + 1)
+    colour, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
+    begin, rounds, phase, part = (column(plan, f"sub_{key}", None) for key in ("begin", "rounds", "phase", "part"))
+    level = claim.level[claim.source].astype(np.int64)
+    end = claim.level[claim.destination].astype(np.int64)
+    first = level // lam - group
+    if lam % 2 or lam < 6 * chi or ((session != 1) & (session != 2)).any() or ((which < 1) | (which > s)).any():
+        return "lambda, a session or a set is none"
+    if not np.array_equal(enter, 2 * which - 1 + first + (session - 1) * (2 * s + gamma - 1)):
+        return "a packet enters in a phase that is not that of its set and frame"
+    if start[0] != 0 or (np.diff(start) < 1).any() or ((colour < 1) | (colour > chi)).any():
+        return "a packet has no phase, or a boat has a number that none has"
+    if not n:
+        return ""
+    packet = np.repeat(np.arange(n), np.diff(start))
+    nth = np.arange(len(packet)) - start[packet]
+    frame = first[packet] + nth
+    a = (group[packet] + frame) * lam
+    fresh = nth == 0
+    kind = np.where(fresh, 1 + (level[packet] - a) % 2, 0)  # who begins at an even inner level enters last
+    most = int(max(phase.max(initial=0), (enter[packet] + nth).max(initial=0))) + 1
+    order = np.argsort(phase * 3 + part, kind="stable")
+    known = (phase * 3 + part)[order]
+    wanted = (enter[packet] + nth) * 3 + kind
+    at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+    if len(known) == 0 or most >= 2**40 or (known[at] != wanted).any():
+        return "a packet rides in a sub-phase that is not there"
+    sub = order[at]
+    all_rounds = np.maximum(rounds, xi) if plan["timetable"] == "fixed" else rounds
+    base = begin[sub] + (all_rounds[sub] - 1) * 2 * tau
+    target = a + 2 * lam - 2 * colour - 2 * chi * kind
+    goal = end[packet]
+    stops = (goal >= a + lam) & (frame < gamma - 1) & (goal > target + 1)
+    last = nth == np.diff(start)[packet] - 1
+    if (stops == last).any() or (frame < 0).any() or (frame >= gamma).any():
+        return "a packet stops in its last phase, goes on after it has arrived, or leaves its group"
+    board = home - a + 4 * colour - 3
+    node = node_at(claim, packet, base + board - 1)
+    there = np.where(node >= 0, claim.level[node], np.where(fresh, level[packet], -1)) == home
+    node = node_at(claim, packet, base + board - 1 + target - home)
+    stopped = np.where(node >= 0, claim.level[node], -1) == target
+    following = np.minimum(np.arange(len(home)) + 1, len(home) - 1)
+    arrival = claim.time[claim.row_start[1:] - 1] + (claim.more[claim.row_start[1:] - 1] if len(claim.more) else 0)
+    spent = arrival[packet] - begin[sub] - (4 * colour - 4) - (goal - a)
+    by_boat = (spent % (2 * tau) == 0) & (spent >= 0) & (spent < all_rounds[sub] * 2 * tau)
+    at_once = fresh & (goal == level[packet] + 1) & (arrival[packet] == begin[sub] + kind)
+    fine = np.where(stops, there & stopped & (home[following] == target), by_boat | at_once)
+    fine &= ~fresh | (home == level[packet])
+    if not fine.all():
+        row = int(np.argmin(fine))
+        return f"packet {packet[row]} does not ride as the plan says, in phase {nth[row] + 1} of its own"
+    return ""

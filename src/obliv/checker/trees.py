@@ -1,0 +1,123 @@
+"""Sums of one path a pair: the same as :mod:`obliv.checker.sums`, in memory for the channels alone.
+
+Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
+
+Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.checker.kernels.trees import climb, raise_sums
+from obliv.errors import RoutingError
+from obliv.kernels import run
+from obliv.routings.base import Routing
+from obliv.routings.trees.base import TreeRouting
+from obliv.topologies.trees import Tree
+
+__all__ = ["hopping", "numbered", "row_sums", "single", "walk", "witness_load"]
+
+Array = npt.NDArray[Any]
+
+
+def numbered(routing: Routing) -> TypeGuard[TreeRouting]:
+    """Whether a routing gives each pair of a fat tree one path, by its number."""
+    return isinstance(routing, TreeRouting) and routing.spread == 1 and type(routing).paths is TreeRouting.paths
+
+
+def hopping(routing: Routing) -> bool:
+    """Whether a routing gives one next hop, to many pairs of a node and a destination at once."""
+    return hasattr(routing, "next_channels")
+
+
+def single(routing: Routing) -> bool:
+    """Whether there is one path a pair that :func:`walk` can follow."""
+    return numbered(routing) or hopping(routing)
+
+
+def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
+    """The channels of the paths of pairs of terminals, shape (pairs, 2 · levels), -1 for none."""
+    if not numbered(routing):
+        return _follow(routing, source, destination)
+    tree: Tree = routing.topology
+    hosts = tree.terminals.astype(np.int64)
+    source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
+    number = routing.ways(source, destination)[..., 0]
+    taken = np.empty((len(number), 2 * tree.levels), np.int64)
+    form = tuple(np.array(each, np.int64) for each in (tree.below, tree.width, tree.children, tree.parents))
+    links = np.asarray(tree.first_channel, np.int64), tree.head
+    work = 8.0 * taken.size * len(hosts)  # as one host's paths are seldom the only ones
+    lost = run(climb, work, source, destination, number.astype(np.int64), *form, *links, taken)
+    if lost >= 0:
+        pair = f"node {source[lost]} to node {destination[lost]}"
+        raise RoutingError(f"{routing.spec}: the path from {pair} does not end there")
+    return taken
+
+
+def _follow(routing: Any, source: Array | int, destination: Array | int) -> Array:
+    """The channels of paths, next hop by next hop."""
+    topology = routing.topology
+    at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
+    node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
+    steps = []
+    for _ in range(topology.nodes):
+        going = np.flatnonzero(node != goal)
+        if not len(going):
+            break
+        channel = np.asarray(routing.next_channels(node[going], goal[going]), np.int64)
+        wrong = (channel < 0) | (channel >= topology.channels)
+        wrong[~wrong] = topology.tail[channel[~wrong]] != node[going[~wrong]]
+        if wrong.any():
+            lost = going[int(np.argmax(wrong))]
+            raise RoutingError(f"{routing.spec}: node {node[lost]} has no next hop towards node {goal[lost]}")
+        taken = np.full(len(node), -1, np.int64)
+        taken[going] = channel
+        node[going] = topology.head[channel]
+        steps.append(taken)
+    else:
+        raise RoutingError(f"{routing.spec}: the next hops towards node {goal[np.argmax(node != goal)]} form a loop")
+    return np.stack(steps, axis=1) if steps else np.full((len(node), 1), -1, np.int64)
+
+
+def row_sums(
+    routing: Any, row: Array, price: Array, by: str, look: Callable[[], None], progress: Callable[[float], None]
+) -> Array:
+    """Every channel's Σ max(0, max (1 - v)): the outer sum over one end of the pairs, the maximum over the other.
+
+    Parameters
+    ----------
+    routing : Routing
+        With single paths, see :func:`single`.
+    row, price : ndarray
+        Channel c has the prices ``price[row[c]]``, none where the row is 0.
+    by : "source" or "destination"
+        Which end the outer sum runs over.
+    look : callable
+        Called before each host; it may raise.
+    progress : callable
+        Called with the share that is done.
+    """
+    channels = routing.topology.channels
+    hosts = np.arange(len(routing.topology.terminals))
+    top, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    total = np.zeros(channels, np.int64)
+    work = 20.0 * len(hosts) ** 2
+    for host in hosts.tolist():
+        look()
+        taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
+        run(raise_sums, work, taken, row, price, top, touched, total)
+        progress((host + 1) / len(hosts))
+    return total
+
+
+def witness_load(routing: Any, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
+    """What a traffic, as rows of source, destination and amount, puts on a channel."""
+    taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
+    crosses = (taken == channel).any(axis=1).tolist()
+    return sum((share for (_, _, share), over in zip(rows, crosses, strict=True) if over), Fraction(0))

@@ -1,0 +1,27 @@
+"""InfiniBand fabrics: read, check, analyse, reroute."""
+
+from obliv.fabric.analyses.average import average as average
+from obliv.fabric.analyses.bisection import bisection as bisection
+from obliv.fabric.analyses.ratio import ratio as ratio
+from obliv.fabric.analyses.shifts import shifts as shifts
+from obliv.fabric.analyses.throughput import throughput as throughput
+from obliv.fabric.analyses.worst import worst as worst
+from obliv.fabric.checks.check import check as check
+from obliv.fabric.files.export import export as export
+from obliv.fabric.files.export import to_networkx as to_networkx
+from obliv.fabric.files.lft import write_tables as write_tables
+from obliv.fabric.files.net import write_net as write_net
+from obliv.fabric.files.read import read as read
+from obliv.fabric.files.read import read_fabric as read_fabric
+from obliv.fabric.files.read import read_tables as read_tables
+from obliv.fabric.generate.from_topology import from_routing as from_routing
+from obliv.fabric.generate.from_topology import from_topology as from_topology
+from obliv.fabric.generate.from_topology import tables_of as tables_of
+from obliv.fabric.model import Fabric as Fabric
+from obliv.fabric.model import Finding as Finding
+from obliv.fabric.reroute.route import route as route
+from obliv.fabric.routes.routing import routing as routing
+from obliv.fabric.routes.trace import trace as trace
+from obliv.fabric.shape.tree import recognise as recognise
+from obliv.fabric.tables import Tables as Tables
+from obliv.fabric.topology import network as network

@@ -1,0 +1,89 @@
+"""The average over random permutations of the hosts."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from obliv.errors import InputError, Interrupted
+from obliv.fabric.analyses.many import BLOCK, Progress, largest, made_by, mean_of, require_samples
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.results import Average
+from obliv.results.numbers import inverse, scaled
+
+__all__ = ["average"]
+
+
+def average(
+    routing: FabricRouting,
+    samples: int = 1000,
+    seed: int = 0,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Average:
+    """Average throughput over random permutations, as :func:`obliv.average_case` has it, for fabrics of any size.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+        Of hosts with equal links.
+    samples : int
+        At least 2.
+    seed : int
+    jobs : int, optional
+        Threads; default the number of cores.
+    progress : callable, optional
+
+    Returns
+    -------
+    Average
+        Every load is exact, their mean an estimate.
+
+    Raises
+    ------
+    InputError
+        If links of hosts differ.
+    Interrupted
+        With what was found until then.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_routing
+    >>> average(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), 200).channel_load.samples
+    200
+    """
+    began = time.perf_counter()
+    topology = routing.topology
+    n = len(topology.terminals)
+    if not topology.unit_rates:
+        raise InputError(f"{topology.spec}: random permutations need hosts with equal links")
+    require_samples(samples)
+    step = max(1, BLOCK // n)
+    rng = np.random.default_rng(seed)
+    blocks = (
+        rng.permuted(np.tile(np.arange(n), (min(step, samples - first), 1)), axis=1)
+        for first in range(0, samples, step)
+    )
+    load, unit = largest(routing, blocks, samples, jobs, progress, keep=2)
+    mean = mean_of(load * float(unit))
+    through, base = inverse(mean), topology.capacity_load
+    idle = bool((load == 0).any())
+    found = Average(
+        topology.spec,
+        routing.spec,
+        made_by(routing, began, seed),
+        samples=len(load),
+        channel_load=mean,
+        throughput=through,
+        fraction_of_capacity=None if base is None or through is None else scaled(through, base),
+        capacity=None if base is None else 1 / base,
+        mean_throughput_reason="infinite over all permutations, since the identity loads no channel; of those drawn: "
+        + ("infinite too" if idle else str(mean_of(1 / (load * float(unit))))),
+        subject=routing,
+    )
+    if len(load) < samples:
+        raise Interrupted(f"after {len(load)} of {samples} samples", found)
+    return found

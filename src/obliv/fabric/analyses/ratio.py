@@ -1,0 +1,94 @@
+"""The oblivious performance ratio of forwarding tables, on fabrics that are whole fat trees."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from obliv.analysis.ratios.optimum import require_base_load
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.errors import InputError
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.shape.tree import recognise
+from obliv.results import Ratio, provenance
+from obliv.topologies.tree_bounds import bound_of
+from obliv.topologies.trees import Tree
+
+__all__ = ["ratio"]
+
+_INSTEAD = "obliv fabric worst gives the guaranteed throughput instead"
+
+
+def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | None = None) -> Ratio:
+    """How much more tables load a cable than the best routing of the same traffic, at most over all traffic.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    progress : callable, optional
+
+    Returns
+    -------
+    Ratio
+        Exact.
+
+    Raises
+    ------
+    InputError
+        If the best routing of every traffic is not known: the fabric is no fat tree, or one with cables missing,
+        parallel or of unequal speeds, or tapered.
+
+    Notes
+    -----
+    On a fat tree whose best routing carries every traffic at its base load, the ratio is the worst case; see
+    :func:`obliv.ratio`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_routing
+    >>> int(ratio(from_routing(obliv.routing("osrm3-d", obliv.topology("fattree:8,3")))).ratio)
+    4
+    """
+    began = time.perf_counter()
+    topology = routing.topology
+    shape = recognise(topology.fabric)
+    if shape is None or not shape.exact or max(shape.cables) > 1 or shape.empty:
+        what = "is no fat tree" if shape is None else f"is not wholly {shape.name}"
+        raise InputError(
+            f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"
+        )
+    if topology.bandwidth or not topology.unit_rates:
+        raise InputError(f"{topology.fabric.name} has cables of unequal speeds, so that is not known; {_INSTEAD}")
+    tree = require_base_load(shape.tree)
+    found = worst_case(routing, progress=progress)
+    assert isinstance(found.channel_load, Fraction)
+    assert found.permutation is not None
+    single = routing.routes.denominator == 1
+    bound = bound_of(tree) if single and _climbs(routing, tree) else None
+    named = found.channel.get("id", -1)
+    names = ("", "") if named < 0 else tuple(topology.name_of(found.channel[end]) for end in ("tail", "head"))
+    return Ratio(
+        topology=topology.spec,
+        routing=routing.spec,
+        provenance=provenance(
+            {"topology": topology.spec, "routing": routing.spec},
+            time.perf_counter() - began,
+            sources=(*topology.sources, *routing.sources),
+        ),
+        subject=routing,
+        ratio=found.channel_load,
+        channel=found.channel,
+        permutation=found.permutation,
+        lower_bound=None if bound is None else bound[0],
+        lower_bound_source=bound[1] if bound is not None else f"no bound is known for these paths on {shape.name}",
+        names=(names[0], names[1]),
+    )
+
+
+def _climbs(routing: FabricRouting, tree: Tree) -> bool:
+    """Whether all paths are shortest, so that they climb and then come down."""
+    hosts = tree.below[-1]
+    least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])
+    return int(routing.pair_loads().totals().sum()) == least

@@ -1,0 +1,81 @@
+"""The largest loads of all shifts of the hosts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import InputError
+from obliv.fabric.analyses.many import BLOCK, Progress, largest, made_by
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.results.fabric import Shifts
+
+__all__ = ["shifts"]
+
+Array = npt.NDArray[Any]
+
+
+def shifts(
+    routing: FabricRouting, *, order: Any = None, jobs: int | None = None, progress: Progress | None = None
+) -> Shifts:
+    """The largest channel load of every shift: the worst, and the mean over all shifts but that by 0, exact.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+        Where links of hosts differ, a pair sends what the slower of its two ends can.
+    order : sequence of int, optional
+        The terminals in the order in which they are shifted; default their own, that of the file.
+    jobs : int, optional
+        Threads; default the number of cores.
+    progress : callable, optional
+
+    Returns
+    -------
+    Shifts
+
+    Raises
+    ------
+    InputError
+        If there is one host, or the order does not name every terminal once.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_routing
+    >>> shifts(from_routing(obliv.routing("dmodk", obliv.topology("fattree:8,3")))).worst_load
+    Fraction(1, 1)
+    """
+    began = time.perf_counter()
+    n = len(routing.topology.terminals)
+    if n < 2:
+        raise InputError(f"{routing.topology.spec} has one host: shifts need two")
+    place = np.arange(n) if order is None else np.asarray(order)
+    if sorted(place.tolist()) != list(range(n)):
+        raise InputError(f"the order names every terminal from 0 to {n - 1} once")
+    step = max(1, BLOCK // n)
+
+    def images() -> Iterator[Array]:
+        for first in range(1, n, step):
+            by = np.arange(first, min(n, first + step))[:, None]
+            image = np.empty((len(by), n), np.int64)
+            image[:, place] = place[(np.arange(n) + by) % n]
+            yield image
+
+    load, unit = largest(routing, images(), n - 1, jobs, progress)
+    worst = int(load.argmax())
+    return Shifts(
+        routing.topology.spec,
+        routing.spec,
+        made_by(routing, began),
+        n - 1,
+        int(load[worst]) * unit,
+        worst + 1,
+        Fraction(sum(load.tolist()), n - 1) * unit,
+        subject=routing,
+    )

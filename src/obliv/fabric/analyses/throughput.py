@@ -1,0 +1,120 @@
+"""Patterns and jobs on a fabric: their ideal throughput, and the cables that they load most."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from obliv._util.memory import require_memory
+from obliv.analysis.throughput import throughput as analysed
+from obliv.errors import InputError
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.topology import FabricTopology
+from obliv.patterns.base import Traffic
+from obliv.patterns.base import traffic as traffic_of
+from obliv.results.fabric_throughput import BusyCable, FabricThroughput
+from obliv.results.throughput import Throughput
+
+__all__ = ["throughput"]
+
+
+def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> FabricThroughput:
+    """The ideal throughput of forwarding tables under patterns and jobs, and the cables that these load most.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    *traffic : Traffic or str
+        Patterns, or their specs. Where links of hosts differ, a pair sends its share of what the slower of its two
+        ends can.
+    hottest : int
+        How many cables to name for each; of equal ones first those between switches.
+
+    Returns
+    -------
+    FabricThroughput
+        Exact; see :func:`obliv.throughput`.
+
+    Raises
+    ------
+    TrafficError
+        If a pattern does not fit the fabric, or sends more than a host can.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_routing
+    >>> throughput(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), "shift:2", hottest=1)
+    throughput: lft:dmodk on fabric:fattree:4,2
+      shift:2  load 1, throughput 1, of capacity 1
+               1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
+    """
+    if hottest < 0:
+        raise InputError(f"{hottest} cables cannot be named: give 0 or more")
+    topology = routing.topology
+    flows = [slowed(traffic_of(each, topology), topology) for each in traffic]
+    found = analysed(routing, *flows)
+    notes = topology.notes
+    if not topology.unit_rates:
+        notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
+    return FabricThroughput(
+        **{each.name: getattr(found, each.name) for each in fields(Throughput) if each.init},
+        cables=tuple(_busiest(routing, flow, hottest) for flow in flows),
+        notes=notes,
+    )
+
+
+def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
+    """A traffic whose pairs send by the slower of their ends: what fits fast hosts fits then."""
+    if topology.unit_rates:
+        return traffic
+    n, (injection, ejection) = traffic.terminals, topology.rates()
+    scale = lcm(*(rate.denominator for rate in (*injection, *ejection)))
+    sends, takes = ([int(rate * scale) for rate in side] for side in (injection, ejection))
+    most = np.minimum.outer(np.array(sends, object), np.array(takes, object))
+    require_memory(100.0 * n * n, f"{traffic.spec} on hosts of unlike speeds")
+    source, destination = traffic.source, traffic.destination
+    amount, denominator = traffic.amount.astype(object), traffic.denominator
+    if traffic.uniform:
+        share = traffic.uniform / n
+        common = lcm(denominator, share.denominator)
+        matrix = np.full((n, n), int(share * common), object)
+        matrix[source, destination] += amount * (common // denominator)
+        source, destination = (side.ravel() for side in np.indices((n, n), np.int32))
+        amount, denominator = matrix.ravel(), common
+    amount = amount * most[source, destination]
+    small = not len(amount) or int(amount.max()) < 2**62
+    return replace(
+        traffic,
+        uniform=Fraction(0),
+        source=source,
+        destination=destination,
+        amount=amount.astype(np.int64) if small else amount,
+        denominator=denominator * scale,
+    )
+
+
+def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[BusyCable, ...]:
+    topology, loads = routing.topology, routing.pair_loads()
+    under = loads.under(traffic)
+    own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
+    made = []
+    for c in sorted(range(len(under)), key=lambda c: (-under[c], bool(own[c]), c))[:count]:
+        if not under[c]:
+            break
+        crossing = loads.on_channel(c).tocoo()
+        pairs = crossing.nnz
+        if not traffic.uniform:
+            sent = traffic.source.astype(np.int64) * traffic.terminals + traffic.destination
+            pairs = int(np.isin(sent, crossing.row.astype(np.int64) * traffic.terminals + crossing.col).sum())
+        slot = int(topology.slot_of[c])
+        peer = int(topology.fabric.peer[slot])
+        ends = (topology.name_of(int(node)) for node in (topology.tail[c], topology.head[c]))
+        ports = (topology.fabric.port_of(at) for at in (slot, peer))
+        (tail, head), (here, there) = ends, ports
+        made.append(BusyCable(c, tail, here, head, there, under[c], pairs))
+    return tuple(made)

@@ -1,0 +1,1 @@
+"""Checks of cables, tables, routes and credit loops."""

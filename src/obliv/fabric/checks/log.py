@@ -1,0 +1,88 @@
+"""Which routing engine OpenSM used, from its log."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from obliv._util.text import printable
+from obliv.errors import FileError
+from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.notes import Notes
+
+__all__ = ["engine_of"]
+
+_DONE = re.compile(rb"osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
+_FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
+_UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
+_REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
+_NONE = b"No routing engine able to successfully configure"
+
+
+def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> dict[str, Any]:
+    """The engine that routed last, and those that failed before it.
+
+    OpenSM routes with minhop where the engine that was asked for fails, and says so in the log only.
+
+    Parameters
+    ----------
+    path : path-like
+    notes : Notes
+        About the log.
+    requested : str, optional
+        The engine that was asked for; else the first that failed counts as that.
+
+    Returns
+    -------
+    dict
+        ``used`` and ``requested``, None where not known, and ``failed``.
+    """
+    failed: dict[str, None] = {}  # in the order of the log
+    used, reason, at, last, blank = None, "", 0, 0, True
+    for number, line in Blocks(path).lines():
+        blank = blank and not line.strip()
+        if found := _UNKNOWN.search(line):
+            if found[1] != b"no_fallback":  # which older ones take for an engine, but honour
+                failed[_text(found)] = None
+                reason, at = "OpenSM has no engine of that name", number
+        elif found := _FAILED.search(line):
+            if last:  # a new sweep
+                failed, last = {}, 0
+            failed[_text(found)] = None
+            at = number
+        elif found := _DONE.search(line):
+            if last:
+                failed = {}
+            used, last = _text(found), number
+        elif _NONE in line:
+            used, last = None, number
+        elif found := _REASON.search(line):
+            reason = _text(found).strip()
+    if blank:
+        raise FileError("the file is empty", path)
+    asked = requested or next(iter(failed), used)
+    because = f" ({_plain(reason)})" if reason and failed else ""
+    if not last:
+        text = "no line of the log says which engine routed: give the log of a whole run, not of an excerpt"
+        notes.add("warning", "engine", text)
+    elif used is None:
+        text = f"{_plain(asked or 'the engine')} failed{because} and no other was tried: there are no new tables"
+        notes.add("error", "engine", text, at or last)
+    elif asked is not None and asked != used and asked not in failed:
+        text = f"the last sweep of the log is by {_plain(used)}, {_plain(asked)} was not tried: start OpenSM with it"
+        notes.add("error", "engine", text, last)
+    elif asked is not None and asked != used:
+        text = f"{_plain(asked)} was asked for and failed{because}: OpenSM fell back to {_plain(used)}"
+        notes.add("error", "engine", text, at or last)
+    return {"used": used, "requested": asked, "failed": list(failed)}
+
+
+def _text(found: re.Match[bytes]) -> str:
+    return found[1].decode("utf-8", "replace")
+
+
+def _plain(text: str) -> str:
+    """Text from a file, on one line and not too long."""
+    shown = printable(text)
+    return shown if len(shown) <= 200 else shown[:197] + "..."

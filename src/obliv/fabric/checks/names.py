@@ -1,0 +1,63 @@
+"""Nodes, ports and LIDs in messages, whatever the files call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from obliv._util.text import shown
+from obliv.fabric.model import Fabric
+
+__all__ = ["called", "lid_list", "port_name", "tells_ports", "way_text"]
+
+_MOST_HOPS = 8  # of a way that are printed
+
+
+def called(fabric: Fabric, node: int) -> str:
+    """A node: what the file calls it, and its description."""
+    ident, text = fabric.ident[node], fabric.description[node].strip()
+    if len(ident) > 40 or not (ident.isascii() and ident.replace("-", "").isalnum()):
+        ident = shown(ident)
+    return f"{ident} ({shown(text)})" if text else ident
+
+
+def port_name(fabric: Fabric, slot: int) -> str:
+    """A port: its node and its number."""
+    return f"{called(fabric, int(fabric.node_of[slot]))} port {fabric.port_of(slot)}"
+
+
+def tells_ports(fabric: Fabric, node: int) -> bool:
+    """Whether the file says how many ports a node has; else the last cable that anyone tells of is its last port.
+
+    It says nothing of a node that has no record of its own, and lists of ports (``iblinkinfo``, ``ibnetdiscover -p``)
+    say it of none: they begin to tell of a node in a line of one of its ports. So does ``opensm-subnet.lst``, which has
+    the numbers all the same; where all ports of a switch are cabled they go unused.
+    """
+    first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
+    if end - first > 1 and fabric.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
+        return True
+    if not fabric.line[first:end].any():  # others tell of it, or the fabric is from no file
+        return not fabric.node_line[node]
+    return not _is_list(fabric)
+
+
+def _is_list(fabric: Fabric) -> bool:
+    return bool(((fabric.line > 0) & (fabric.line == fabric.node_line[fabric.node_of])).any())
+
+
+def way_text(fabric: Fabric, slots: Sequence[int]) -> str:
+    """Channels one after the other, by the ports where they begin; of very many the first."""
+    parts = [port_name(fabric, slot) for slot in slots[:_MOST_HOPS]]
+    if len(slots) > _MOST_HOPS:
+        parts.append(f"... ({len(slots) - _MOST_HOPS} more)")
+    return " -> ".join(parts)
+
+
+def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
+    """One LID with its owner, or several; of very many the first."""
+    some = list(lids)
+    if len(some) == 1:
+        slot = owner.get(some[0], -1)
+        about = f" of {called(fabric, int(fabric.node_of[slot]))}" if slot >= 0 else ""
+        return f"LID {some[0]}{about}"
+    text = ", ".join(map(str, some[:5])) + (", ..." if len(some) > 5 else "")
+    return f"{len(some)} LIDs ({text})"

@@ -1,0 +1,166 @@
+"""What can be said of forwarding tables switch by switch, before any way is followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import plural
+from obliv.fabric.checks.names import called, lid_list, tells_ports
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes
+from obliv.fabric.routes.trace import Ending
+from obliv.fabric.tables import NONE, Tables
+
+__all__ = ["check_entries", "check_tables", "dropped_lid", "owners"]
+
+Array = npt.NDArray[Any]
+
+_BLOCK = 64  # LIDs that a switch tells at a time
+
+
+def owners(fabric: Fabric) -> dict[int, int]:
+    """The slot of every LID that a port of the fabric owns; of two the first."""
+    found: dict[int, int] = {}
+    slots = np.flatnonzero(fabric.lid > 0)
+    for slot, lid, lmc in zip(slots.tolist(), fabric.lid[slots].tolist(), fabric.lmc[slots].tolist(), strict=True):
+        for each in range(lid, lid + (1 << min(max(lmc, 0), 7))):
+            found.setdefault(each, slot)
+    return found
+
+
+def dropped_lid(tables: Tables) -> int:
+    """The LID that dump_lfts, dump_fts and ibroute left out, 0 for none.
+
+    They stop one block early where the largest LID is a multiple of 64: it is in no table then.
+    """
+    top = tables.top
+    if tables.spelling != "ibroute" or top <= 0 or top % _BLOCK:
+        return 0
+    if top < tables.out.shape[1] and (tables.out[:, top] != NONE).any():
+        return 0
+    return top if (tables.out != NONE).any() else 0
+
+
+def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: Notes) -> int:
+    """Note tables that are all empty or from another moment; returns the LID that the dump left out, or 0."""
+    dropped = dropped_lid(tables)
+    if dropped:
+        _note_dropped(fabric, tables, dropped, owner, notes)
+    used = (tables.out != NONE).any(axis=1)
+    if not used.any():
+        text = "all tables are empty: no subnet manager has run; start one and dump them again"
+        notes.add("error", "empty-table", text, int(tables.line[0]) if len(tables.line) else 0)
+    _check_moment(fabric, tables, used, notes)
+    return dropped
+
+
+def check_entries(
+    fabric: Fabric, tables: Tables, owner: dict[int, int], dropped: int, told: set[tuple[int, int]], notes: Notes
+) -> None:
+    """Note entries that no packet between endpoints meets, but which are wrong or odd.
+
+    Parameters
+    ----------
+    fabric, tables, owner, dropped
+    told : set of (switch, Ending)
+        What was said already.
+    notes : Notes
+    """
+    used = (tables.out != NONE).any(axis=1)
+    for node in tables.switch[~used].tolist() if used.any() else ():
+        if (node, int(Ending.NO_ENTRY)) not in told:
+            text = f"the table of {called(fabric, node)} is empty: dump it again; no host needs it"
+            notes.add("warning", "empty-table", text, int(tables.line[tables.row_of[node]]))
+    for node in fabric.switches.tolist():
+        if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in told:
+            text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
+            notes.add("warning", "missing-table", text, fabric.node_line[node])
+    lids = np.array(sorted(lid for lid in owner if lid < tables.out.shape[1]), np.int64)
+    own = np.zeros(tables.out.shape[1], bool)
+    own[lids] = own[0] = True
+    stale: set[int] = set()
+    for row, node in enumerate(tables.switch.tolist()):
+        entry = tables.out[row]
+        known = entry != NONE
+        if not known.any():
+            continue
+        first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
+        beyond = known & (entry >= end - first)
+        loosely = {(node, int(Ending.NO_CABLE))}
+        if beyond.any() and not tells_ports(fabric, node):  # such a port may be there, but no cable
+            beyond = np.zeros_like(beyond)
+            loosely.add((node, int(Ending.NO_PORT)))
+        line = int(tables.line[row])
+        if beyond.any() and (node, int(Ending.NO_PORT)) not in told:
+            where = np.flatnonzero(beyond)
+            text = (
+                f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
+                f"and has {plural(end - first - 1, 'port')}: OpenSM would refuse the whole file"
+            )
+            notes.add("error", "port-beyond", text, line)
+        cabled = np.zeros(256, bool)
+        cabled[0] = True
+        cabled[1 : end - first] = (fabric.peer[first + 1 : end] >= 0)[:255]
+        loose = known & ~beyond & ~cabled[entry] & own
+        if loose.any() and not loosely & told:
+            where = np.flatnonzero(loose)
+            text = (
+                f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
+                "where no cable is; no host sends that way"
+            )
+            notes.add("warning", "dead-end", text, line)
+        stale.update(np.flatnonzero(known & ~own).tolist())
+    if stale:
+        text = (
+            f"routes to {lid_list(fabric, sorted(stale), owner)} that no port of the topology owns: the topology is "
+            "older than the tables, or nodes have left since"
+        )
+        notes.add("warning", "stale-lids", text, int(tables.line[0]))
+    _note_switch_lids(fabric, tables, dropped, notes)
+
+
+def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int], notes: Notes) -> None:
+    slot = owner.get(lid, -1)
+    serious = slot >= 0 and fabric.kind[int(fabric.node_of[slot])] != "switch"
+    text = (
+        f"{lid_list(fabric, [lid], owner)} (0x{lid:x}), the largest, is in no table at all: dump_lfts, dump_fts and "
+        f"ibroute leave out the last LID where it is a multiple of {_BLOCK}; take opensm-lfts.dump instead (opensm -D "
+        "0x43), which has it"
+    )
+    notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]))
+
+
+def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> None:
+    """A switch keeps its own LID for itself, at port 0: another LID there was its own when the table was dumped."""
+    moved = []
+    for row, node in enumerate(tables.switch.tolist()):
+        now = int(fabric.lid[fabric.first_slot[node]])
+        if not used[row] or not now:
+            continue
+        kept = np.flatnonzero(tables.out[row] == 0)
+        if len(kept) == 1 and now not in kept:
+            moved.append((node, row, now, int(kept[0])))
+    if moved:
+        node, row, now, then = moved[0]
+        text = (
+            f"{called(fabric, node)} has LID {now} in the topology and {then} in its table ({len(moved)} of "
+            f"{len(tables.switch)} switches differ): the two are from different moments; take both again"
+        )
+        notes.add("error", "other-moment", text, int(tables.line[row]))
+
+
+def _note_switch_lids(fabric: Fabric, tables: Tables, dropped: int, notes: Notes) -> None:
+    own = fabric.lid[fabric.first_slot[fabric.switches]].astype(np.int64)
+    own = own[(own > 0) & (own != dropped)]
+    used = (tables.out != NONE).any(axis=1)
+    inside = own[own < tables.out.shape[1]]
+    lacking = int((tables.out[np.ix_(used, inside)] == NONE).sum()) + int(used.sum()) * (len(own) - len(inside))
+    if lacking:
+        text = (
+            f"{lacking:,} of {int(used.sum()) * len(own):,} routes from switches to LIDs of switches are missing: "
+            "hosts do not need them, and ftree and updn leave out those between roots"
+        )
+        notes.add("note", "switch-lids", text, int(tables.line[0]))

@@ -1,0 +1,1 @@
+"""Files of InfiniBand tools: one module a dialect."""

@@ -1,0 +1,107 @@
+"""Large text files read in blocks of whole lines, compressed with gzip or not; their SHA-256 is made on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from obliv._util.files import GZIP, PACKED, require_file, unpacked
+from obliv.errors import FileError
+
+__all__ = ["LONGEST", "Blocks", "lines_of"]
+
+#: Bytes of the longest line that is looked at; real ones have a few hundred.
+LONGEST = 4096
+
+_SIZE = 1 << 22
+_MOST = 1 << 36  # bytes that a compressed file may hold: a small one can hold any number
+
+
+class Blocks:
+    """The blocks of a file, each a number of whole lines; the last may lack its line end.
+
+    Parameters
+    ----------
+    path : str or Path
+    size : int
+        Bytes of a block, about.
+
+    Attributes
+    ----------
+    length : int
+        Bytes of the file as it stands.
+    sha256 : str
+        Of the file as it stands, when all blocks were taken.
+    ended : bool
+        Whether the last line had its end, when all blocks were taken.
+    """
+
+    def __init__(self, path: str | Path, size: int = _SIZE) -> None:
+        self.path = path
+        self.length = require_file(path)
+        self.sha256 = ""
+        self.ended = True
+        self._size = size
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest, first = b"", True
+        for data in self._text():
+            if first:
+                data, first = _plain(data, self.path), False
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield rest + data[:end]
+                rest = data[end:]
+            else:
+                rest += data
+            if len(rest) > LONGEST:  # too long to be a line of such a file: its end is of no use
+                rest = rest[: LONGEST + 1]
+        self.ended = not rest
+        if rest:
+            yield rest
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every line with its number, as :func:`lines_of` has them."""
+        number = 0
+        for block in self:
+            for line in lines_of(block):
+                number += 1
+                yield number, line
+
+    def _text(self) -> Iterator[bytes]:
+        """What the file holds, decompressed."""
+        digest = hashlib.sha256()
+        try:
+            with open(self.path, "rb") as stream:
+                packed = stream.read(len(GZIP)) == GZIP
+                stream.seek(0)
+                pieces = _pieces(stream, digest, PACKED if packed else self._size)
+                yield from unpacked(pieces, self.path, _MOST, self._size) if packed else pieces
+        except OSError as error:
+            raise FileError(f"cannot be read: {error.strerror or error}", self.path) from None
+        self.sha256 = digest.hexdigest()
+
+
+def lines_of(block: bytes) -> list[bytes]:
+    """The lines of a block without their ends; one that is longer than `LONGEST` is cut a byte later."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    if max(map(len, lines), default=0) > LONGEST:
+        lines = [line[: LONGEST + 1] for line in lines]
+    return [line.rstrip(b"\r") for line in lines] if b"\r" in block else lines
+
+
+def _pieces(stream: BinaryIO, digest: hashlib._Hash, size: int) -> Iterator[bytes]:
+    while data := stream.read(size):
+        digest.update(data)
+        yield data
+
+
+def _plain(data: bytes, path: str | Path) -> bytes:
+    """The first block without a byte order mark."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileError("is UTF-16 text: save it as UTF-8", path)
+    return data.removeprefix(b"\xef\xbb\xbf")

@@ -1,0 +1,59 @@
+"""Cables from what their two ends say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.fabric.notes import Notes
+
+__all__ = ["cables"]
+
+Array = npt.NDArray[Any]
+
+
+def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[int], str], notes: Notes) -> Array:
+    """The slot at the other end of every slot, -1 for none.
+
+    Parameters
+    ----------
+    near, far : int64 array
+        Every statement: which slot (each at most once) says to be cabled to which, -1 where that is no slot.
+    line : int64 array
+        Where it stands.
+    slots : int
+    place : function
+        The name of a slot.
+    notes : Notes
+        Takes what does not fit together.
+
+    Returns
+    -------
+    int64 array
+        Cables on which both ends agree, and of the others those that take no port from another one, the first first.
+    """
+    peer, said, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+    said[near], where[near] = far, line
+    agreed = (far >= 0) & (far != near)
+    agreed[agreed] = said[far[agreed]] == near[agreed]
+    peer[near[agreed]] = far[agreed]
+    for k in np.flatnonzero(~agreed & (far >= 0)).tolist():
+        a, b, at = int(near[k]), int(far[k]), int(line[k])
+        if a == b:
+            notes.add("warning", "loopback", f"{place(a)} is cabled to itself, which carries nothing: left out", at)
+            continue
+        free = peer[a] < 0 and peer[b] < 0
+        if said[b] < 0:
+            kind, what = "one-sided-cable", "whose record does not have that port"
+        else:
+            kind = "asymmetric-cable"
+            what = f"which on line {where[b]} says that it is cabled to {place(int(said[b]))}"
+        taken = "taken as it is said here" if free else "left out"
+        text = f"{place(a)} says that it is cabled to {place(b)}, {what}; {taken}: scan the fabric again"
+        notes.add("error", kind, text, at)
+        if free:
+            peer[a], peer[b] = b, a
+    return peer

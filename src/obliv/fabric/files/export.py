@@ -1,0 +1,213 @@
+"""Fabrics for other programs: NetworkX, GraphML, BookSim2's anynet, ibsim's ``.net``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from obliv._util.files import write_pieces
+from obliv._util.text import did_you_mean, printable
+from obliv.errors import SpecError, TopologyError, extra
+from obliv.fabric.files.net import write_net
+from obliv.fabric.model import Fabric
+from obliv.fabric.topology import network, safe
+from obliv.io.anynet import write_anynet as write_topology
+
+__all__ = ["export", "to_networkx", "write_anynet", "write_graphml"]
+
+_SUFFIXES = {".net": "net", ".graphml": "graphml", ".xml": "graphml", ".anynet": "anynet"}
+
+
+def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...]:
+    """Write a fabric for another program.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    path : str or Path
+        Replaced only once it is complete.
+    format : {"net", "graphml", "anynet"}, optional
+        Default: by the end of the name.
+
+    Returns
+    -------
+    tuple of str
+        What was left out, since the format has no place for it.
+
+    Raises
+    ------
+    SpecError
+        If the format is unknown.
+    TopologyError
+        If the format cannot hold the fabric.
+    FileError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export(from_topology(obliv.topology("fattree:4,2")), f"{folder}/tree.graphml")
+    ()
+    """
+    known: dict[str, Callable[[Fabric, str | Path], tuple[str, ...]]]
+    known = {"net": write_net, "graphml": write_graphml, "anynet": write_anynet}
+    chosen = format or _SUFFIXES.get(Path(path).suffix.lower(), "")
+    if chosen not in known:
+        what = f"format {format[:40]!r} is unknown: " if format else "the name does not tell the format: "
+        raise SpecError(what + (did_you_mean(format, known) if format else "end it in .net, .graphml or .anynet"))
+    return known[chosen](fabric, path)
+
+
+def to_networkx(fabric: Fabric) -> Any:
+    """A ``networkx.MultiGraph`` of a fabric.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Its nodes become the numbers from 0 with `kind`, `ident`, `guid` (hex digits), `label` (the description as it
+        is) and `lid` for switches; every cable becomes an edge with `source`, `source_port`, `target`, `target_port`,
+        the LIDs of ports of hosts as `source_lid` and `target_lid`, and `rate` in Gb/s, a Fraction, where it is known.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> graph = to_networkx(from_topology(obliv.topology("fattree:4,2")))
+    >>> graph.number_of_nodes(), graph.number_of_edges()
+    (14, 16)
+    """
+    try:
+        networkx = importlib.import_module("networkx")
+    except ImportError:
+        raise extra("networkx", "networkx") from None
+    graph = networkx.MultiGraph(name=fabric.name)
+    for node in range(fabric.nodes):
+        graph.add_node(node, label=fabric.description[node], **_about(fabric, node))
+    for near, far, about in _cables(fabric):
+        ends = {"source": int(fabric.node_of[near]), "target": int(fabric.node_of[far])}
+        rate = fabric.rate_at(near)
+        graph.add_edge(*ends.values(), **ends, **about, **({"rate": rate} if rate is not None else {}))
+    return graph
+
+
+def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
+    """Write a fabric as GraphML, an edge for every cable.
+
+    Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges have
+    their ports and `rate` in Gb/s. ``file:PATH,bandwidth=rate,terminals=numbered`` reads it as a topology. Characters
+    that XML has no place for become question marks.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    path : str or Path
+        Replaced only once it is complete.
+
+    Returns
+    -------
+    tuple of str
+        Empty: nothing is left out.
+    """
+    write_pieces(path, (line.encode("utf-8") + b"\n" for line in _graphml(fabric)))
+    return ()
+
+
+def _graphml(fabric: Fabric) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="utf-8"?>'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    whole = all(rate.denominator == 1 for rate in fabric.rates)
+    for name, owner, kind in (
+        *((name, "node", "string") for name in ("label", "kind", "ident", "guid")),
+        *((name, "node", "int") for name in ("lid", "terminal")),
+        *((name, "edge", "int") for name in ("source_port", "target_port", "source_lid", "target_lid")),
+        ("rate", "edge", "long" if whole else "string"),
+    ):
+        yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>'
+    yield f'  <graph id={quoteattr(printable(fabric.name))} edgedefault="undirected">'
+    senders = dict.fromkeys(fabric.node_of[fabric.endpoints].tolist())
+    number = {node: k for k, node in enumerate(senders)}
+    for node in range(fabric.nodes):
+        about = {"label": fabric.description[node] or fabric.ident[node], **_about(fabric, node)}
+        if node in number:
+            about["terminal"] = number[node]
+        yield f'    <node id="n{node}">{_data(about)}</node>'
+    for near, far, about in _cables(fabric):
+        rate = fabric.rate_at(near)
+        ends = f'source="n{fabric.node_of[near]}" target="n{fabric.node_of[far]}"'
+        yield f"    <edge {ends}>{_data(about | ({'rate': rate} if rate is not None else {}))}</edge>"
+    yield "  </graph>"
+    yield "</graphml>"
+
+
+def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
+    """Write a fabric as a network file of BookSim2's ``anynet``: switches are its routers, endpoints its nodes.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        The format has neither parallel cables nor speeds: such a fabric is refused.
+    path : str or Path
+        Replaced only once it is complete.
+
+    Returns
+    -------
+    tuple of str
+        Empty: nothing is left out.
+
+    Raises
+    ------
+    TopologyError
+        Naming the first cable that there is no place for.
+    """
+    topology = network(fabric)
+    seen: dict[tuple[int, int], int] = {}
+    for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
+        first = seen.setdefault((tail, head), channel)
+        if first != channel:
+            one, other = (topology.port_name(int(topology.slot_of[c])) for c in (first, channel))
+            there = safe(topology.name_of(head))
+            raise TopologyError(
+                f"anynet has no parallel cables, and {one} and {other} both lead to {there}: write GraphML or .net"
+            )
+    if not topology.unit_bandwidth:
+        slow = next(c for c, speed in enumerate(topology.bandwidth) if speed != topology.bandwidth[0])
+        where = topology.port_name(int(topology.slot_of[slow]))
+        raise TopologyError(
+            f"anynet has no speeds, and the cable at {where} differs from others: write GraphML or .net"
+        )
+    write_topology(topology.with_rates(), path)
+    return ()
+
+
+def _about(fabric: Fabric, node: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"kind": fabric.kind[node], "ident": fabric.ident[node]}
+    if fabric.guid[node]:
+        found["guid"] = f"{int(fabric.guid[node]):016x}"
+    lid = int(fabric.lid[fabric.first_slot[node]])
+    return found | ({"lid": lid} if lid and fabric.kind[node] == "switch" else {})
+
+
+def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
+    """Every cable once: its ends and what they are."""
+    for near in np.flatnonzero(fabric.peer >= 0).tolist():
+        far = int(fabric.peer[near])
+        if near > far:
+            continue
+        about = {"source_port": fabric.port_of(near), "target_port": fabric.port_of(far)}
+        about |= {
+            name: int(fabric.lid[slot])
+            for name, slot in (("source_lid", near), ("target_lid", far))
+            if fabric.lid[slot] > 0
+        }
+        yield near, far, about
+
+
+def _data(about: dict[str, Any]) -> str:
+    return "".join(f'<data key="{name}">{escape(printable(str(value)))}</data>' for name, value in about.items())

@@ -1,0 +1,211 @@
+"""Forwarding tables of a file brought to the LIDs of a fabric, and LIDs learned from tables."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import FileError
+from obliv.fabric.files.raw_tables import RawTables
+from obliv.fabric.lids import LAST_LID
+from obliv.fabric.model import Fabric, Finding
+from obliv.fabric.tables import NONE, Tables
+
+__all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
+
+Array = npt.NDArray[Any]
+
+
+def switch_guids(fabric: Fabric) -> dict[int, int]:
+    """The node of every switch by its GUID."""
+    return {int(fabric.guid[node]): node for node in reversed(fabric.switches.tolist()) if fabric.guid[node]}
+
+
+def port_guids(fabric: Fabric) -> dict[int, int]:
+    """The slot of every port by its GUID; a switch goes by its node's where that of its port is not known."""
+    own = fabric.first_slot[fabric.switches]
+    slots = np.flatnonzero(fabric.port_guid)
+    silent = own[fabric.port_guid[own] == 0]
+    found = {int(fabric.guid[fabric.node_of[slot]]): slot for slot in silent[::-1].tolist()}
+    found |= dict(zip(fabric.port_guid[slots[::-1]].tolist(), slots[::-1].tolist(), strict=True))
+    found.pop(0, None)
+    return found
+
+
+def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
+    """The fabric with what tables say of its LIDs.
+
+    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all: a LID that
+    they lost is found missing.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    raw : RawTables
+        Tables that name the ports; of others nothing is learned.
+    lids : bool
+        Whether LIDs are learned; else only the LMC of ports whose LID is what the tables say.
+    """
+    slot_of = port_guids(fabric)
+    named: dict[int, list[int]] = {}  # the LIDs of every slot
+    for lid in np.flatnonzero(raw.guid[:, 0] >= 0).tolist():
+        slot = slot_of.get(raw.guid_of(lid))
+        if slot is not None:
+            named.setdefault(slot, []).append(lid)
+    lmc_of, lid_of = fabric.lmc.copy(), fabric.lid.copy()
+    shown = _lmcs(fabric, named)
+    for slot, lmc in shown.items():
+        base = named[slot][0] >> lmc << lmc
+        if lids:
+            lid_of[slot] = base
+        if lid_of[slot] == base:
+            lmc_of[slot] = lmc
+    most = max(shown.values(), default=0)
+    notes: tuple[Finding, ...] = ()
+    if not fabric.lmc_told and not shown:
+        what = "this kind of file does not tell the LMC: taken as 0; give OpenSM's guid2lid if it is not"
+        notes = (Finding("note", "lmc-unknown", what, fabric.name),)
+    elif not fabric.lmc_told and most:
+        what = f"this kind of file does not tell the LMC; the tables show {most}, and guid2lid of OpenSM would prove it"
+        notes = (Finding("note", "lmc-learned", what, fabric.name),)
+    return changed(fabric, lid=lid_of, lmc=lmc_of, findings=(*fabric.findings, *notes))
+
+
+def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
+    """The LMC of every slot by the LIDs that tables name as its own."""
+    own = {}
+    for slot, lids in named.items():
+        bits = (lids[0] ^ lids[-1]).bit_length()
+        own[slot] = bits if bits <= 7 and 2 * len(lids) > 1 << bits else 0  # else they are of different moments
+    adapters = [slot for slot in named if fabric.kind[fabric.node_of[slot]] == "ca"]
+    most = max((own[slot] for slot in adapters), default=0)
+    common = own | dict.fromkeys(adapters, most)
+    blocks = [(lids[0] >> common[slot] << common[slot], common[slot]) for slot, lids in named.items()]
+    blocks.sort()
+    apart = all(first + (1 << bits) <= second for (first, bits), (second, _) in pairwise(blocks))
+    return common if apart else own
+
+
+def changed(fabric: Fabric, **fields: Any) -> Fabric:
+    """The fabric with other values in some fields."""
+    return Fabric(**{**{name: getattr(fabric, name) for name in Fabric.__dataclass_fields__}, **fields})
+
+
+def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
+    """The tables by the LIDs of the fabric: an entry follows the port that it names, as in OpenSM's own loader."""
+    path, notes = raw.notes.file, raw.notes
+    if not fabric.lid.any():
+        empty = all(row.count(NONE) == len(row) for row in raw.rows.values())
+        what = "no port has a LID: " + (
+            "the subnet manager has not run; start it, then scan and dump again"
+            if empty
+            else "give OpenSM's guid2lid, tables whose entries name ports, or a topology scanned while the manager runs"
+        )
+        notes.add("error", "no-lids", what, min(raw.line.values(), default=0))
+    if not raw.rows:
+        raise FileError(f"no table is of a switch of {fabric.name}: give the files of one fabric", path)
+    new = _new_lids(fabric, raw)
+    longest = max(map(len, raw.rows.values()))
+    lids = np.arange(1, longest)
+    lids = lids[new[1:longest] >= 0]
+    target = new[lids]
+    width = 1 + max(
+        int(target.max(initial=0)), int(np.flatnonzero(_owned(fabric, np.arange(len(fabric.lid)))).max(initial=0))
+    )
+    require_memory(2.0 * width * len(raw.rows), f"the tables of {path}")
+    out = np.full((len(raw.rows), width), NONE, np.uint8)
+    for k, row in enumerate(raw.rows.values()):
+        entries = np.frombuffer(row, np.uint8)
+        many = int(np.searchsorted(lids, len(entries)))
+        out[k, target[:many]] = entries[lids[:many]]
+    _place_moved(fabric, raw, out)
+    node_of = switch_guids(fabric)
+    return Tables(
+        name=path,
+        switch=np.array([node_of[guid] for guid in raw.rows], np.int32),
+        out=out,
+        line=np.array([raw.line[guid] for guid in raw.rows], np.int32),
+        spelling=raw.spelling,
+        top=raw.top,
+        sources=raw.sources,
+        findings=notes.findings(),
+    )
+
+
+def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
+    """The fabric's LID for every LID of the file, -1 for those that would take another port's."""
+    slot_of = port_guids(fabric)
+    claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
+    new = np.arange(LAST_LID + 1)
+    named = np.flatnonzero(raw.guid[:, 0] >= 0)
+    unknown: list[int] = []
+    for lid in named.tolist():
+        slot = slot_of.get(raw.guid_of(lid))
+        if slot is not None:
+            new[lid] = _lid_on(fabric, slot, lid)
+        else:
+            unknown.append(lid)
+            if claimed[lid]:
+                new[lid] = -1
+    taken = np.zeros(LAST_LID + 1, bool)
+    taken[new[named][new[named] != named]] = True
+    nameless = np.ones(LAST_LID + 1, bool)
+    nameless[named] = False
+    new[nameless & taken] = -1  # an entry that names its port counts more than one that does not
+    target = new[named]
+    moved = named[(target != named) & (target >= 0)]
+    kept, count = np.unique(target[target >= 0], return_counts=True)
+    _note(raw, "moved-lids", moved, "belong to ports that have others in the topology: the entries follow the ports")
+    _note(raw, "unknown-port", np.array(unknown, np.int64), "belong to ports that the topology does not have")
+    fewer = kept[count > 1]
+    if len(fewer):
+        what = f"{len(fewer)} ports have several LIDs in the file and fewer in the topology, LID {fewer[0]} for one: "
+        raw.notes.add("warning", "lmc-mismatch", what + "give files of one moment")
+    return new
+
+
+def _note(raw: RawTables, kind: str, lids: Array, what: str) -> None:
+    if len(lids):
+        lid = int(lids[0])
+        first = f"the first is LID 0x{lid:04x} of port GUID 0x{raw.guid_of(lid):016x}"
+        raw.notes.add("warning", kind, f"{len(lids)} LIDs of the tables {what}; {first}", min(raw.line.values()))
+
+
+def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
+    """The LID of a port that goes with one that it has elsewhere."""
+    base, many = int(fabric.lid[slot]), 1 << int(fabric.lmc[slot])
+    return lid if base == 0 or base <= lid < base + many else base + (lid & (many - 1))
+
+
+def _owned(fabric: Fabric, slots: Array) -> Array:
+    """Whether a LID is one of some ports'."""
+    slots = slots[fabric.lid[slots] > 0]
+    first = fabric.lid[slots].astype(np.int64)
+    change = np.zeros(LAST_LID + 130, np.int64)
+    np.add.at(change, first, 1)
+    np.add.at(change, first + (1 << fabric.lmc[slots].astype(np.int64)), -1)
+    return np.cumsum(change) > 0
+
+
+def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:
+    """Entries that name another port than earlier ones did for the same LID."""
+    if not raw.moved:
+        return
+    slot_of = port_guids(fabric)
+    row_of = {guid: row for row, guid in enumerate(raw.rows)}
+    for switch, lid, port, guid in raw.moved:
+        slot, row = slot_of.get(guid), row_of.get(switch)
+        if slot is not None and row is not None:
+            place = _lid_on(fabric, slot, lid)
+            if place < out.shape[1]:
+                out[row, place] = port
+    switch, lid, _, guid = raw.moved[0]
+    what = (
+        f"{len(raw.moved)} entries give a LID to another port than earlier tables, the first is LID 0x{lid:04x} to "
+        f"port GUID 0x{guid:016x} at switch 0x{switch:016x}: these tables are of different moments; dump them again"
+    )
+    raw.notes.add("warning", "mixed-tables", what, raw.line.get(switch, 0))

@@ -1,0 +1,248 @@
+"""Reading what ibnetdiscover prints, with or without -f and -g, and the .net files of ibsim."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import compress
+
+import numpy as np
+
+from obliv._util.text import shown
+from obliv.fabric.files.assemble import assemble
+from obliv.fabric.files.blocks import LONGEST, Blocks, lines_of
+from obliv.fabric.files.lines import noted_line, shown_line
+from obliv.fabric.files.records import Node, Records, rate_number, text_of
+from obliv.fabric.model import Fabric
+
+__all__ = ["read_discover"]
+
+_HEAD = re.compile(rb'[ \t]*(Switch|Ca|Hca|Rt|\?\?\?)[ \t]+(\d{1,9})[ \t]+"([^"]*)"(.*)', re.DOTALL)
+_ABOUT = re.compile(
+    rb'\s*#\s*"(.*)"(?:\s*(?:base|enhanced)\s+port\s+0\s+lid\s+(\d{1,9})\s+lmc\s+(\d{1,9}))?[^"]*\Z', re.DOTALL
+)
+_PLACE = rb"\[(\d{1,3})\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]{1,16})\))?"  # a port and its GUID
+_BARE = re.compile(rb"[ \t]*" + _PLACE + rb'[ \t]*"([^"]*)"[ \t]*\[(\d{1,3})\]')
+_PORT = re.compile(
+    rb"[ \t]*" + _PLACE + rb'[ \t]*"([^"]*)"[ \t]*' + _PLACE + rb'[^#"]*'
+    rb'(?:#\s*(?:lid\s+(\d{1,9})\s+lmc\s+(\d{1,9})\s+)?"(.*)"\s+lid\s+(\d{1,9})(?:\s+(\S+).*)?)?\Z',
+    re.DOTALL,
+)
+_GUID = re.compile(rb"(?:switch|ca|rt)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?")
+_UNKNOWN = re.compile(rb"(?:\d{1,2}x|\?\?)(?:\?\?\?|[SDQFEHNX]DR|FDR10)\Z")  # a width or a speed that is not known
+_KEY = re.compile(rb"[ \t]*(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|module)=")
+_NEW = re.compile(rb"(?m:^)vendid").search  # a record begins
+_NAME = re.compile(rb"[SHR]-[0-9a-fA-F]{16}\Z")
+#: Lines that mean nothing, then a port, a head with its GUIDs, or the end: all as ibnetdiscover writes them.
+#: So many at most, since what follows them may be none of these, and each of them is where the next search begins.
+_USUAL = re.compile(
+    rb"(?m:^)((?:[ \t\r]*\n|#[^\n]*\n|(?:vendid|devid|sysimgguid|module)=[^\n]*\n){0,20}+)(?:"
+    + _PLACE
+    + rb'[ \t]*"([^"\n]*)"[ \t]*'
+    + _PLACE
+    + rb'[^#"\n]*'
+    rb'(?:#[ \t]*(?:lid (\d{1,9}) lmc (\d{1,9}) )?"([^\n]*)" lid (\d{1,9})(?: (\S+)[^\n]*)?)?\n'
+    rb"|(?:(?:switch|ca|rt)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?[^\n]*\n)?"
+    rb'(Switch|Ca|Hca|Rt|\?\?\?)[ \t]+(\d{1,9})[ \t]+"([^"\n]*)"([^\n]*)\n|\Z)'
+)
+_KINDS = {b"Switch": "switch", b"Ca": "ca", b"Hca": "ca", b"Rt": "router", b"???": "unknown"}
+_NONE = -2  # no record begun
+_NEWLINE = 10
+_PREAMBLE = 1000  # more bytes than stand before the name of a record
+
+
+def read_discover(blocks: Blocks) -> Fabric:
+    """The fabric of an ibnetdiscover output or an ibsim file.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The file.
+
+    Returns
+    -------
+    Fabric
+        Its `findings` say what was noticed.
+    """
+    records = Records(str(blocks.path))
+    reader = _Reader(records)
+    with _no_search_for_cycles():
+        _read_all(blocks, records, reader)
+    if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
+        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
+    reader.note_empty()
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=True)
+
+
+@contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """Spare the collector: what is made here are a great many tuples, none of which is in a cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
+    begun = b""  # of a record of which the name is in the next block
+    for block in blocks:
+        whole = begun + block
+        cut = whole.rfind(b"\n\n") + 2
+        begun = whole[cut:] if cut > 1 and len(whole) - cut < _PREAMBLE and b'"' not in whole[cut:] else b""
+        whole = whole[: len(whole) - len(begun)]
+        if not reader.read_usual(whole):
+            reader.read_lines(whole)
+            records.flush()
+    if begun:
+        reader.read_lines(begun)
+        records.flush()
+
+
+class _Reader:
+    """Where the reading of a file stands."""
+
+    def __init__(self, records: Records) -> None:
+        self.records, self.notes = records, records.notes
+        self.number = 0  # lines read
+        self.half = False  # whether the last line is that of a port without a rate
+        self._current = _NONE
+        self._guid, self._port_guid = 0, 0  # given for the record that comes
+        self._scans = 0
+        self._cabled: dict[int, bool] = {}  # whether a record has ports
+
+    def read_lines(self, block: bytes) -> None:
+        """Read a block line by line, whatever is in it."""
+        add = self.records.ports.append
+        for line in lines_of(block):
+            self.number += 1
+            if len(line) > LONGEST:
+                self._odd(line)
+            elif (found := _PORT.match(line)) is not None:
+                self.half = found[9] is not None and rate_number(found[10]) < 0 and not _UNKNOWN.match(found[10] or b"")
+                if self._current >= 0:
+                    self._cabled[self._current] = True
+                    add((self._current, self.number, *found.groups()))
+                elif self._current == _NONE:
+                    self.notes.add("warning", "bad-line", "a port outside any record: left out", self.number)
+            elif not (word := line.strip()):
+                continue
+            elif word.startswith(b"#"):
+                self._comment(word)
+            elif _KEY.match(line):
+                self._key(word)
+            elif (head := _HEAD.match(line)) is not None:
+                self._begin(*head.groups())
+            else:
+                self._odd(line)
+
+    def read_usual(self, block: bytes) -> bool:
+        """Read a block at once if all its lines are as ibnetdiscover writes them, else nothing: whether it was read."""
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
+        if not block.endswith(b"\n") or int(np.diff(ends, prepend=-1).max()) > LONGEST:
+            return False
+        lines = len(ends)
+        found = _USUAL.findall(block)
+        if not found:
+            return False
+        gaps, *ports, guids, port_guids, kinds, sizes, idents, abouts = zip(*found, strict=True)
+        many = len(gaps)
+        full = [k for k, gap in enumerate(gaps) if gap]
+        heads = [k for k, kind in enumerate(kinds) if kind]
+        last = [k for k in range(max(many - 2, 0), many) if not kinds[k] and not ports[0][k]]
+        steps = np.ones(many, np.int64)
+        for k in full:
+            steps[k] += gaps[k].count(b"\n")
+        for k in heads:
+            if guids[k]:
+                steps[k] += 1
+        for k in last:
+            steps[k] -= 1
+        if int(steps.sum()) != lines or self._is_unusual(block, gaps, full, heads, last):
+            return False
+        line = self.number + np.cumsum(steps)
+        begun = [self._current]
+        for k in heads:
+            self.number = int(line[k])
+            if _NEW(gaps[k]):
+                self._guid = self._port_guid = 0
+            if guids[k]:
+                self._guid, self._port_guid = int(guids[k], 16), int(port_guids[k] or b"0", 16)
+            self._begin(kinds[k], sizes[k], idents[k], abouts[k])
+            begun.append(self._current)
+        if any(_NEW(gaps[k]) for k in last):
+            self._current, self._guid, self._port_guid = _NONE, 0, 0
+        self.number = int(line[-1])
+        node = np.repeat(np.array(begun, np.int64), np.diff([0, *heads, many]))
+        kept = node >= 0
+        kept[heads + last] = False
+        chosen = kept.tolist()
+        self.records.add_ports(node[kept], line[kept], [list(compress(column, chosen)) for column in ports])
+        self._cabled.update(dict.fromkeys(np.unique(node[kept]).tolist(), True))
+        return True
+
+    def _is_unusual(
+        self, block: bytes, gaps: Sequence[bytes], full: list[int], heads: list[int], ends: list[int]
+    ) -> bool:
+        """Whether the lines between ports and heads are more than the keys of a record before its head."""
+        scans = self._scans + block.count(b"# Topology file")
+        before_ports = set(full).difference(heads, ends)
+        if scans > 1 or any(_NEW(gaps[k]) for k in before_ports):
+            return True
+        first = heads[0] if heads else len(gaps) - len(ends)
+        if self._current == _NONE and first > 0:
+            return True
+        self._scans = scans
+        return False
+
+    def _key(self, word: bytes) -> None:
+        if word.startswith(b"vendid"):
+            self._current, self._guid, self._port_guid = _NONE, 0, 0
+        elif given := _GUID.match(word):
+            self._guid, self._port_guid = int(given[1], 16), int(given[2] or b"0", 16)
+
+    def _comment(self, word: bytes) -> None:
+        if word.startswith(b"# Topology file"):
+            self._scans += 1
+            if self._scans == 2:
+                self.notes.add("error", "two-scans", "a second scan begins here: take the two apart", self.number)
+
+    def _begin(self, kind: bytes, ports: bytes, ident: bytes, rest: bytes) -> None:
+        """Begin a record."""
+        about = _ABOUT.match(rest)
+        text, lid, lmc = about.groups() if about else (b"", None, None)
+        if about is None and rest.strip():
+            what = f"the description cannot be read: {shown_line(rest)}"
+            self.notes.add("warning", "bad-line", what, self.number)
+        named = int(ident[2:], 16) if _NAME.match(ident) else 0
+        if self._guid and named and self._guid != named:
+            what = f"the record of GUID 0x{self._guid:016x} is called {shown(text_of(ident))}"
+            self.notes.add("warning", "guid-mismatch", what, self.number)
+        name = _KINDS[kind]
+        own = (self._port_guid, int(lid or 0), int(lmc or 0)) if name == "switch" else (0, 0, 0)
+        node = Node(name, ident, self.number, int(ports), text, self._guid or named, *own)
+        self._current, self._guid, self._port_guid = self.records.add(node), 0, 0
+        if self._current >= 0:
+            self._cabled[self._current] = False
+
+    def _odd(self, line: bytes) -> None:
+        """A line that is none of the usual ones."""
+        bare = _BARE.match(line)
+        if bare is None or len(line) > LONGEST:
+            noted_line(line, self.number, self.notes)
+            return
+        self.notes.add("warning", "bad-line", f"what follows the port cannot be read: {shown_line(line)}", self.number)
+        if self._current >= 0:
+            self._cabled[self._current] = True
+            self.records.ports.append((self._current, self.number, *bare.groups(), *(None,) * 6))
+
+    def note_empty(self) -> None:
+        """Note records without ports."""
+        for node, cabled in self._cabled.items():
+            if not cabled:
+                what = f"the record of {self.records.called(node)} has no cable: it is unplugged or the file cut off"
+                self.notes.add("warning", "no-cables", what, self.records.nodes[node].line)

@@ -1,0 +1,95 @@
+"""Forwarding tables written so that ``opensm -R file -U FILE`` loads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.files import write_pieces
+from obliv.errors import FileError
+from obliv.fabric.files.plain import plain
+from obliv.fabric.model import Fabric
+from obliv.fabric.tables import NONE, Tables
+
+__all__ = ["write_tables"]
+
+
+def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
+    """Write forwarding tables in the spelling of OpenSM's ``opensm-lfts.dump``.
+
+    OpenSM does not check what it loads this way: check the tables before. It moves the entries of a port to the LIDs
+    that the port has then, if every port has as many as here; so ``-l`` must name the LMC of the fabric.
+
+    Parameters
+    ----------
+    tables : Tables
+    fabric : Fabric
+        With LIDs, and the GUIDs of switches and ports.
+    path : str or Path
+        Replaced only once it is complete.
+
+    Raises
+    ------
+    FileError
+        If the tables cannot be loaded as they are: a switch without GUID, a port beyond those that the switch has
+        (OpenSM would throw the whole file away), or no table at all.
+
+    Examples
+    --------
+    >>> import tempfile, obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> fabric = from_topology(tree)
+    >>> path = Path(tempfile.mkdtemp(), "new.lfts")
+    >>> write_tables(tables_of(obliv.routing("dmodk", tree), fabric), fabric, path)
+    >>> print("".join(path.read_text().splitlines(True)[:3]), end="")
+    Unicast lids [0-14] of switch Lid 1 guid 0x0002c90200001000 ('switch((0),1)'):
+    0x0001 000 # Switch portguid 0x0002c90200001000: 'switch((0),1)'
+    0x0007 001 # Channel Adapter portguid 0x0002c90300100001: 'host(0,0)'
+    """
+    if not len(tables.switch):
+        raise FileError("cannot be written: there is no table", path)
+    ports = np.diff(fabric.first_slot)
+    for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
+        name = plain(fabric.description[node])
+        if not fabric.guid[node]:
+            raise FileError(f"cannot be written: switch '{name}' has no GUID, by which OpenSM would know it", path)
+        used = row[row != NONE]
+        if len(used) and used.max() >= ports[node]:
+            raise FileError(
+                f"cannot be written: the table of '{name}' names port {used.max()}, its ports end at {ports[node] - 1}",
+                path,
+            )
+    write_pieces(path, _blocks(tables, fabric))
+
+
+def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
+    about = _owners(fabric, tables.out.shape[1])
+    head = [f"0x{lid:04x} ".encode() for lid in range(tables.out.shape[1])]
+    port_text = [f"{port:03d}".encode() for port in range(NONE + 1)]
+    for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
+        lids = np.flatnonzero(row != NONE)
+        top = int(lids[-1]) if len(lids) else 0
+        own = fabric.lid[fabric.first_slot[node]]
+        guid, name = int(fabric.guid[node]), plain(fabric.description[node])
+        title = f"Unicast lids [0-{top}] of switch Lid {own} guid 0x{guid:016x} ('{name}'):\n"
+        lines = [head[lid] + port_text[port] + about[lid] for lid, port in zip(lids.tolist(), row[lids].tolist())]
+        yield title.encode("utf-8", "replace") + b"".join(lines) + f"{top} lids dumped\n".encode()
+
+
+def _owners(fabric: Fabric, lids: int) -> list[bytes]:
+    """For every LID what stands behind the port: whose it is."""
+    found = [b" # unknown\n"] * lids
+    for slot in np.flatnonzero(fabric.lid > 0).tolist():
+        node = int(fabric.node_of[slot])
+        guid = int(fabric.port_guid[slot]) or (int(fabric.guid[node]) if fabric.kind[node] == "switch" else 0)
+        if not guid:
+            continue
+        kind = {"switch": "Switch", "router": "Router"}.get(fabric.kind[node], "Channel Adapter")
+        text = f" # {kind} portguid 0x{guid:016x}: '{plain(fabric.description[node])}'\n".encode("utf-8", "replace")
+        first = int(fabric.lid[slot])
+        for lid in range(first, min(first + (1 << int(fabric.lmc[slot])), lids)):
+            found[lid] = text
+    return found

@@ -1,0 +1,55 @@
+"""Lines that tell what a file is, and lines that are no part of what it should hold."""
+
+from __future__ import annotations
+
+import re
+
+from obliv._util.text import shown
+from obliv.fabric.files.blocks import LONGEST
+from obliv.fabric.notes import Notes
+
+__all__ = ["DISCOVER", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
+
+DISCOVER = re.compile(
+    rb'[ \t]*(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(?:Switch|Ca|Hca|Rt|\?\?\?)[ \t]+\d+[ \t]+")'
+)  #: ibnetdiscover
+PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
+LINKINFO = re.compile(
+    rb"(?:Switch: 0x[0-9a-fA-F]+ |(?:CA|Switch|Router|RT): .*:\s*\Z)"
+    rb'|\s*(?:0x[0-9a-fA-F]+\s+(?:".{0,200}?"\s+)?)?\d+\s+\d+\[[^\]]*\]\s+==\(',
+    re.DOTALL,
+)  #: iblinkinfo
+SUBNET = re.compile(rb"\s*\{ \S+ Ports:[0-9a-fA-F]+ ")  #: opensm-subnet.lst
+TABLES = re.compile(
+    rb"\s*(?:Unicast lids \[(?:0x)?[0-9a-fA-F]{1,8}-((?:0x)?[0-9a-fA-F]{1,8})\] of switch .*?"
+    rb"\bguid 0x([0-9a-fA-F]{1,16})"
+    rb"|(?:osm_ucast_mgr_)?dump_ucast_routes:? Switch 0x([0-9a-fA-F]{1,16}))"
+)  #: the table of a switch: largest LID and GUID, or in the third spelling the GUID
+MULTICAST = re.compile(rb"\s*(?:Multicast mlids \[|(?:osm_\w+_)?dump_mcast_routes)")  #: a multicast table
+_CHASSIS = re.compile(rb"[ \t]*(?:Non-)?Chassis\b")
+_GREETING = re.compile(rb"ibwarn: \[\d+\] sim_connect: attached")
+_ORDER = re.compile(rb"[ \t]*(do|include)[ \t]")
+_TROUBLE = re.compile(
+    rb"\S+\.c:\d+[;:]|ib(?:warn|panic|error)|.*(?:bad status|timed out|[Ff]ailed|umad|mad_rpc|[Ee]rror)", re.DOTALL
+)
+
+
+def noted_line(line: bytes, number: int, notes: Notes) -> None:
+    """Note a line that is no part of what a file should hold."""
+    if _CHASSIS.match(line) or _GREETING.match(line):
+        return
+    if len(line) > LONGEST:
+        notes.add("warning", "bad-line", f"a line of more than {LONGEST} bytes: left out", number)
+    elif order := _ORDER.match(line):
+        what = f"'{order[1].decode()}' is for ibsim and was not followed: put what it stands for into the file"
+        notes.add("warning", "not-followed", what, number)
+    elif _TROUBLE.match(line):
+        what = f"the program met trouble, so that parts may be missing; run it again: {shown_line(line)}"
+        notes.add("warning", "diagnostic", what, number)
+    else:
+        notes.add("warning", "bad-line", f"this line means nothing here: {shown_line(line)}", number)
+
+
+def shown_line(line: bytes) -> str:
+    """A line in a message."""
+    return shown(line.strip().decode("utf-8", "replace"))

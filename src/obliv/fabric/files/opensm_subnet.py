@@ -1,0 +1,131 @@
+"""Reading what OpenSM keeps of a subnet: opensm-subnet.lst and guid2lid."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.files import sha256_of
+from obliv._util.text import shown
+from obliv.errors import FileError
+from obliv.fabric.files.assemble import assemble
+from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.files.forwarding import changed, port_guids
+from obliv.fabric.files.lines import noted_line
+from obliv.fabric.files.records import Node, Port, Records
+from obliv.fabric.lids import LAST_LID
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes
+
+__all__ = ["read_guid2lid", "read_subnet", "with_guid2lid"]
+
+_END = (
+    rb"\{ (\S+) Ports:([0-9a-fA-F]{1,4}) SystemGUID:[0-9a-fA-F]* NodeGUID:([0-9a-fA-F]{1,16}) "
+    rb"PortGUID:([0-9a-fA-F]{1,16}) [^{}]*\{(.{0,200}?)\} LID:([0-9a-fA-F]{1,8}) PN:([0-9a-fA-F]{1,4}) \}"
+)
+_LINK = re.compile(rb"\s*" + _END + rb"\s*" + _END + rb"\s*(?:PHY=(\S+))?\s*(?:LOG=(\S+))?\s*(?:SPD=(\S+))?", re.DOTALL)
+_PAIR = re.compile(rb"\s*0x([0-9a-fA-F]{1,16})\s+0x([0-9a-fA-F]{1,4})\s+0x([0-9a-fA-F]{1,4})\s*\Z")
+_KINDS = {b"SW": "switch", b"CA": "ca", b"Rt": "router", b"RT": "router"}
+_LETTERS = {"switch": b"S-", "ca": b"H-", "router": b"R-"}
+_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"FDR10": b"FDR10", b"14": b"FDR", b"25": b"EDR"}
+_SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
+
+
+def read_subnet(blocks: Blocks) -> Fabric:
+    """The fabric of an ``opensm-subnet.lst``; it does not say which ports have an LMC."""
+    records = Records(str(blocks.path))
+    number = 0
+    for number, line in blocks.lines():
+        link = _LINK.match(line)
+        if link is None:
+            if line.strip():
+                noted_line(line, number, records.notes)
+            continue
+        near, far, (width, _, speed) = link.groups()[:7], link.groups()[7:14], link.groups()[14:]
+        node = _node(records, near, number)
+        other = _node(records, far, number)
+        rate = width + _SPEEDS.get(speed, b"?") if width and speed else None
+        own_lid, far_lid = int(near[5], 16), int(far[5], 16)
+        records.ports.append(
+            tuple(
+                Port(
+                    node,
+                    number,
+                    int(near[6], 16),
+                    None if records.nodes[node].kind == "switch" else near[3],
+                    records.nodes[other].ident,
+                    int(far[6], 16),
+                    None if records.nodes[other].kind == "switch" else far[3],
+                    0 if records.nodes[node].kind == "switch" else own_lid,
+                    0,
+                    far[4],
+                    far_lid,
+                    rate,
+                )
+            )
+        )
+    if not blocks.ended and records.notes.last_line == number:
+        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+
+
+def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
+    """The node at an end of a link, added when it is new."""
+    word, ports, guid, port_guid, text, lid, _ = end
+    kind = _KINDS.get(word.removesuffix(b"-SM"), "unknown")
+    number = int(guid, 16)
+    ident = _LETTERS.get(kind, b"?-") + b"%016x" % number
+    found = records.index.get(ident)
+    if found is not None:
+        return found
+    own = (int(port_guid, 16), int(lid, 16)) if kind == "switch" else (0, 0)
+    return records.add(Node(kind, ident, line, int(ports, 16), text, number, *own))
+
+
+def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
+    """The first and last LID of every port GUID, and the line, from a ``guid2lid`` file of OpenSM."""
+    found: dict[int, tuple[int, int, int]] = {}
+    for number, line in Blocks(path).lines():
+        if not line.strip() or line.lstrip().startswith(b"#"):
+            continue
+        pair = _PAIR.match(line)
+        if pair is None:
+            what = "a line should be  0xPORTGUID 0xFIRSTLID 0xLASTLID, not " + shown(line.decode("utf-8", "replace"))
+            raise FileError(what, path, number)
+        guid, first, last = (int(digits, 16) for digits in pair.groups())
+        if not 0 < first <= last <= LAST_LID or last - first > 127:
+            raise FileError(f"LIDs {first} to {last} are no range of LIDs of a port", path, number)
+        found[guid] = (first, last, number)
+    if not found:
+        raise FileError("holds no port GUID with its LIDs", path)
+    return found
+
+
+def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
+    """The fabric with LIDs, and LMCs, where it has none; what contradicts it is noted."""
+    table, notes, slot_of = read_guid2lid(path), Notes(str(path)), port_guids(fabric)
+    lid, lmc = fabric.lid.copy(), fabric.lmc.copy()
+    used = 0
+    for guid, (first, last, number) in table.items():
+        slot = slot_of.get(guid)
+        if slot is None:  # the file remembers ports that are gone
+            continue
+        used += 1
+        bits = (last - first).bit_length()
+        if lid[slot] in (0, first):
+            lid[slot], lmc[slot] = first, max(bits, int(lmc[slot]))
+        else:
+            what = f"port GUID 0x{guid:016x} has LID {first} here and {lid[slot]} in the topology, which counts"
+            notes.add("warning", "moved-lids", what, number)
+    if not used:
+        raise FileError(f"has no port of {fabric.name}: give the files of one fabric", path)
+    return changed(
+        fabric,
+        lid=lid.astype(np.int32),
+        lmc=lmc.astype(np.int8),
+        lmc_told=True,
+        sources=(*fabric.sources, (str(path), sha256_of(path))),
+        findings=fabric.findings + notes.findings(),
+    )

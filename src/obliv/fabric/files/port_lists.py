@@ -1,0 +1,184 @@
+"""Reading lists of ports: what ibnetdiscover -p and iblinkinfo print."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from obliv.fabric.files.assemble import assemble
+from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.files.lines import noted_line
+from obliv.fabric.files.records import Node, Port, Records
+from obliv.fabric.model import Fabric
+
+__all__ = ["read_linkinfo", "read_portlist"]
+
+_KINDS = {b"SW": "switch", b"CA": "ca", b"RT": "router", b"??": "unknown"}
+_LETTER = {"switch": b"S-", "ca": b"0x", "router": b"R-", "unknown": b"?-"}
+_END = rb"(CA|SW|RT|\?\?)\s+(\d{1,9})\s+(\d{1,3})\s+0x([0-9a-fA-F]{1,16})"
+_ROW = re.compile(rb"\s*" + _END + rb"\s+(\S+)\s+(\S+)(?:\s+-\s+" + _END + rb")?\s*(.*)", re.DOTALL)
+_TEXTS = re.compile(rb"\(\s*'(.{0,200}?)'\s+-\s+'(.{0,200})'\s*\)", re.DOTALL)
+
+_SWITCH = re.compile(rb"Switch:\s+0x([0-9a-fA-F]{1,16})\s+(.*):\s*\Z", re.DOTALL)
+_OTHER = re.compile(rb"(CA|Router|RT):\s+(.*):\s*\Z", re.DOTALL)
+_LINK = re.compile(
+    rb'\s*(?:0x([0-9a-fA-F]{1,16})\s+(?:"(.{0,200}?)"\s+)?)?(\d{1,9})\s+(\d{1,3})\[[^\]]*\]\s+==\((.{0,200}?)\)==>'
+    rb'(?:\s+(?:0x[0-9a-fA-F]{1,16}\s+)?(\d{1,9})\s+(\d{1,3})\[[^\]]*\]\s*"(.*)")?',
+    re.DOTALL,
+)
+_RATE = re.compile(rb"\s*(\d+)X\s+([\d.]+) Gbps", re.IGNORECASE)
+_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"10.3125": b"FDR10", b"14.0625": b"FDR", b"25.78125": b"EDR"}
+_SPEEDS |= {b"53.125": b"HDR", b"106.25": b"NDR", b"212.5": b"XDR"}
+
+
+def read_portlist(blocks: Blocks) -> Fabric:
+    """The fabric of what ``ibnetdiscover -p`` prints, in which every port of a CA is a node; it tells no LMC."""
+    records = Records(str(blocks.path))
+    number = 0
+    for number, line in blocks.lines():
+        row = _ROW.match(line)
+        if row is None:
+            if line.strip() and not line.startswith(b"#"):
+                noted_line(line, number, records.notes)
+            continue
+        kind, lid, port, guid, width, speed, far_kind, far_lid, far_port, far_guid, rest = row.groups()
+        texts = _TEXTS.match(rest)
+        text, far_text = texts.groups() if texts else (rest.strip().strip(b"'"), b"")
+        node = _node(records, _KINDS[kind], int(guid, 16), int(lid), text, number)
+        if far_kind is None:  # no cable
+            continue
+        far = _KINDS[far_kind]
+        here = None if kind == b"SW" else guid
+        there = None if far == "switch" else far_guid
+        own = None if kind == b"SW" else lid
+        name = _ident(far, int(far_guid, 16))
+        told = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
+        records.ports.append(tuple(told))
+    _note_cut(blocks, records, number)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+
+
+def read_linkinfo(blocks: Blocks) -> Fabric:
+    """The fabric of what ``iblinkinfo`` prints, with ``-l`` or without; it tells no LMC."""
+    records = Records(str(blocks.path))
+    lines: list[_Line] = []
+    head: tuple[str, int, bytes] = ("", 0, b"")
+    number = 0
+    for number, line in blocks.lines():
+        if (switch := _SWITCH.match(line)) is not None:
+            head = ("switch", int(switch[1], 16), switch[2])
+        elif (other := _OTHER.match(line)) is not None:
+            head = ("ca" if other[1] == b"CA" else "router", 0, other[2])
+        elif (link := _LINK.match(line)) is not None:
+            guid, label, lid, port, state, far_lid, far_port, far_text = link.groups()
+            kind, own, text = head if label is None else ("", 0, label.strip())
+            if guid is not None:
+                own = int(guid, 16)
+                if label is None and kind == "switch":  # switches' ports have no GUID, the heading of this one is lost
+                    kind, text = "ca", b""
+                    what = (
+                        "a port of another node without that node's heading: taken as a channel adapter's; scan again"
+                    )
+                    records.notes.add("error", "missing-record", what, number)
+            if own:
+                lines.append(_Line(number, kind, own, text, int(lid), port, _rate(state), far_lid, far_port, far_text))
+            else:
+                records.notes.add("warning", "bad-line", "a port before any switch or CA: left out", number)
+        elif line.strip() and not line.startswith(b"#"):
+            noted_line(line, number, records.notes)
+    _link(records, _with_kinds(lines))
+    _note_cut(blocks, records, number)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+
+
+def _with_kinds(lines: list[_Line]) -> list[_Line]:
+    """The lines of ``iblinkinfo -l`` with the kinds of their nodes: a GUID at several ports is a switch's."""
+    ports: dict[int, set[bytes]] = {}
+    for line in lines:
+        ports.setdefault(line.guid, set()).add(line.port)
+    return [
+        line if line.kind else line._replace(kind="switch" if len(ports[line.guid]) > 1 else "ca") for line in lines
+    ]
+
+
+def _link(records: Records, lines: list[_Line]) -> None:
+    """Add nodes and ports; the other end of a cable is known by its LID."""
+    by_lid: dict[int, bytes | None] = {}
+    nodes = []
+    for line in lines:
+        node = _node(records, line.kind, line.guid, line.lid, line.text, line.number)
+        own_name = records.nodes[node].ident
+        by_lid[line.lid] = own_name if by_lid.get(line.lid, own_name) == own_name else None
+        nodes.append(node)
+    unlisted: dict[int, int] = {}
+    for node, line in zip(nodes, lines, strict=True):
+        if line.far_lid is None:
+            continue
+        lid = int(line.far_lid)
+        name: bytes | None = by_lid.get(lid) if lid else None
+        if lid and lid not in by_lid:  # what is listed are switches only, perhaps
+            name = b"lid-%d" % lid
+            by_lid[lid] = name
+            unlisted[records.add(Node("ca", name, line.number, 0, line.far_text or b""))] = line.number
+        if name is None:
+            what = f"LID {lid} at the other end does not tell which port that is: use ibnetdiscover"
+            records.notes.add("error", "unknown-peer", what, line.number)
+            continue
+        here = None if line.kind == "switch" else b"%x" % line.guid
+        own = None if line.kind == "switch" else line.lid
+        far = (name, line.far_port, None, own, None, line.far_text, lid, line.rate)
+        records.ports.append((node, line.number, line.port, here, *far))
+        other = records.index[name]
+        if other in unlisted:
+            back = (records.nodes[node].ident, line.port, None, lid, None, line.text, line.lid, line.rate)
+            records.ports.append((other, line.number, line.far_port, None, *back))
+    if unlisted:
+        what = f"{len(unlisted)} ports have no lines of their own and are taken as ports of channel adapters"
+        if any(line.kind == "ca" for line in lines):
+            what += ": others have lines, so some are lost; list the ports again"
+            records.notes.add("error", "missing-record", what, min(unlisted.values()))
+        else:
+            records.notes.add("note", "unlisted-ports", what, min(unlisted.values()))
+
+
+class _Line(NamedTuple):
+    """A port as iblinkinfo has it."""
+
+    number: int
+    kind: str
+    guid: int
+    text: bytes
+    lid: int
+    port: bytes
+    rate: bytes
+    far_lid: bytes | None
+    far_port: bytes | None
+    far_text: bytes | None
+
+
+def _rate(state: bytes) -> bytes:
+    """The rate of ``4X 10.0 Gbps Active/ LinkUp``, empty if it is none."""
+    found = _RATE.match(state)
+    if found is None:
+        return b""
+    speed = b"FDR10" if b"FDR10" in state else _SPEEDS.get(found[2].rstrip(b"0").rstrip(b"."), b"?")
+    return found[1] + b"x" + speed
+
+
+def _node(records: Records, kind: str, guid: int, lid: int, text: bytes, line: int) -> int:
+    """The node that a port is of, added when it is new."""
+    name = _ident(kind, guid)
+    found = records.index.get(name)
+    if found is not None:
+        return found
+    at_switch = kind == "switch"
+    return records.add(Node(kind, name, line, 0, text, guid if at_switch else 0, 0, lid if at_switch else 0))
+
+
+def _ident(kind: str, guid: int) -> bytes:
+    return _LETTER[kind] + b"%016x" % guid
+
+
+def _note_cut(blocks: Blocks, records: Records, number: int) -> None:
+    if not blocks.ended and records.notes.last_line == number:
+        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)

@@ -1,0 +1,149 @@
+"""Reading a fabric and its forwarding tables, whatever program wrote them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from obliv.errors import FileError
+from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
+from obliv.fabric.files.ibnetdiscover import read_discover
+from obliv.fabric.files.lines import DISCOVER, LINKINFO, MULTICAST, PORTLIST, SUBNET, TABLES
+from obliv.fabric.files.opensm_subnet import read_subnet, with_guid2lid
+from obliv.fabric.files.port_lists import read_linkinfo, read_portlist
+from obliv.fabric.files.raw_tables import read_raw
+from obliv.fabric.model import Fabric
+from obliv.fabric.tables import Tables
+
+__all__ = ["dialect_of", "read", "read_fabric", "read_tables", "with_tables"]
+
+_DIALECTS = {
+    "ibnetdiscover": (DISCOVER, read_discover),
+    "ibnetdiscover -p": (PORTLIST, read_portlist),
+    "iblinkinfo": (LINKINFO, read_linkinfo),
+    "opensm-subnet.lst": (SUBNET, read_subnet),
+}
+_SIZE = 1 << 17  # small blocks: one odd line makes the whole block slow
+_KNOWN = "ibnetdiscover, ibnetdiscover -p, iblinkinfo, opensm-subnet.lst or a .net file of ibsim"
+
+
+def dialect_of(path: str | Path) -> str:
+    """What wrote a topology file, by the first line that tells.
+
+    Raises
+    ------
+    FileError
+        If no line tells, or one that tells otherwise comes first.
+    """
+    for number, line in Blocks(path, _SIZE >> 3).lines():
+        for name, (sign, _) in _DIALECTS.items():
+            if sign.match(line):
+                return name
+        if TABLES.match(line) or MULTICAST.match(line):
+            raise FileError("holds forwarding tables, no topology: give it as the tables", path, number)
+    raise FileError(f"holds no topology of an InfiniBand fabric: {_KNOWN} are read", path)
+
+
+def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabric:
+    """The fabric that a topology file describes.
+
+    Parameters
+    ----------
+    path : str or Path
+        What ibnetdiscover wrote (with any of -p, -f, -g), iblinkinfo, OpenSM (``opensm-subnet.lst``), or a ``.net``
+        file of ibsim; compressed with gzip or not.
+    guid2lid : str or Path, optional
+        OpenSM's file of LIDs, for topologies that have none.
+
+    Returns
+    -------
+    Fabric
+        Its `findings` say what was noticed.
+
+    Raises
+    ------
+    FileError
+        If nothing useful is in the file.
+    """
+    fabric = _DIALECTS[dialect_of(path)][1](Blocks(path, _SIZE))
+    return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
+
+
+def read_tables(path: str | Path, fabric: Fabric) -> Tables:
+    """The forwarding tables of a file, in any of the three spellings, by the LIDs of a fabric.
+
+    Parameters
+    ----------
+    path : str or Path
+        What dump_lfts, dump_fts or ibroute wrote, ``opensm-lfts.dump`` or ``opensm.fdbs``; compressed with gzip or not.
+    fabric : Fabric
+        With LIDs; where an entry names its port, it is that port's whatever LID it had.
+
+    Returns
+    -------
+    Tables
+        Its `findings` say what was noticed.
+
+    Raises
+    ------
+    FileError
+        If nothing useful is in the file.
+    """
+    return tables_on(fabric, read_raw(Blocks(path), switch_guids(fabric)))
+
+
+def read(
+    topology: str | Path, lft: str | Path | None = None, *, guid2lid: str | Path | None = None
+) -> tuple[Fabric, Tables | None]:
+    """A fabric and its forwarding tables.
+
+    Parameters
+    ----------
+    topology : str or Path
+        As for :func:`read_fabric`.
+    lft : str or Path, optional
+        As for :func:`read_tables`. Where the topology has no LIDs, they are learned from the tables if these name the
+        ports, and the fabric that is returned has them; so is the LMC, from tables, where a topology does not tell.
+    guid2lid : str or Path, optional
+        OpenSM's file of LIDs.
+
+    Returns
+    -------
+    Fabric
+    Tables or None
+        None where no file of tables is given.
+
+    Raises
+    ------
+    FileError
+        If nothing useful is in a file.
+    """
+    fabric = read_fabric(topology, guid2lid=guid2lid)
+    return (fabric, None) if lft is None else with_tables(fabric, lft)
+
+
+def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
+    """A fabric and its forwarding tables, from which it learns LIDs and the LMC that its own file does not tell.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    path : str or Path
+        As for :func:`read_tables`.
+
+    Returns
+    -------
+    Fabric
+        The same one where there is nothing to learn.
+    Tables
+
+    Raises
+    ------
+    FileError
+        If nothing useful is in the file.
+    """
+    raw = read_raw(Blocks(path), switch_guids(fabric))
+    lids = not fabric.lid.any()
+    if lids or not fabric.lmc_told:
+        fabric = with_learned_lids(fabric, raw, lids=lids)
+    return fabric, tables_on(fabric, raw)

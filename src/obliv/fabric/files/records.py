@@ -1,0 +1,135 @@
+"""What a topology file says, record by record, in the same way for all its dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import shown
+from obliv.fabric.model import RATES
+from obliv.fabric.notes import Notes
+
+__all__ = ["MOST_PORTS", "NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
+
+Array = npt.NDArray[Any]
+
+MOST_PORTS = 254  #: 255 means "no port" in forwarding tables.
+NAMES = tuple(RATES)  #: Widths and speeds, by number.
+_NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
+
+
+class Node(NamedTuple):
+    """The head of a record; numbers that the file does not give are 0."""
+
+    kind: str
+    ident: bytes
+    line: int
+    ports: int = 0
+    description: bytes = b""
+    guid: int = 0
+    port_guid: int = 0  # of port 0 of a switch, as the two that follow
+    lid: int = 0
+    lmc: int = 0
+
+
+class Port(NamedTuple):
+    """A port that has a cable: decimal numbers and hexadecimal GUIDs as the file has them, or None."""
+
+    node: int
+    line: int
+    port: Any
+    guid: bytes | None
+    peer: bytes  # the other node's ident
+    peer_port: Any
+    peer_guid: bytes | None
+    lid: Any
+    lmc: Any
+    peer_text: bytes | None
+    peer_lid: Any
+    rate: bytes | None
+
+
+class Chunk(NamedTuple):
+    """Many ports: what is a number as arrays, and what the other ends are called."""
+
+    numbers: dict[str, Array]
+    peer: Sequence[bytes]
+    peer_text: Sequence[bytes | None]
+
+
+class Records:
+    """The records of a file, and what was noticed in it."""
+
+    def __init__(self, path: str) -> None:
+        self.notes = Notes(path)
+        self.nodes: list[Node] = []
+        self.index: dict[bytes, int] = {}
+        self.ports: list[tuple[Any, ...]] = []  # as Port
+        self.chunks: list[Chunk] = []
+
+    def add(self, node: Node) -> int:
+        """Add a node: its number, or -1 if there is one of that name, which is noted."""
+        before = self.index.get(node.ident)
+        if before is not None:
+            self.notes.add(
+                "error",
+                "duplicate-guid",
+                f"a second record of {self.called(before)}, the first is on line {self.nodes[before].line}; this one "
+                "is left out: if two scans were joined, take them apart",
+                node.line,
+            )
+            return -1
+        self.index[node.ident] = len(self.nodes)
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def add_ports(self, node: Array, line: Array, raw: Sequence[Sequence[Any]]) -> None:
+        """Add many ports: their nodes and lines, and the other columns as in :class:`Port`."""
+        columns = dict(zip(Port._fields[2:], raw, strict=True))
+        numbers: dict[str, Array] = {"node": node, "line": line}
+        for name in ("port", "peer_port", "lid", "lmc", "peer_lid"):
+            numbers[name] = _each(columns[name], lambda value: int(value) if value else 0, np.int64)
+        for name in ("guid", "peer_guid"):
+            numbers[name] = _each(columns[name], lambda value: int(value, 16) if value else 0, np.uint64)
+        numbers["rate"] = _each(columns["rate"], rate_number, np.int64)
+        self.chunks.append(Chunk(numbers, columns["peer"], columns["peer_text"]))
+
+    def flush(self) -> None:
+        """Add the ports that were noted one by one."""
+        if self.ports:
+            node, line, *raw = zip(*self.ports, strict=True)
+            self.add_ports(np.array(node, np.int64), np.array(line, np.int64), raw)
+            self.ports.clear()
+
+    def called(self, node: int) -> str:
+        """A node in a message."""
+        about = self.nodes[node]
+        name = text_of(about.ident)
+        if len(name) > 40 or not (name.isascii() and name.replace("-", "").isalnum()):
+            name = shown(name)
+        return f"{name} ({shown(text_of(about.description))})" if about.description else name
+
+
+def _each(column: Sequence[Any], number: Callable[[Any], int], kind: Any) -> Array:
+    """The number of every entry; of entries that come again and again it is made once."""
+    known = {value: number(value) for value in set(column)}
+    return np.fromiter(map(known.__getitem__, column), kind, len(column))
+
+
+def rate_number(word: bytes | None) -> int:
+    """The place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown.
+
+    Examples
+    --------
+    >>> NAMES[rate_number(b"4xQDR")], rate_number(b"4x???")
+    ('4xQDR', -1)
+    """
+    return _NUMBER.get(word.upper(), -1) if word else -1
+
+
+def text_of(data: bytes) -> str:
+    """Bytes of a file as text, whatever they are."""
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""Fabrics made from topologies."""

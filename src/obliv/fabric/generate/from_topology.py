@@ -1,0 +1,200 @@
+"""Fabrics made from topologies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import did_you_mean, plural
+from obliv.errors import TopologyError
+from obliv.fabric.generate.plan import Plan, plan_of
+from obliv.fabric.generate.tables import tables_of
+from obliv.fabric.model import RATES, Fabric
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["from_routing", "from_topology", "tables_of", "with_lids"]
+
+Array = npt.NDArray[Any]
+
+_HOST_GUID = 0x0002C90300100000  # every host has sixteen, its port takes the second
+_SWITCH_GUID = 0x0002C90200001000  # every switch has four
+_LAST_LID = 0xBFFF
+
+
+def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0) -> Fabric:
+    """The fabric that has the cabling of a topology.
+
+    Parameters
+    ----------
+    topology : Topology
+        Every channel needs one back, the two are a cable. Where every terminal has a single link, to a node that is no
+        terminal, terminals become hosts and all other nodes switches; elsewhere every node becomes a switch, with a
+        host at port 1 where it is a terminal. Ports are numbered in the order of a node's channels.
+    rate : str
+        Width and speed of a cable of bandwidth 1.
+    lids : bool
+        Whether LIDs are assigned: from 1, switches first. Else they are 0, as before a subnet manager has run.
+    lmc : int
+        Every host has 2**lmc LIDs.
+
+    Returns
+    -------
+    Fabric
+        Hosts come first, in the order of the terminals, then the switches in the order of the nodes.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from_topology(obliv.topology("fattree:4,2"))
+    <Fabric fattree:4,2: 6 switches, 8 endpoints, 16 cables>
+    >>> from_topology(obliv.topology("torus:3x3"))
+    <Fabric torus:3x3: 9 switches, 9 endpoints, 27 cables>
+    """
+    rate = next((name for name in RATES if name.lower() == rate.lower()), rate)
+    if rate not in RATES:
+        raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
+    if lids:
+        hosts = len(topology.terminals)
+        _require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
+    plan = plan_of(topology)
+    hosts, nodes = len(plan.host), len(plan.first_slot) - 1
+    switches = nodes - hosts
+    slots = len(plan.peer)
+    guid = np.concatenate(
+        [
+            np.uint64(_HOST_GUID) + np.uint64(16) * np.arange(hosts, dtype=np.uint64),
+            np.uint64(_SWITCH_GUID) + np.uint64(4) * np.arange(switches, dtype=np.uint64),
+        ]
+    )
+    port_guid = np.zeros(slots, np.uint64)
+    port_guid[plan.first_slot[:hosts] + 1] = guid[:hosts] + np.uint64(1)
+    port_guid[plan.first_slot[hosts:-1]] = guid[hosts:]
+    place, rates = _rates(topology, plan, RATES[rate])
+    fabric = Fabric(
+        name=topology.spec,
+        kind=("ca",) * hosts + ("switch",) * switches,
+        ident=tuple(f"{'H' if v < hosts else 'S'}-{number:016x}" for v, number in enumerate(guid.tolist())),
+        guid=guid,
+        description=_descriptions(topology, plan),
+        first_slot=plan.first_slot,
+        peer=plan.peer,
+        port_guid=port_guid,
+        lid=np.zeros(slots, np.int32),
+        lmc=np.zeros(slots, np.int8),
+        rate=place,
+        rates=rates,
+        line=np.zeros(slots, np.int32),
+        node_line=np.zeros(nodes, np.int32),
+        sources=topology.sources,
+    )
+    return with_lids(fabric, lmc) if lids else fabric
+
+
+def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
+    """A routing by forwarding tables, on a fabric made of its topology.
+
+    Parameters
+    ----------
+    routing : Routing
+        With one path a pair, that depends on the switch and the destination only; see :func:`tables_of`.
+    rate : str
+        As for :func:`from_topology`.
+
+    Returns
+    -------
+    FabricRouting
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    <Routing lft:dmodk on fabric:fattree:4,2>
+    """
+    fabric = from_topology(routing.topology, rate=rate)
+    return fabric_routing(network(fabric), tables_of(routing, fabric))
+
+
+def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
+    """The same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
+    >>> with_lids(fabric, lmc=1).lid[fabric.endpoints].tolist()
+    [8, 10, 12, 14, 16, 18, 20, 22]
+    """
+    if not 0 <= lmc <= 7:
+        raise TopologyError(f"an LMC is 0 to 7, not {lmc}")
+    own = fabric.first_slot[fabric.switches]
+    others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
+    ports = np.flatnonzero(others & (fabric.peer >= 0))
+    step = 1 << lmc
+    first = _require_lids(len(own), len(ports), lmc)
+    lid, masks = np.zeros_like(fabric.lid), np.zeros_like(fabric.lmc)
+    lid[own] = 1 + np.arange(len(own))
+    lid[ports] = first + step * np.arange(len(ports))
+    masks[ports] = lmc
+    return replace(fabric, lid=lid, lmc=masks)
+
+
+def _require_lids(switches: int, ports: int, lmc: int) -> int:
+    """The first LID of hosts, if there are enough."""
+    step = 1 << lmc
+    first = -(-(switches + 1) // step) * step
+    if first + step * ports - 1 > _LAST_LID:
+        raise TopologyError(
+            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each are more than the "
+            f"{_LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
+        )
+    return first
+
+
+def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:
+    """The place of every slot's rate, and the rates."""
+    known = set(RATES.values())
+    rates: list[Fraction] = [base]
+    place = np.where(plan.peer >= 0, 0, -1).astype(np.int32)
+    for channel, bandwidth in enumerate(topology.bandwidth):
+        rate = base * bandwidth
+        if rate not in known:
+            raise TopologyError(
+                f"{topology.spec}: {topology.channel_name(channel)} would carry {rate} Gb/s, a rate that no cable has"
+            )
+        if rate not in rates:
+            rates.append(rate)
+        place[plan.slot[channel]] = rates.index(rate)
+    injection, ejection = topology.rates()
+    for k, (sends, takes) in enumerate(zip(injection, ejection, strict=True)):
+        if sends != takes or base * sends not in known:
+            raise TopologyError(
+                f"{topology.spec}: terminal {k} sends {sends} and takes {takes} packets per cycle: no cable does that"
+            )
+        if sends == 1 and topology.unit_rates:
+            continue
+        if base * sends not in rates:
+            rates.append(base * sends)
+        end = plan.first_slot[plan.host[k]] + 1
+        place[[end, plan.peer[end]]] = rates.index(base * sends)
+    return place, tuple(rates)
+
+
+def _descriptions(topology: Topology, plan: Plan) -> tuple[str, ...]:
+    labels = topology.labels
+    found = [""] * (len(plan.first_slot) - 1)
+    for v in range(topology.nodes):
+        found[plan.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
+    for k, v in enumerate(topology.terminals.tolist()):
+        if labels:
+            found[plan.host[k]] = f"host {labels[v]}" if plan.added else labels[v]
+        else:
+            found[plan.host[k]] = f"host{topology.name_of(v)}"
+    return tuple(found)

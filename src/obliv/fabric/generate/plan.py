@@ -1,0 +1,98 @@
+"""Where the parts of a topology stand in the fabric made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import TopologyError
+from obliv.topologies.base import Topology
+
+__all__ = ["Plan", "plan_of"]
+
+Array = npt.NDArray[Any]
+
+_MOST_PORTS = 254  # 255 means "no port" in forwarding tables
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where a topology's parts stand in the fabric made of it: hosts first, by terminal, then switches."""
+
+    node: Array  # of every node of the topology: its node in the fabric
+    host: Array  # of every terminal: its node in the fabric
+    slot: Array  # of every channel: the slot at its tail
+    first_slot: Array
+    peer: Array
+    added: bool  # whether hosts were added beside the topology's own nodes
+
+
+def plan_of(topology: Topology) -> Plan:
+    """Nodes, ports and cables."""
+    degree = np.bincount(topology.tail, minlength=topology.nodes)
+    terminals = topology.terminals.astype(np.int64)
+    is_host = np.zeros(topology.nodes, bool)
+    is_host[terminals] = True
+    added = bool((degree[terminals] != 1).any() or (is_host[topology.tail] & is_host[topology.head]).any())
+    if not added:
+        node = np.zeros(topology.nodes, np.int64)
+        node[terminals] = np.arange(len(terminals))
+        node[~is_host] = len(terminals) + np.arange(topology.nodes - len(terminals))
+        host, ports = node[terminals], np.zeros(topology.nodes, np.int64)
+        ports[node] = degree
+        before = np.zeros(topology.nodes, np.int64)  # ports that come before those of the channels
+    else:
+        host, node = np.arange(len(terminals)), len(terminals) + np.arange(topology.nodes)
+        ports = np.concatenate([np.ones(len(terminals), np.int64), degree + is_host])
+        before = is_host.astype(np.int64)
+    if ports.max() > _MOST_PORTS:
+        raise TopologyError(
+            f"{topology.spec}: a node would need {ports.max()} ports, a switch has at most {_MOST_PORTS}"
+        )
+    first_slot = np.concatenate([[0], np.cumsum(ports + 1)]).astype(np.int64)
+    rank = np.arange(topology.channels) - topology.first_channel[topology.tail]
+    slot = first_slot[node[topology.tail]] + 1 + before[topology.tail] + rank
+    peer = np.full(first_slot[-1], -1, np.int64)
+    back = _way_back(topology)
+    peer[slot] = slot[back]
+    if added:
+        ends, switch_ends = first_slot[host] + 1, first_slot[node[terminals]] + 1
+        peer[ends], peer[switch_ends] = switch_ends, ends
+    return Plan(node, host, slot, first_slot, peer, added)
+
+
+def _way_back(topology: Topology) -> Array:
+    """The channel of the same cable in the other direction; of parallel ones the first goes with the first."""
+    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+    channels = np.arange(topology.channels)
+    there, back = np.lexsort((channels, head, tail)), np.lexsort((channels, tail, head))
+    wrong = np.flatnonzero((tail[there] != head[back]) | (head[there] != tail[back]))
+    if len(wrong):
+        lone = _lone(tail, head)
+        raise TopologyError(
+            f"{topology.spec}: {topology.channel_name(lone)} has no way back, a cable carries both directions"
+        )
+    other = np.empty(topology.channels, np.int64)
+    other[there] = back
+    loops = np.flatnonzero(tail == head)
+    for v in np.unique(tail[loops]).tolist():  # the two ends of a cable from a switch to itself are two channels
+        own = loops[tail[loops] == v]
+        if len(own) % 2:
+            raise TopologyError(f"{topology.spec}: {topology.name_of(v)} has one channel to itself: a cable is two")
+        other[own[::2]], other[own[1::2]] = own[1::2], own[::2]
+    return other
+
+
+def _lone(tail: Array, head: Array) -> int:
+    """A channel between two nodes with fewer channels back than there."""
+    count: dict[tuple[int, int], int] = {}
+    for pair in zip(tail.tolist(), head.tolist(), strict=True):
+        count[pair] = count.get(pair, 0) + 1
+    return next(
+        c
+        for c, (a, b) in enumerate(zip(tail.tolist(), head.tolist(), strict=True))
+        if count[a, b] > count.get((b, a), 0)
+    )

@@ -1,0 +1,135 @@
+"""Forwarding tables made from routings, on fabrics made from their topologies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import RoutingError
+from obliv.fabric.generate.plan import Plan, plan_of
+from obliv.fabric.generate.tree_ports import tree_ports
+from obliv.fabric.model import Fabric
+from obliv.fabric.tables import NONE, Tables
+from obliv.routings.base import HopRouting, Routing, checked_paths
+from obliv.routings.trees.base import TreeRouting
+
+__all__ = ["tables_of"]
+
+Array = npt.NDArray[Any]
+
+
+def tables_of(routing: Routing, fabric: Fabric) -> Tables:
+    """The forwarding tables that make a routing on the fabric of its topology.
+
+    Parameters
+    ----------
+    routing : Routing
+        With one path a pair, the next hop of which depends on the switch and the destination only.
+    fabric : Fabric
+        Of :func:`from_topology`, also written and read again; with LIDs.
+
+    Returns
+    -------
+    Tables
+        All LIDs of a host are sent the same way. What no path of a pair asks for has no entry: so hosts have entries
+        where packets come, and switches none but their own.
+
+    Raises
+    ------
+    RoutingError
+        If the routing has several paths a pair or its next hops depend on the source.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> tables_of(obliv.routing("dmodk", tree), from_topology(tree))
+    <Tables dmodk: 6 switches, LIDs to 14>
+    """
+    topology, plan = routing.topology, plan_of(routing.topology)
+    if not np.array_equal(plan.first_slot, fabric.first_slot) or not np.array_equal(plan.peer, fabric.peer):
+        raise RoutingError(f"{routing.spec} is on {topology.spec}, {fabric.name} is cabled otherwise")
+    ends = plan.first_slot[plan.host] + 1
+    lids, many = fabric.lid[ends].astype(np.int64), 1 << fabric.lmc[ends].astype(np.int64)
+    if (lids == 0).any():
+        raise RoutingError(f"{fabric.name} has no LIDs: assign them first")
+    switches = fabric.switches
+    top = int(max((lids + many).max() - 1, fabric.lid.max()))
+    require_memory(2.0 * len(switches) * (top + 1), f"tables of {len(switches)} switches for {top} LIDs")
+    out = np.full((len(switches), top + 1), NONE, np.uint8)
+    towards = _of_tree(routing) if _plain_tree(routing) and not plan.added else _of_paths(routing, plan, fabric)
+    for offset in range(many.max()):
+        mine = np.flatnonzero(offset < many)
+        out[:, lids[mine] + offset] = towards[:, mine]
+    own = fabric.lid[fabric.first_slot[switches]]
+    rows = np.flatnonzero(own)
+    out[rows, own[rows]] = 0
+    return Tables(routing.spec, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
+
+
+def _plain_tree(routing: Routing) -> bool:
+    return (
+        isinstance(routing, TreeRouting)
+        and routing.spread == 1
+        and type(routing).paths is TreeRouting.paths
+        and routing.topology.parents[0] == 1
+        and np.array_equal(routing.topology.terminals, np.arange(routing.topology.below[-1]))
+    )
+
+
+def _of_tree(routing: Any) -> Array:
+    tree = routing.topology
+    return tree_ports(tree, routing.ways, np.arange(0, tree.below[-1], routing.alike), routing.spec)
+
+
+def _of_paths(routing: Routing, plan: Plan, fabric: Fabric) -> Array:
+    """The port for every switch and terminal."""
+    out = np.full((len(fabric.switches), len(plan.host)), NONE, np.uint8)
+    row = np.full(fabric.nodes, -1, np.int64)
+    row[fabric.switches] = np.arange(len(fabric.switches))
+    at, port = row[fabric.node_of[plan.slot]], plan.slot - fabric.first_slot[fabric.node_of[plan.slot]]
+    for k, channels in _towards(routing):
+        kept = channels[at[channels] >= 0]  # what leaves a host needs no table
+        out[at[kept], k] = port[kept]
+        if plan.added:
+            end = int(fabric.peer[plan.first_slot[plan.host[k]] + 1])
+            out[row[fabric.node_of[end]], k] = fabric.port_of(end)
+    return out
+
+
+def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
+    """For every terminal the channels that packets for it take, at most one from each node."""
+    topology = routing.topology
+    terminals, name = topology.terminals.tolist(), topology.name_of
+    if isinstance(routing, HopRouting):
+        for k, d in enumerate(terminals):
+            hops = routing.hops_to(d)
+            several = np.flatnonzero(np.diff(hops.ptr) > 1)
+            if len(several):
+                raise RoutingError(f"{routing.spec}: {name(int(several[0]))} has several next hops towards {name(d)}")
+            yield k, hops.channel
+        return
+    for k, d in enumerate(terminals):
+        chosen: dict[int, int] = {}
+        for s in terminals:
+            for channel in _only_path(routing, s, d) if s != d else ():
+                at = int(topology.tail[channel])
+                if chosen.setdefault(at, channel) != channel:
+                    raise RoutingError(
+                        f"{routing.spec}: what {name(at)} does with a packet for {name(d)} depends on its source: "
+                        "tables of several LIDs a host are made by  obliv fabric route"
+                    )
+        yield k, np.array(list(chosen.values()), np.int64)
+
+
+def _only_path(routing: Routing, source: int, destination: int) -> Sequence[int]:
+    found = [channels for channels, chance in checked_paths(routing, source, destination) if chance]
+    if len(found) != 1:
+        pair = f"from {routing.topology.name_of(source)} to {routing.topology.name_of(destination)}"
+        raise RoutingError(f"{routing.spec} has {len(found)} paths {pair}: tables need one")
+    return found[0]

@@ -1,0 +1,72 @@
+"""Ports of the switches of a fat tree, from a rule that gives path numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError
+from obliv.fabric.tables import NONE
+from obliv.topologies.trees import Tree
+
+__all__ = ["tree_ports"]
+
+Array = npt.NDArray[Any]
+
+
+def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
+    """By which port each switch sends on what some sources send to each host.
+
+    Parameters
+    ----------
+    tree : Tree
+        Whose hosts have one link; a switch's ports 1, 2, ... lead to its children, then to its parents.
+    ways : callable
+        ``ways(source, destination)`` gives the numbers of the paths for arrays that broadcast.
+    sources : array
+        The hosts that send; others at the same leaf are taken to do as these.
+    spec : str
+        The name of the rule, in messages.
+
+    Returns
+    -------
+    uint8 array, shape (switches, hosts)
+        Rows as the tree numbers its switches; ``NONE`` where no path comes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from obliv.topologies.trees import fattree
+    >>> tree_ports(fattree(4, 2), lambda s, d: d % 2, np.arange(8))[0].tolist()  # the first leaf
+    [1, 2, 3, 4, 3, 4, 3, 4]
+    """
+    hosts, first = tree.below[-1], tree.first_node
+    host = np.arange(hosts)
+    out: Array = np.full((tree.nodes - hosts, hosts), NONE, np.uint8)
+    for level in range(1, tree.levels + 1):  # down is the same by every rule
+        for sub in range(hosts // tree.below[level]):
+            row = first[level] - hosts + sub * tree.width[level]
+            mine = host[sub * tree.below[level] : (sub + 1) * tree.below[level]]
+            out[row : row + tree.width[level], mine] = 1 + mine // tree.below[level - 1] % tree.children[level - 1]
+    width = np.array(tree.width)
+    for source in np.asarray(sources).tolist():
+        turn = tree.turn(source, host)
+        number = np.asarray(ways(np.array(source), host))
+        number = number[..., 0] if number.ndim > 1 else number
+        for level in range(1, tree.levels):
+            beyond = host[turn > level]
+            way, whole = number[beyond], width[turn[beyond]]
+            row = first[level] - hosts + source // tree.below[level] * width[level] + way // (whole // width[level])
+            up = way // (whole // width[level + 1]) % tree.parents[level]
+            port = (1 + tree.children[level - 1] + up).astype(np.uint8)
+            before = out[row, beyond]
+            other = np.flatnonzero((before != NONE) & (before != port))
+            if len(other):
+                here = tree.name_of(hosts + int(row[other[0]]))
+                there = tree.name_of(int(beyond[other[0]]))
+                raise RoutingError(f"{spec}: what {here} does with a packet for {there} depends on its source")
+            out[row, beyond] = port
+    return out

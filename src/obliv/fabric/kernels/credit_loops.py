@@ -1,0 +1,56 @@
+"""Kernel: which channel is used right after which by the ways that forwarding tables make.
+
+The arrays are those of :mod:`obliv.fabric.kernels.traces`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["followers"]
+
+Array = Any
+
+
+@kernel
+def followers(
+    leaf: Array,
+    lid: Array,
+    alone: Array,
+    code: Array,
+    first: Array,
+    to: Array,
+    row: Array,
+    out: Array,
+    channel: Array,
+    follows: Array,
+) -> None:
+    """Mark ``follows[c, p]`` where a way takes channel c between two switches and then port p to a third one.
+
+    ``channel[slot]`` numbers the channels between switches, -1 for others.  Ways that go round in a loop (code 6) or
+    have no LID (7) are left out, and those from leaf ``alone[k]``, where the owner of LID k is the only endpoint.  All
+    ways to one LID are followed together, each switch's own hop once.
+    """
+    seen = np.zeros(len(row), np.int32)
+    for k in range(len(lid)):
+        for i in range(len(leaf)):
+            if code[i, k] == 6 or code[i, k] == 7 or i == alone[k]:
+                continue
+            v = leaf[i]
+            came = -1
+            while v >= 0 and row[v] >= 0 and lid[k] < len(out):
+                port = np.int64(out[lid[k], row[v]])
+                slot = first[v] + port
+                if port == 0 or slot >= first[v + 1] or channel[slot] < 0:
+                    break
+                if came >= 0:
+                    follows[came, port] = True
+                if seen[v] == k + 1:
+                    break
+                seen[v] = k + 1
+                came = channel[slot]
+                v = to[slot]

@@ -1,0 +1,142 @@
+"""Kernels that fill forwarding tables up and down over ranked switches."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from obliv.kernels import kernel
+from obliv.routings._kernels import distances_to
+
+__all__ = ["Side", "climb_to", "fill_tables", "port_down", "port_up"]
+
+Array = Any
+
+
+class Side(NamedTuple):
+    """Neighbours above or below, and the ports that lead there: those of switch v from ``first[v]`` on."""
+
+    first: Array
+    to: Array
+    port: Array
+
+
+@kernel
+def fill_tables(
+    order: Array,
+    up: Side,
+    down: Side,
+    ideal: Array,
+    size: Array,
+    shift: Array,
+    level: Array,
+    home: Array,
+    home_port: Array,
+    want: Array,
+    step: int,
+    out: Array,
+) -> None:
+    """Ports of all switches for destinations that are sorted by the switch where they are.
+
+    A packet climbs until a way down leads to its destination's switch and then comes down, by the fewest hops each
+    time.  Of several ports the one wanted is taken, where it is one of them.  Else one whose number in the tree is some
+    steps further, or where there is none the one that was least often taken for such want.
+
+    Parameters
+    ----------
+    order : int32 array, shape (switches,)
+        Switches, highest first.
+    up, down : Side
+    ideal : uint8 array, shape (switches, most)
+        Ports upwards by their number in the tree, 0 where one is missing.
+    size, shift, level : int32 arrays, shape (switches,)
+        The number of `ideal` ports (0: none; -1: nothing is wanted), what is added to what is wanted, the row of
+        `want`.
+    home, home_port : int32 arrays, shape (columns,)
+        The switch of every destination and its port there.
+    want : int32 array, shape (levels, columns)
+        The number of the port that is wanted, before the shift; downwards that of one of parallel cables.
+    step : int
+        How far to go on from a port that is missing, 0 for not at all.
+    out : uint8 array, shape (switches, columns)
+        Filled in; 255 where no way leads.
+    """
+    switches = len(order)
+    near = np.full(switches, -1, np.int32)
+    hops = np.full(switches, -1, np.int32)
+    queue = np.empty(switches, np.int32)
+    often_up = np.zeros(len(up.to), np.int32)
+    often_down = np.zeros(len(down.to), np.int32)
+    before = -1
+    for column in range(len(home)):
+        goal = home[column]
+        if goal != before:
+            before = goal
+            distances_to(home[column : column + 1], up.first, up.to, near, queue)
+            climb_to(order, up, near, hops)
+        for v in range(switches):
+            wanted = want[level[v], column]
+            if v == goal:
+                out[v, column] = home_port[column]
+            elif hops[v] < 0:
+                out[v, column] = 255
+            elif near[v] >= 0:
+                out[v, column] = port_down(v, wanted if size[v] >= 0 else -1, near, down, often_down)
+            else:
+                number = (wanted + shift[v]) % size[v] if size[v] > 0 else -1
+                out[v, column] = port_up(v, number, size[v], step, hops, ideal, up, often_up)
+
+
+@kernel
+def climb_to(order: Array, up: Side, near: Array, hops: Array) -> None:
+    """Fewest hops of ways that climb, then come down; `near` counts those that only come down, -1 for none."""
+    for v in order:
+        hops[v] = near[v]
+        if near[v] < 0:
+            for e in range(up.first[v], up.first[v + 1]):
+                far = hops[up.to[e]]
+                if far >= 0 and (hops[v] < 0 or far + 1 < hops[v]):
+                    hops[v] = far + 1
+
+
+@kernel
+def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int:
+    """A port down the shortest way: of so many the one that is wanted, -1 for the one least often taken."""
+    best = -1
+    fits = 0
+    for e in range(down.first[v], down.first[v + 1]):
+        if near[down.to[e]] == near[v] - 1:
+            fits += 1
+            if best < 0 or often[e] < often[best]:
+                best = e
+    if fits > 1 and wanted >= 0:
+        chosen = wanted % fits
+        for e in range(down.first[v], down.first[v + 1]):
+            if near[down.to[e]] == near[v] - 1:
+                if chosen == 0:
+                    best = e
+                chosen -= 1
+    often[best] += 1
+    return int(down.port[best])
+
+
+@kernel
+def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
+    """A port up the shortest way: the one of that number, -1 for none, or as :func:`fill_tables` says."""
+    best = -1
+    if number >= 0:
+        for _ in range(size):
+            for e in range(up.first[v], up.first[v + 1]):
+                if up.port[e] == ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
+                    best = e
+            if best >= 0 or step == 0:
+                break
+            number = (number + step) % size
+    if best < 0:
+        for e in range(up.first[v], up.first[v + 1]):
+            far = hops[up.to[e]]
+            if far >= 0 and far == hops[v] - 1 and (best < 0 or often[e] < often[best]):
+                best = e
+        often[best] += 1
+    return int(up.port[best])

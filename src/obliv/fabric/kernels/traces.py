@@ -1,0 +1,89 @@
+"""Kernels: where forwarding tables lead.
+
+``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` says what is at the other end of its cable: the node of
+a switch, -1 for no cable, -3 - e for end e of those between which packets go, -2 for anything else.
+``row[v]`` is the row of a switch in the tables, -1 for none, and ``out[lid, row]`` a port, 255 for none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["trace_columns"]
+
+Array = Any
+
+
+@kernel
+def trace_columns(
+    leaf: Array,
+    lid: Array,
+    goal: Array,
+    first: Array,
+    to: Array,
+    row: Array,
+    out: Array,
+    code: Array,
+) -> None:
+    """How the way from every leaf switch to every LID ends.
+
+    All ways to one LID are followed together: what is known of a switch is not walked again.  The numbers of the codes
+    are those of :class:`obliv.fabric.routes.trace.Ending`.
+    """
+    nodes = len(row)
+    done, opened = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
+    ending = np.zeros(nodes, np.uint8)
+    stack = np.empty(nodes, np.int32)
+    for k in range(len(lid)):
+        for i in range(len(leaf)):
+            v = leaf[i]
+            depth = 0
+            result = 0
+            while True:
+                if done[v] == k + 1:
+                    result = ending[v]
+                    break
+                if opened[v] == k + 1:
+                    result = 6
+                    break
+                opened[v] = k + 1
+                stack[depth] = v
+                depth += 1
+                if lid[k] <= 0:
+                    result = 7
+                    break
+                if row[v] < 0:
+                    result = 1
+                    break
+                port = np.int64(out[lid[k], row[v]]) if lid[k] < len(out) else np.int64(255)
+                if port == 255:
+                    result = 2
+                    break
+                if port == 0:
+                    result = 5
+                    break
+                slot = first[v] + port
+                if slot >= first[v + 1]:
+                    result = 3
+                    break
+                end = to[slot]
+                if end >= 0:
+                    v = end
+                    continue
+                if end == -1:
+                    result = 4
+                elif end == -3 - goal[k]:
+                    result = 0
+                else:
+                    result = 5
+                break
+            while depth > 0:
+                depth -= 1
+                v = stack[depth]
+                done[v] = k + 1
+                ending[v] = result
+            code[i, k] = result

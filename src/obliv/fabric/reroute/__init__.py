@@ -1,0 +1,1 @@
+"""New forwarding tables for a fabric."""

@@ -1,0 +1,135 @@
+"""Engines: by which port upwards the hosts of a fat tree are reached, and which of their LIDs a source uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError
+from obliv.fabric.shape.tree import Shape
+from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
+
+__all__ = ["ENGINES", "Plan", "plan_engine"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What an engine wants on a fat tree.
+
+    Parameters
+    ----------
+    engine : str
+    lmc : int
+        Every host needs 2**lmc LIDs.
+    offset : str
+        Which of them a source uses, as :func:`obliv.fabric.routes.classes.offsets_of` takes it.
+    shifted : bool
+        Whether a leaf adds its place in its sub-tree to what is wanted of it.
+    want : callable
+        ``want(level, offset, leaf, place)``: the number of the port upwards at the switches of a level, 0 for leaves,
+        for hosts with these leaves and places.
+    """
+
+    engine: str
+    lmc: int
+    offset: str
+    shifted: bool
+    want: Callable[[int, int, Array, Array], Array]
+
+
+def plan_engine(engine: str, shape: Shape) -> Plan:
+    """What an engine wants on the tree of a fabric.
+
+    Raises
+    ------
+    RoutingError
+        If the engine does not fit the tree.
+    """
+    return _PLANS[engine](shape)
+
+
+def _require(shape: Shape, engine: str, levels: int) -> tuple[int, int]:
+    if shape.levels != levels:
+        raise RoutingError(f"{engine} is for fat trees of {levels} levels of switches, this one has {shape.levels}")
+    return shape.children[0], shape.parents[1] * shape.cables[1]
+
+
+def _dmodk(shape: Shape) -> Plan:
+    """The destination's digits, the last one at the leaf."""
+    hosts = shape.children[0]
+    ways = [shape.parents[level] * shape.cables[level] for level in range(1, shape.levels)]
+
+    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+        number = leaf * hosts + place
+        for count in ways[:level]:
+            number = number // count
+        return np.asarray(number)
+
+    return Plan("dmodk", 0, "0", False, want)
+
+
+def _osrm3_d(shape: Shape) -> Plan:
+    """The leaf's own place plus the destination's at its leaf; above the destination's."""
+    _require(shape, "osrm3-d", 3)
+    return Plan("osrm3-d", 0, "0", True, lambda level, offset, leaf, place: place)
+
+
+def _osrm3(shape: Shape) -> Plan:
+    """The source's place at its leaf, which the LID tells; above the destination's."""
+    hosts, ways = _require(shape, "osrm3", 3)
+    many = min(hosts, ways)
+    rule = _rule([place % many for place in range(hosts)])
+    lmc = (many - 1).bit_length()
+
+    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+        return place if level else np.full_like(place, offset % many)
+
+    return Plan("osrm3", lmc, rule, False, want)
+
+
+def _osrm2(shape: Shape) -> Plan:
+    """A root for each group of sources and group of destinations of a leaf; the LID tells the first."""
+    hosts, ways = _require(shape, "osrm2", 2)
+    a, b = best_grid(hosts, ways)
+    rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
+
+    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+        return np.asarray(offset % a * b + place % hosts // ceil(hosts / b))
+
+    return Plan("osrm2", (a - 1).bit_length(), rule, False, want)
+
+
+def _osrm2_c(shape: Shape) -> Plan:
+    """By covers, the best there is; the LID tells the source's place."""
+    hosts, ways = _require(shape, "osrm2-c", 2)
+    if hosts != ways:
+        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, here are {ways} and {hosts}")
+    lids = fewest_lids(hosts)
+
+    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+        return cover_root(np.full_like(place, offset % hosts), place % hosts, hosts, lids)
+
+    return Plan("osrm2-c", (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
+
+
+def _rule(offsets: list[int]) -> str:
+    return "-".join(map(str, offsets))
+
+
+_PLANS: dict[str, Callable[[Shape], Plan]] = {
+    "osrm3-d": _osrm3_d,
+    "osrm3": _osrm3,
+    "osrm2": _osrm2,
+    "osrm2-c": _osrm2_c,
+    "dmodk": _dmodk,
+}
+
+#: Engines that know fat trees, the preferred ones first; ``updown`` routes all else.
+ENGINES = (*_PLANS, "updown")

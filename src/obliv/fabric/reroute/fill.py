@@ -1,0 +1,99 @@
+"""Forwarding tables filled over a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import RoutingError
+from obliv.fabric.kernels.fill import fill_tables
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.engines import Plan
+from obliv.fabric.reroute.frame import Frame
+from obliv.fabric.shape.tree import Shape
+from obliv.fabric.tables import NONE, Tables
+from obliv.kernels import run
+
+__all__ = ["filled"]
+
+Array = npt.NDArray[Any]
+
+
+def filled(
+    fabric: Fabric, frame: Frame, name: str, plan: Plan | None = None, shape: Shape | None = None, step: int = 0
+) -> Tables:
+    """Tables by which every switch sends on what is for any LID of the fabric.
+
+    Where the port that the plan wants is missing, or does not lead there, or there is no plan, ports are taken in
+    turn among those from where it is as near.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        With LIDs.
+    frame : Frame
+    name : str
+        What to call the tables.
+    plan, shape : Plan, Shape
+        What an engine wants, and the tree that it is for.
+    """
+    switches = fabric.switches
+    slots, lids = _columns(fabric)
+    row = np.full(fabric.nodes, -1, np.int64)
+    row[switches] = np.arange(len(switches))
+    own = row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
+    at = np.where(own, slots, fabric.peer[slots])
+    home = row[fabric.node_of[at]]
+    reached = home >= 0  # not what hangs on something else than a switch
+    slots, lids, own, at, home = slots[reached], lids[reached], own[reached], at[reached], home[reached]
+    order = np.lexsort((lids, at, home))
+    slots, lids, own, at, home = slots[order], lids[order], own[order], at[order], home[order]
+    top = int(lids.max())
+    if top > 0xFFFF:
+        raise RoutingError(f"{fabric.name}: LID {top} is none, they go up to {0xBFFF}")
+    levels = int(frame.level.max()) + 1
+    require_memory(2.0 * len(switches) * (top + 1) + 8.0 * levels * len(lids), f"tables of {fabric.name}")
+    want = np.zeros((levels, len(lids)), np.int32)
+    if plan is not None and shape is not None:
+        _wanted(fabric, plan, shape, slots, lids, want)
+    shift = frame.index if plan is not None and plan.shifted else np.zeros_like(frame.index)
+    size = frame.size if plan is not None else np.full_like(frame.size, -1)
+    home_port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
+    ports = np.empty((len(switches), len(lids)), np.uint8)
+    goal = (home.astype(np.int32), home_port.astype(np.int32))
+    arrays = (frame.order, frame.up, frame.down, frame.ideal, size, shift, frame.level, *goal, want, step, ports)
+    run(fill_tables, 10.0 * ports.size, *arrays)
+    out = np.full((len(switches), top + 1), NONE, np.uint8)
+    out[:, lids] = ports
+    return Tables(name, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
+
+
+def _columns(fabric: Fabric) -> tuple[Array, Array]:
+    """The slots and LIDs of all that can be sent to."""
+    bases = np.flatnonzero(fabric.lid > 0)
+    many = 1 << fabric.lmc[bases].astype(np.int64)
+    slots = np.repeat(bases, many)
+    past = np.arange(len(slots)) - np.repeat(np.cumsum(many) - many, many)
+    lids = fabric.lid[slots] + past
+    _, first = np.unique(lids, return_index=True)
+    if len(first) < len(lids):
+        raise RoutingError(f"{fabric.name}: some ports have the same LID: tables cannot tell them apart")
+    return slots, lids.astype(np.int64)
+
+
+def _wanted(fabric: Fabric, plan: Plan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:
+    ends = fabric.endpoints
+    number = np.full(len(fabric.peer), -1, np.int64)
+    number[ends] = np.arange(len(ends))
+    mine = number[slots]
+    known = (mine >= 0) & (shape.leaf[mine] >= 0)
+    leaf = np.where(known, shape.leaf[mine], 0)
+    place = np.where(known, shape.place[mine], np.arange(len(slots)))  # others are spread
+    offset = lids - fabric.lid[slots]
+    for o in np.unique(offset).tolist():
+        columns = np.flatnonzero(offset == o)
+        for level in range(len(want)):
+            want[level, columns] = plan.want(level, o, leaf[columns], place[columns])

@@ -1,0 +1,1 @@
+"""Where forwarding tables lead, as a routing with pair loads."""

@@ -1,0 +1,208 @@
+"""Pair loads of forwarding tables: for every channel the classes of sources and the destinations that use it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.fabric.kernels.loads import bound_channels, carry, spread_ways, sum_channels
+from obliv.fabric.routes.classes import Routes
+from obliv.fabric.topology import FabricTopology
+from obliv.kernels import run
+from obliv.loads.base import PairLoads
+from obliv.matching.weights import Weights
+from obliv.patterns.base import Traffic
+
+__all__ = ["FabricLoads"]
+
+Array = npt.NDArray[Any]
+
+
+class FabricLoads(PairLoads):
+    """Loads of the ways that forwarding tables give; ways that do not arrive carry nothing anywhere.
+
+    Between switches a channel's entries are stored, one for each class of sources and destination; those of an
+    endpoint's own cable follow from who reaches whom.
+
+    Parameters
+    ----------
+    routes : Routes
+    """
+
+    topology: FabricTopology
+
+    def __init__(self, routes: Routes) -> None:
+        self.topology = routes.topology
+        self.routes = routes
+        self.denominator = routes.denominator
+
+    @cached_property
+    def _entries(self) -> tuple[Array, Array, Array]:
+        """Where each channel's entries begin, the entries class · endpoints + destination, and how often each."""
+        routes, channels = self.routes, self.topology.channels
+        last, cursor = np.full(channels, -1, np.int64), np.zeros(channels, np.int64)
+        many, nothing = self.denominator > 1, np.zeros(0, np.uint8)
+        kind: Any = np.int32 if routes.classes * self.terminals < 2**31 else np.int64
+        work = 30.0 * routes.classes * self.terminals * self.denominator
+        run(spread_ways, work, routes.ways, False, last, cursor, np.zeros(0, kind), nothing)
+        start = np.concatenate([[0], np.cumsum(cursor)])
+        require_memory((kind(0).itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
+        pair, times = np.empty(start[-1], kind), np.empty(start[-1] if many else 0, np.uint8)
+        last[:] = -1
+        run(spread_ways, work, routes.ways, True, last, start[:-1].copy(), pair, times)
+        return start, pair, times
+
+    def weights(self, channel: int) -> Weights:
+        n, topology = self.terminals, self.topology
+        tail, head = int(topology.tail[channel]), int(topology.head[channel])
+        if tail < topology.hosts:
+            return self._star(tail, by_row=True)
+        if head < topology.hosts:
+            return self._star(head, by_row=False)
+        start, pair, times = self._entries
+        part = slice(int(start[channel]), int(start[channel + 1]))
+        r, d = np.divmod(pair[part], n)
+        rows, counts = np.unique(r, return_counts=True)
+        columns, col = np.unique(d, return_inverse=True)
+        ptr, ids = self.routes.members
+        size = np.diff(ptr)[rows]
+        begin = np.cumsum(size) - size
+        inside = np.arange(int(size.sum())) - np.repeat(begin, size)
+        return Weights(
+            ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            col=col.astype(np.int32),
+            weight=times[part].astype(np.int64) if len(times) else np.ones(len(col), np.int64),
+            row_members=(np.concatenate([begin, [int(size.sum())]]), ids[np.repeat(ptr[rows], size) + inside]),
+            column_members=(np.arange(len(columns) + 1), columns.astype(np.int64)),
+        )
+
+    def _star(self, host: int, by_row: bool) -> Weights:
+        """The weights of a host's own cable: nothing where it is not a terminal."""
+        end = int(self._number_of[host])
+        if end < 0:
+            return _star(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
+        return _star(np.array([end]), self._sent(end) if by_row else self._taken(end), by_row)
+
+    @cached_property
+    def _number_of(self) -> Array:
+        """The terminal's number of every host, -1 for those that are not terminals."""
+        number = np.full(self.topology.hosts, -1, np.int64)
+        number[self.topology.terminals] = np.arange(self.terminals)
+        return number
+
+    def _sent(self, source: int) -> Array:
+        """How many of its ways to every destination arrive."""
+        return self._but(source, None if self._delivered is None else self._delivered[self.routes.class_of[source]])
+
+    def _taken(self, destination: int) -> Array:
+        """How many ways of every source to it arrive."""
+        found = None if self._delivered is None else self._delivered[self.routes.class_of, destination]
+        return self._but(destination, found)
+
+    def _but(self, end: int, found: Array | None) -> Array:
+        ways = np.full(self.terminals, self.denominator, np.int64) if found is None else found.astype(np.int64)
+        ways[end] = 0
+        return ways
+
+    @property
+    def _delivered(self) -> Array | None:
+        return self.routes.delivered
+
+    def bounds(self, supply: Array, demand: Array) -> Array | None:
+        """The simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates.
+
+        Parameters
+        ----------
+        supply, demand : integer arrays, shape (terminals,)
+            What terminals send and take, in units of a common scale.
+
+        Returns
+        -------
+        int64 array, shape (channels,), or None
+            None where 64 bits could be too few.
+        """
+        whole = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
+        if supply.dtype == object or demand.dtype == object or whole >= 2**62:
+            return None
+        start, pair, times = self._entries
+        bound = np.zeros(self.topology.channels, np.int64)
+        ptr, ids = self.routes.members
+        of_class = np.add.reduceat(supply[ids], ptr[:-1])
+        run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, demand, bound)
+        out, back = self._own_channels
+        if self._delivered is None:
+            bound[out] = np.minimum(supply, demand.sum() - demand) * self.denominator
+            bound[back] = np.minimum(demand, supply.sum() - supply) * self.denominator
+        else:
+            for end, (c, e) in enumerate(zip(out.tolist(), back.tolist(), strict=True)):
+                sent, taken = self._sent(end), self._taken(end)
+                bound[e] = min(int(taken.max()) * int(demand[end]), int(taken @ supply))
+                bound[c] = min(int(sent.max()) * int(supply[end]), int(sent @ demand))
+        return bound
+
+    @cached_property
+    def _own_channels(self) -> tuple[Array, Array]:
+        """The channels from and to every terminal."""
+        topology = self.topology
+        ends = topology.ends
+        return topology.channel_of[ends], topology.channel_of[topology.fabric.peer[ends]]
+
+    def totals(self) -> Array:
+        return self.uniform(np.ones(self.terminals, np.int64))
+
+    def uniform(self, supply: Array) -> Array:
+        """Σ supply of the source × numerator over all pairs, for every channel.
+
+        Parameters
+        ----------
+        supply : int64 array, shape (terminals,)
+
+        Returns
+        -------
+        int64 array, shape (channels,)
+            Exact.
+        """
+        start, pair, times = self._entries
+        total = np.zeros(self.topology.channels, np.int64)
+        ptr, ids = self.routes.members
+        of_class = np.add.reduceat(supply[ids], ptr[:-1])
+        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, total)
+        out, back = self._own_channels
+        if self._delivered is None:
+            total[out] = supply * (self.terminals - 1) * self.denominator
+            total[back] = (supply.sum() - supply) * self.denominator
+        else:
+            for end, (c, e) in enumerate(zip(out.tolist(), back.tolist(), strict=True)):
+                total[e] = (self._taken(end) * supply).sum()
+                total[c] = self._sent(end).sum() * supply[end]
+        return total
+
+    def _carried(self, traffic: Traffic) -> Array:
+        amount = traffic.amount
+        if amount.dtype != object and int(amount.astype(object).sum()) * self.denominator >= 2**62:
+            amount = amount.astype(object)
+        total: Array = np.zeros(self.topology.channels, amount.dtype)
+        flows = traffic.source.astype(np.int64), traffic.destination.astype(np.int64), amount
+        run(carry, 30.0 * len(amount) * self.denominator, *flows, self.routes.ways, total)
+        return total
+
+
+def _star(end: Array, ways: Array, by_row: bool) -> Weights:
+    """Weights between one terminal and all others, those with as many ways together."""
+    counts = np.unique(ways[ways > 0])
+    groups = [np.flatnonzero(ways == count) for count in counts.tolist()]
+    others = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64)
+    ids = np.concatenate(groups) if groups else np.zeros(0, np.int64)
+    size = len(groups)
+    alone = np.arange(min(1, size) + 1), end[: min(1, size)].astype(np.int64)
+    return Weights(
+        ptr=np.arange(size + 1) if not by_row else np.unique(np.array([0, size])),
+        col=np.arange(size, dtype=np.int32) if by_row else np.zeros(size, np.int32),
+        weight=counts.astype(np.int64),
+        row_members=alone if by_row else (others, ids),
+        column_members=(others, ids) if by_row else alone,
+    )

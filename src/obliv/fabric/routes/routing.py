@@ -1,0 +1,249 @@
+"""Forwarding tables as a routing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from obliv.errors import RoutingError, SpecError
+from obliv.fabric.routes.classes import Routes, routes_of
+from obliv.fabric.routes.loads import FabricLoads
+from obliv.fabric.routes.trace import Ending
+from obliv.fabric.tables import Tables
+from obliv.fabric.topology import FabricTopology, network
+from obliv.routings.base import HopRouting, Path, Routing
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+
+__all__ = ["FabricHops", "FabricRouting", "routing"]
+
+
+class FabricRouting(Routing):
+    """The ways that forwarding tables give, with a rule for which of a destination's LIDs a source uses.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+    routes : Routes
+    spec : str
+    skip : bool
+        Pairs whose way does not arrive send nothing; else they are an error.
+    """
+
+    topology: FabricTopology
+
+    def __init__(self, topology: FabricTopology, routes: Routes, spec: str, skip: bool = False) -> None:
+        super().__init__(topology, spec)
+        self.routes = routes
+        self.skip = skip
+        self.partial = skip and routes.missing > 0
+        self.sources = routes.tables.sources
+
+    def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
+        """Refuse tables by which a pair's packets do not arrive.
+
+        Parameters
+        ----------
+        remedy : str
+            What else the message advises; "" for nothing.
+
+        Raises
+        ------
+        RoutingError
+            Naming the first such pair.
+        """
+        found = self.routes.first_missing()
+        if found is None:
+            return
+        s, d, ending = found
+        here, there = self.topology.name_of(s), self.topology.name_of(d)
+        count = self.routes.missing
+        more = "1 other pair does" if count == 2 else f"{count - 1} other pairs do"
+        rest = f", and {more} not arrive either" if count > 1 else ""
+        raise RoutingError(
+            f"{self.spec}: what {here} sends to {there} {ending.words}{rest}: see  obliv fabric check"
+            + (f",  or {remedy}" if remedy else "")
+        )
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        if source == destination:
+            return
+        routes = self.routes
+        r = int(routes.class_of[self._terminal(source)])
+        columns = routes.columns(r, self._terminal(destination))
+        found: dict[tuple[int, ...], int] = {}
+        for k in columns.tolist():
+            way = self._way(source, destination, r, k)
+            if way is not None:
+                found[way] = found.get(way, 0) + 1
+            elif not self.skip:
+                self.require_all()
+        for way, times in found.items():
+            yield way, Fraction(times, len(columns))
+
+    def _way(self, source: int, destination: int, r: int, k: int) -> tuple[int, ...] | None:
+        """The channels to the k-th LID, None where they do not lead to its owner."""
+        routes, topology = self.routes, self.topology
+        first, to, row, _ = routes.wires.arrays
+        channels = [int(topology.channel_of[topology.fabric.endpoints[source]])]
+        if routes.leaf[r] < 0:
+            return tuple(channels) if topology.head[channels[0]] == destination else None
+        if routes.traces.code[routes.leaf[r], k] != Ending.DELIVERED:
+            return None
+        node, lid = int(routes.node[r]), int(routes.traces.lid[k])
+        while node >= 0:
+            slot = int(first[node]) + int(routes.tables.out[row[node], lid])
+            channels.append(int(topology.channel_of[slot]))
+            node = int(to[slot])
+        return tuple(channels)
+
+    def _terminal(self, node: int) -> int:
+        """The terminal's number of a node."""
+        number = int(self._number_of[node]) if 0 <= node < len(self._number_of) else -1
+        if number < 0:
+            raise RoutingError(f"{self.topology.name_of(node)} is not a terminal of {self.topology.spec}")
+        return number
+
+    @cached_property
+    def _number_of(self) -> Any:
+        """The terminal's number of every node, -1 for nodes that are not terminals."""
+        topology = self.topology
+        number = np.full(topology.nodes, -1, np.int64)
+        number[topology.terminals] = np.arange(len(topology.terminals))
+        return number
+
+    def _loads(self, progress: Callable[[float], None] | None) -> FabricLoads:
+        if not self.skip:
+            self.require_all()
+        return self._kept
+
+    @cached_property
+    def _kept(self) -> FabricLoads:
+        return FabricLoads(self.routes)
+
+    @property
+    def skipped(self) -> int:
+        """How many ordered pairs of endpoints have a way that does not arrive."""
+        return self.routes.missing
+
+
+class FabricHops(FabricRouting, HopRouting):
+    """Tables that every source uses alike: what a switch does with a packet depends on its destination only."""
+
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        topology, routes = self.topology, self.routes
+        if node == destination:
+            return []
+        if node < topology.hosts:
+            return [int(topology.channel_of[topology.fabric.endpoints[node]])]
+        switch = self._switch_at[node]
+        row = routes.wires.row
+        lid = int(routes.traces.lid[routes.columns(0, self._terminal(destination))[0]])
+        if row[switch] < 0 or not 0 < lid < routes.tables.out.shape[1]:
+            return []
+        slot = topology.fabric.slot(switch, int(routes.tables.out[row[switch], lid]))
+        channel = int(topology.channel_of[slot]) if slot >= 0 else -1
+        return [channel] if channel >= 0 else []
+
+    def next_channels(self, node: Any, destination: Any) -> Any:
+        """The channels by which nodes send on what is for terminals, -1 for none; arrays of nodes of the topology."""
+        topology, routes = self.topology, self.routes
+        hosts = topology.hosts
+        switch = np.maximum(np.array(self._switch_at)[node], 0)
+        row = routes.wires.row[switch]
+        lid = self._lid_of[self._number_of[destination]]
+        known = (row >= 0) & (lid > 0) & (lid < routes.tables.out.shape[1])
+        port = routes.tables.out[np.where(known, row, 0), np.where(known, lid, 0)].astype(np.int64)
+        first, end = topology.fabric.first_slot[switch], topology.fabric.first_slot[switch + 1]
+        known &= port < end - first
+        hop = np.where(known, topology.channel_of[np.where(known, first + port, 0)], -1)
+        own = topology.channel_of[topology.fabric.endpoints[np.minimum(node, hosts - 1)]]
+        return np.where(node < hosts, own, hop)
+
+    @cached_property
+    def _lid_of(self) -> Any:
+        """The LID of every terminal that sources use."""
+        routes = self.routes
+        return np.array([routes.traces.lid[routes.columns(0, d)[0]] for d in range(len(self.topology.terminals))])
+
+    @cached_property
+    def _switch_at(self) -> list[int]:
+        """The fabric's node of every node of the topology, -1 for endpoints."""
+        return [-1] * self.topology.hosts + [int(node) for node in self.topology.fabric.switches]
+
+
+def routing(
+    topology: FabricTopology, tables: Tables, offset: Any = "0", *, missing: str = "refuse", spec: str = ""
+) -> FabricRouting:
+    """Forwarding tables as a routing on their fabric.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+        Of the fabric that the tables were read for.
+    tables : Tables
+    offset : str, int or sequence of int
+        Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
+        place at the leaf (``0-0-1-1``), one number for each endpoint, or ``spread``: all of them alike.
+        See :func:`obliv.fabric.routes.classes.offsets_of`.
+    missing : {"refuse", "skip"}
+        What to do about pairs whose packets do not arrive: refuse the tables, or leave those pairs out.
+    spec : str, optional
+        What to call it.
+
+    Returns
+    -------
+    FabricRouting
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.topology import network
+    >>> tree = obliv.topology("fattree:8,3")
+    >>> fabric = from_topology(tree)
+    >>> tables = tables_of(obliv.routing("osrm3-d", tree), fabric)
+    >>> obliv.worst_case(routing(network(fabric), tables)).channel_load
+    Fraction(4, 1)
+    """
+    if missing not in ("refuse", "skip"):
+        raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
+    text = offset if isinstance(offset, str | int) else "given"
+    more = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+    routes = routes_of(topology, tables, offset)
+    same = routes.denominator == 1 and len(set(routes.low.tolist())) == 1 and not routes.missing
+    made = (FabricHops if same else FabricRouting)(
+        topology, routes, spec or f"lft:{tables.name}{more}", missing == "skip"
+    )
+    return made
+
+
+@register_routing("lft", example="lft:opensm-lfts.dump")
+def lft(topology: Topology, path: FilePath, offset: str = "0", missing: str = "refuse") -> FabricRouting:
+    """Forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+        ``fabric:PATH``.
+    path : Path
+    offset : str
+        Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
+        place at the leaf switch (``0-0-1-1``) or ``spread``.
+    missing : str
+        ``skip`` leaves out pairs whose packets do not arrive.
+    """
+    from obliv.fabric.files.read import with_tables
+
+    if not isinstance(topology, FabricTopology):
+        raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
+    fabric, tables = with_tables(topology.fabric, path)
+    if fabric is not topology.fabric:  # it has learned LIDs, or how many there are
+        topology = network(fabric, topology.spec)
+    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
+    return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")

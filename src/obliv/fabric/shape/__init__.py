@@ -1,0 +1,1 @@
+"""Fat trees recognised in the cabling of a fabric."""

@@ -1,0 +1,71 @@
+"""The cables of a fabric beside those of the fat tree that it is taken for."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.fabric.model import Fabric
+
+__all__ = ["compared"]
+
+Array = npt.NDArray[Any]
+
+
+def compared(
+    fabric: Fabric,
+    ends: tuple[Array, Array],
+    level: Array,
+    number: Array,
+    nodes: dict[tuple[int, int], int],
+    sizes: tuple[tuple[int, ...], tuple[int, ...]],
+) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]]:
+    """Pairs of switches with too few cables, cables too many, and how many parallel ones each level has."""
+    held: dict[tuple[int, int], list[int]] = {}
+    extra: list[int] = []
+    for near, far in zip(*(each.tolist() for each in ends), strict=True):
+        one, other = int(fabric.node_of[near]), int(fabric.node_of[far])
+        if level[one] > level[other]:
+            one, other, near = other, one, far
+        if level[one] < 1 or level[other] != level[one] + 1:
+            extra.append(near)
+        else:
+            held.setdefault((one, other), []).append(near)
+    missing: list[tuple[int, int]] = []
+    cables = []
+    children, parents = sizes
+    for low in range(1, len(parents) + 1):
+        wanted = _pairs(low, children, parents, nodes)
+        count = np.array([len(held.get(pair, ())) for pair in wanted])
+        usual = count[count > 0]
+        several = int(np.sort(usual)[len(usual) // 2]) if len(usual) else 1
+        cables.append(several)
+        for pair in wanted:
+            mine = sorted(held.pop(pair, ()))
+            missing += [pair] * (several - len(mine))
+            extra += mine[several:]
+    for mine in held.values():
+        extra += mine
+    return tuple(missing), tuple(sorted(extra)), tuple(cables)
+
+
+def _pairs(
+    low: int, children: tuple[int, ...], parents: tuple[int, ...], nodes: dict[tuple[int, int], int]
+) -> list[tuple[int, int]]:
+    """The pairs of switches of two levels that the tree joins, where both are there."""
+    width = prod(parents[: low - 1])
+    found = []
+    for sub in range(prod(children[low - 1 :])):
+        for way in range(width):
+            lower = nodes.get((low, sub * width + way), -1)
+            if lower < 0:
+                continue
+            for port in range(parents[low - 1]):
+                at = sub // children[low - 1] * width * parents[low - 1] + way * parents[low - 1] + port
+                upper = nodes.get((low + 1, at), -1)
+                if upper >= 0:
+                    found.append((lower, upper))
+    return found

@@ -1,0 +1,220 @@
+"""Fat trees recognised in the cabling of a fabric, and the cables that break them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.fabric.model import Fabric
+from obliv.fabric.shape.cables import compared
+from obliv.topologies.recognise.tree_levels import layers_of
+from obliv.topologies.recognise.tree_places import numbered
+from obliv.topologies.trees import Tree, fattree, xgft
+
+__all__ = ["Shape", "recognise"]
+
+Array = npt.NDArray[Any]
+
+_STRAY = 50  # one host in so many may be one too many at its leaf before leaves count as larger
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shape:
+    """The fat tree that a fabric is, or nearly is, and the place of its switches and hosts in it.
+
+    Numbers are those of :class:`obliv.topologies.trees.Tree`: on level l a switch has the number A·width[l] + B.
+
+    Parameters
+    ----------
+    children, parents : tuple of int
+        Of the nodes of levels 1 and up, and of those of levels 0 and up.
+    cables : tuple of int
+        How many parallel cables there are between nodes of levels 0 and 1, 1 and 2, ...
+    level : int array, shape (nodes,)
+        Of every node of the fabric: 0 for hosts, -1 for what has no place.
+    number : int array, shape (nodes,)
+        Of every switch on its level; -1 for what has no place.
+    leaf, place : int arrays, shape (endpoints,)
+        The number of an endpoint's leaf switch and its place there in the order of ports, from 0; -1 at other switches.
+        The host number of the tree is leaf·children[0] + place where place < children[0].
+    missing : tuple of (node, node)
+        Switches that have fewer cables to each other than in the tree, the lower one first; as often as cables lack.
+    extra : tuple of int
+        Cables that the tree does not have: the slot of the end that is nearer to the hosts.
+    missing_switches : tuple of (level, number)
+        Places without a switch.
+    extra_switches : tuple of int
+        Nodes without a place.
+    """
+
+    children: tuple[int, ...]
+    parents: tuple[int, ...]
+    cables: tuple[int, ...]
+    level: Array
+    number: Array
+    leaf: Array
+    place: Array
+    missing: tuple[tuple[int, int], ...] = ()
+    extra: tuple[int, ...] = ()
+    missing_switches: tuple[tuple[int, int], ...] = ()
+    extra_switches: tuple[int, ...] = ()
+    _nodes: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        """Whether switches and their cables are those of the tree; hosts may lack."""
+        return not (self.missing or self.extra or self.missing_switches or self.extra_switches)
+
+    @property
+    def levels(self) -> int:
+        """How many levels of switches there are."""
+        return len(self.children)
+
+    @property
+    def empty(self) -> int:
+        """How many places for hosts are empty."""
+        return prod(self.children) - int(((self.place >= 0) & (self.place < self.children[0])).sum())
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The whole tree, with one cable where there are parallel ones."""
+        k, n = self.children[0], self.levels
+        if n > 1 and k > 1 and self.children == (k,) * (n - 1) + (2 * k,) and self.parents == (1,) + (k,) * (n - 1):
+            return fattree(2 * k, n)
+        return xgft(self.children, self.parents)
+
+    @property
+    def name(self) -> str:
+        """What the tree is called: FT(8,3), EFT2(8,6) or XGFT(3; 4,4,8; 1,2,4), with its parallel cables."""
+        k, n = self.children[0], self.levels
+        if n == 1:
+            return f"one switch with {self.children[0]} host{'s' if self.children[0] > 1 else ''}"
+        usual = k > 1 and self.parents == (1,) + (k,) * (n - 1) and self.children[:-1] == (k,) * (n - 1)
+        if usual and self.children[-1] == 2 * k:
+            name = f"FT({2 * k},{n})"
+        elif usual and n == 2 and self.children[-1] < 2 * k:
+            name = f"EFT2({2 * k},{self.children[-1]})"
+        else:
+            name = f"XGFT({n}; {','.join(map(str, self.children))}; {','.join(map(str, self.parents))})"
+        several = [
+            f"{count} cables between switches of levels {low} and {low + 1}"
+            for low, count in enumerate(self.cables)
+            if count > 1
+        ]
+        return " with ".join([name, *(["; ".join(several)] if several else [])])
+
+    def node_of(self, level: int, number: int) -> int:
+        """The switch of a place, -1 where there is none."""
+        return self._nodes.get((level, number), -1)
+
+    def __repr__(self) -> str:
+        nearly = "" if self.exact else "nearly "
+        faults = (
+            (len(self.missing), "cables missing"),
+            (len(self.extra), "cables too many"),
+            (len(self.missing_switches), "switches missing"),
+            (len(self.extra_switches), "switches too many"),
+        )
+        return f"<Shape {nearly}{self.name}{''.join(f', {count} {what}' for count, what in faults if count)}>"
+
+
+def recognise(fabric: Fabric) -> Shape | None:
+    """The fat tree that a fabric is, also where cables or switches are missing; None where it is nothing like one.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Nodes and ports may be numbered in any way.
+
+    Returns
+    -------
+    Shape or None
+        None where more than a quarter of the tree would be missing or too much.
+
+    Notes
+    -----
+    Where a sub-tree has more or fewer switches than most, or a switch more or fewer parents, the others tell the size
+    of the tree. Among places that no cable tells apart the choice is arbitrary: the order of the file.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> recognise(from_topology(obliv.topology("fattree:8,3")))
+    <Shape FT(8,3)>
+    >>> recognise(from_topology(obliv.topology("torus:5x5"))) is None
+    True
+    """
+    is_switch = np.zeros(fabric.nodes, bool)
+    is_switch[fabric.switches] = True
+    ends = fabric.endpoints
+    beside = fabric.node_of[fabric.peer[ends]].astype(np.int64)
+    hosts = np.bincount(beside[is_switch[beside]], minlength=fabric.nodes)
+    hosts[~is_switch] = -1
+    near = np.flatnonzero(fabric.peer >= 0)
+    far = fabric.peer[near]
+    kept = is_switch[fabric.node_of[near]] & is_switch[fabric.node_of[far]] & (near < far)
+    near, far = near[kept], far[kept]
+    pairs = np.unique(np.sort(np.column_stack([fabric.node_of[near], fabric.node_of[far]]), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    found = layers_of(fabric.nodes, hosts, (pairs[:, 0], pairs[:, 1]))
+    if found is None or (found.levels < 2 and len(fabric.switches) > 1):
+        return None
+    made = numbered(found)
+    if made is None:
+        return None
+    more, parents, number = made
+    level = np.where(number >= 0, found.level, -1)
+    first = _hosts_at_leaf(hosts[level == 1])
+    sizes = _sizes(more, parents)
+    if sum(sizes) > 2 * len(fabric.switches):
+        return None
+    leaf, place = _host_places(fabric, ends, beside, level, number)
+    nodes = {(int(level[v]), int(number[v])): v for v in np.flatnonzero(level > 0).tolist()}
+    missing, extra, cables = compared(fabric, (near, far), level, number, nodes, (more, parents))
+    level[fabric.node_of[ends]] = 0
+    shape = Shape(
+        children=(first, *more),
+        parents=(1, *parents),
+        cables=(1, *cables),
+        level=level,
+        number=number,
+        leaf=leaf,
+        place=place,
+        missing=missing,
+        extra=extra,
+        missing_switches=tuple(
+            (at, each) for at, size in enumerate(sizes, 1) for each in range(size) if (at, each) not in nodes
+        ),
+        extra_switches=tuple(v for v in fabric.switches.tolist() if number[v] < 0),
+        _nodes=nodes,
+    )
+    wrong = len(missing) + len(extra) + len(shape.missing_switches) + len(shape.extra_switches)
+    return shape if 4 * wrong <= len(near) + len(fabric.switches) else None
+
+
+def _hosts_at_leaf(count: Array) -> int:
+    """How many hosts a leaf has: the most, or where a few have more than others, what these have."""
+    usual = int(np.sort(count)[len(count) // 2])
+    return usual if _STRAY * np.maximum(count - usual, 0).sum() <= count.sum() else int(count.max())
+
+
+def _sizes(children: tuple[int, ...], parents: tuple[int, ...]) -> list[int]:
+    """How many switches the levels have."""
+    return [prod(children[height:]) * prod(parents[:height]) for height in range(len(children) + 1)]
+
+
+def _host_places(fabric: Fabric, ends: Array, beside: Array, level: Array, number: Array) -> tuple[Array, Array]:
+    """The leaf number of every endpoint and its place there."""
+    at_leaf = level[beside] == 1
+    leaf = np.where(at_leaf, number[beside], -1)
+    place = np.full(len(ends), -1)
+    order = np.lexsort((fabric.peer[ends], leaf))
+    starts = np.flatnonzero(np.r_[True, np.diff(leaf[order]) != 0]) if len(order) else order
+    place[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return leaf, np.where(at_leaf, place, -1)

@@ -1,0 +1,218 @@
+"""A fabric as a topology: its CA ports are the terminals, its cables two channels each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.text import plural, printable
+from obliv.errors import TopologyError
+from obliv.fabric.model import Fabric, gbits
+from obliv.specs.registry import register_topology
+from obliv.topologies.base import Topology
+
+__all__ = ["FabricTopology", "network", "safe"]
+
+Array = npt.NDArray[Any]
+
+_LONGEST = 64  # letters of a description that are shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FabricTopology(Topology):
+    """A network of endpoints and switches that knows the fabric that it was made from.
+
+    Nodes are the endpoints, in the order of :attr:`Fabric.endpoints`, then the switches; a channel is a cable in one
+    direction.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    slot_of : int64 array, shape (channels,)
+        The port where each channel begins.
+    channel_of : int64 array, shape (slots,)
+        The channel that begins at a port, -1 for none.
+    node_at : int64 array, shape (slots,)
+        The node that a port belongs to, -1 where it is neither an endpoint nor a switch's.
+    reference : Fraction or None
+        Gb/s of a bandwidth of 1, None where the fabric does not say.
+    """
+
+    fabric: Fabric = None  # type: ignore[assignment]
+    slot_of: Array = None  # type: ignore[assignment]
+    channel_of: Array = None  # type: ignore[assignment]
+    node_at: Array = None  # type: ignore[assignment]
+    reference: Fraction | None = None
+
+    @property
+    def hosts(self) -> int:
+        """How many nodes are endpoints: those before the switches, terminals or not."""
+        return len(self.fabric.endpoints)
+
+    @property
+    def ends(self) -> Array:
+        """The slot of every terminal, shape (terminals,)."""
+        ends: Array = self.fabric.endpoints[self.terminals]
+        return ends
+
+    def port_name(self, slot: int) -> str:
+        """A port in words: the node's description and the port's number."""
+        return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"
+
+    def _node_text(self, slot: int) -> str:
+        node = int(self.node_at[slot])
+        return self.labels[node] if node >= 0 else _called(self.fabric, int(self.fabric.node_of[slot]))
+
+
+def network(fabric: Fabric, spec: str = "") -> FabricTopology:
+    """The topology of a fabric.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    spec : str, optional
+        What to call it; default ``fabric:`` and the fabric's name.
+
+    Returns
+    -------
+    FabricTopology
+        Bandwidths and the rates of terminals are relative to the fastest port of an endpoint. Where the two ends of
+        a cable differ the slower one counts; a cable that says nothing counts as the most common kind. `notes` says so.
+
+    Raises
+    ------
+    TopologyError
+        If there is no endpoint with a cable.
+    """
+    from obliv.fabric.capacity import capacity_load  # it needs scipy, which only fabrics that are read should load
+
+    spec = spec or f"fabric:{fabric.name}"
+    ends = fabric.endpoints
+    if not len(ends):
+        raise TopologyError(
+            f"{spec}: no channel adapter has a cable, so nothing sends: give the output of ibnetdiscover"
+        )
+    node_at = np.full(len(fabric.peer), -1, np.int64)
+    place = np.full(fabric.nodes, -1, np.int64)  # of every switch among the nodes of the topology
+    place[fabric.switches] = len(ends) + np.arange(len(fabric.switches))
+    node_at[:] = place[fabric.node_of]
+    node_at[ends] = np.arange(len(ends))
+    cabled = np.flatnonzero((fabric.peer >= 0) & (node_at >= 0))
+    cabled = cabled[node_at[fabric.peer[cabled]] >= 0]
+    slot_of = cabled[np.argsort(node_at[cabled], kind="stable")]
+    channel_of = np.full(len(fabric.peer), -1, np.int64)
+    channel_of[slot_of] = np.arange(len(slot_of))
+    speeds, reference, notes = _bandwidths(fabric, slot_of, ends)
+    if len(fabric.stray):
+        first = safe(_called(fabric, int(fabric.node_of[fabric.stray[0]])))
+        count = plural(len(fabric.stray), "port")
+        notes += (f"{count} of channel adapters left out, since no switch or adapter is at the other end: {first}",)
+    own = tuple(speeds[c] for c in channel_of[ends].tolist())
+    return FabricTopology(
+        spec=spec,
+        nodes=len(ends) + len(fabric.switches),
+        tail=node_at[slot_of].astype(np.int32),
+        head=node_at[fabric.peer[slot_of]].astype(np.int32),
+        terminals=np.arange(len(ends), dtype=np.int32),
+        bandwidth=tuple(speeds),
+        injection=own,
+        ejection=own,
+        capacity_load=capacity_load(fabric) if set(speeds) <= {1} else None,
+        labels=_labels(fabric, ends),
+        sources=fabric.sources,
+        notes=notes,
+        fabric=fabric,
+        slot_of=slot_of,
+        channel_of=channel_of,
+        node_at=node_at,
+        reference=reference,
+    )
+
+
+@register_topology("fabric", example="fabric:ibnetdiscover.txt")
+def fabric_file(path: Path, guid2lid: str = "") -> FabricTopology:
+    """InfiniBand fabric as ibnetdiscover or ibsim describes it; every cabled port of a channel adapter is a terminal.
+
+    Parameters
+    ----------
+    path : Path
+    guid2lid : str
+        OpenSM's file of that name, for fabrics that were written without LIDs.
+    """
+    from obliv.fabric.files.read import read_fabric
+
+    more = f",guid2lid={guid2lid}" if guid2lid else ""
+    return network(read_fabric(path, guid2lid=guid2lid or None), f"fabric:{path}{more}")
+
+
+def safe(text: str) -> str:
+    """A text from a file without anything that moves a cursor, breaks a line or hides, cut where it is very long."""
+    shown = printable(text[: _LONGEST + 1])
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
+
+
+def _called(fabric: Fabric, node: int) -> str:
+    return fabric.description[node].strip() or fabric.ident[node]
+
+
+def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
+    """Descriptions; those of an adapter with several ports in use say which, and repeated ones have the node's word."""
+    owner = fabric.node_of[ends].tolist()
+    ports = Counter(owner)
+    first = fabric.first_slot
+    labels = []
+    for slot, node in zip(ends.tolist(), owner, strict=True):
+        port = f" port {slot - int(first[node])}" if ports[node] > 1 else ""
+        labels.append(safe(_called(fabric, node)) + port)
+    labels += [safe(_called(fabric, node)) for node in fabric.switches.tolist()]
+    nodes = owner + fabric.switches.tolist()
+    common = Counter(labels)
+    labels = [
+        f"{text} [{safe(fabric.ident[node])}]" if common[text] > 1 else text
+        for text, node in zip(labels, nodes, strict=True)
+    ]
+    common, used = Counter(labels), set(labels)
+    for at, text in enumerate(labels):
+        more = 0
+        while common[text] > 1 and (labels[at] == text or labels[at] in used):
+            more += 1
+            labels[at] = f"{text} #{at}" if more == 1 else f"{text} #{at}.{more}"
+        used.add(labels[at])
+    return tuple(labels)
+
+
+def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fraction], Fraction | None, tuple[str, ...]]:
+    """The bandwidth of every channel, the rate that counts as 1, and what there is to say about it."""
+    known = fabric.rate[fabric.rate >= 0]
+    if not len(known):
+        notes = ("no link says how fast it is: all count as equal",)
+        return [Fraction(1)] * len(slot_of), None, notes
+    common = fabric.rates[int(np.bincount(known).argmax())]
+    here, there = fabric.rate[slot_of], fabric.rate[fabric.peer[slot_of]]
+    kinds, number = np.unique(np.stack([here, there]), axis=1, return_inverse=True)
+    rates, unknown, unlike = [], 0, 0
+    counts = np.bincount(number.ravel(), minlength=kinds.shape[1]).tolist()
+    for (one, two), count in zip(kinds.T.tolist(), counts, strict=True):
+        said = {fabric.rates[at] for at in (one, two) if at >= 0}
+        rates.append(min(said) if said else common)
+        unknown += count * (not said)
+        unlike += count * (len(said) > 1)
+    of_channel = [rates[k] for k in number.ravel().tolist()]
+    hosts = np.zeros(len(fabric.peer), np.bool_)
+    hosts[ends] = True
+    reference = max(rate for rate, host in zip(of_channel, hosts[slot_of].tolist(), strict=True) if host)
+    relative = {rate: rate / reference for rate in set(of_channel)}
+    notes_ = []
+    if unknown:
+        notes_.append(f"{unknown // 2} cables do not say how fast they are and count as {gbits(common)}, as most are")
+    if unlike:
+        notes_.append(f"{unlike // 2} cables have ends that differ in speed; the slower end counts")
+    if len(relative) > 1:
+        notes_.append(f"links differ in speed; a load of 1 is what a host's link of {gbits(reference)} carries")
+    return [relative[rate] for rate in of_channel], reference, tuple(notes_)

@@ -1,0 +1,230 @@
+"""Pair loads: how much of every channel one unit from each terminal to each uses."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import TooLargeError, TopologyError, TrafficError
+from obliv.matching.weights import Weights
+from obliv.patterns.base import Traffic
+from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["PairLoads", "channel_map", "whole"]
+
+Array = npt.NDArray[Any]
+
+
+class PairLoads(ABC):
+    """The loads γ_c(i, j) of a routing: whole numerators over one common denominator, a channel at a time.
+
+    A channel's numerators are made when they are asked for; no array of terminals² × channels ever exists.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network.
+    denominator : int
+        Common denominator of all numerators.
+    samples : int or None
+        Number of sampled paths a pair where the loads are estimates, None where they are exact.
+    """
+
+    topology: Topology
+    denominator: int
+    samples: int | None = None
+
+    @abstractmethod
+    def weights(self, channel: int) -> Weights:
+        """Numerators on one channel, rows = sources, columns = destinations (terminal numbers)."""
+
+    @property
+    def terminals(self) -> int:
+        """Number of terminals N."""
+        return len(self.topology.terminals)
+
+    def on_channel(self, channel: int) -> csr_array:
+        """Numerators on one channel as a sparse array.
+
+        Parameters
+        ----------
+        channel : int
+            Channel number.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (terminals, terminals)
+            Integer numerators over :attr:`denominator`; row = source, column = destination.
+        """
+        from scipy.sparse import csr_array
+
+        if not isinstance(channel, int | np.integer) or not 0 <= channel < self.topology.channels:
+            last = self.topology.channels - 1
+            raise TopologyError(f"{self.topology.spec} has no channel {channel!r}; channels are 0 to {last}")
+        row, col, weight = self.weights(channel).spread()
+        if weight.dtype == object:
+            raise TooLargeError(
+                f"the numerators over {self.denominator} exceed 64 bits; weights(channel) holds them whole"
+            )
+        return csr_array((weight, (row, col)), shape=(self.terminals, self.terminals))
+
+    def under(self, traffic: Traffic) -> list[Fraction]:
+        """Load of every channel under a traffic, divided by its bandwidth.
+
+        Parameters
+        ----------
+        traffic : Traffic
+            Rates in packets per cycle.
+
+        Returns
+        -------
+        list of Fraction, length channels
+            Exact (linear in the traffic); an estimate where the pair loads are.
+        """
+        if not isinstance(traffic, Traffic):
+            raise TrafficError(f"{traffic!r} is no Traffic: make one with obliv.traffic(SPEC, topology)")
+        if traffic.terminals != self.terminals:
+            raise TrafficError(
+                f"{traffic.spec} has {traffic.terminals} terminals, {self.topology.spec} has {self.terminals}"
+            )
+        totals = [Fraction(0)] * self.topology.channels
+        if traffic.uniform:
+            share = traffic.uniform / (self.terminals * self.denominator)
+            totals = [int(total) * share for total in self.totals()]
+        if len(traffic.amount):
+            scale = self.denominator * traffic.denominator
+            for c, amount in enumerate(self._carried(traffic)):
+                totals[c] += Fraction(int(amount), scale)
+        speeds = self.topology.bandwidth
+        return [load / speed for load, speed in zip(totals, speeds, strict=True)] if speeds else totals
+
+    def hops(self) -> Fraction:
+        """Mean path length over all ordered pairs of terminals, self-pairs included."""
+        return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
+
+    def bounds(self, supply: Array, demand: Array) -> Array | None:
+        """The simple bound of every channel, min(Σ row maxima, Σ column maxima), where a kind has a quick way to it."""
+        return None
+
+    def totals(self) -> Array:
+        """Sum of the numerators of every channel over all pairs."""
+        sums = []
+        for channel in range(self.topology.channels):
+            _, _, weight = self.weights(channel).spread()
+            sums.append(product_sum(np.ones(len(weight), np.int64), weight))
+        return whole(sums)
+
+    def _carried(self, traffic: Traffic) -> Array:
+        """Σ amount × numerator over the single flows of `traffic`, for every channel."""
+        n = self.terminals
+        amount = np.zeros(n * n, traffic.amount.dtype) if n <= 4096 else None
+        if amount is None:
+            require_memory(8.0 * n * n, "the traffic matrix")
+            amount = np.zeros(n * n, traffic.amount.dtype)
+        amount[traffic.source.astype(np.int64) * n + traffic.destination] = traffic.amount
+        sums = []
+        for channel in range(self.topology.channels):
+            row, col, weight = self.weights(channel).spread()
+            sums.append(product_sum(amount[row * n + col], weight))
+        return whole(sums)
+
+    def keeps(self, node_map: Any) -> bool:
+        """Whether the routing has a symmetry: γ_{g(c)}(g i, g j) = γ_c(i, j) for every channel and pair.
+
+        Parameters
+        ----------
+        node_map : integer array, shape (nodes,)
+            The image of every node.
+
+        Returns
+        -------
+        bool
+            Exact, found by comparing all numerators.
+        """
+        g = np.asarray(node_map)
+        moved = channel_map(self.topology, g)
+        if moved is None:
+            return False
+        place = terminal_map(self.topology, g)
+        return place is not None and self._keeps(g, moved, place)
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        for channel in range(self.topology.channels):
+            row, col, weight = self.weights(channel).spread()
+            row2, col2, weight2 = self.weights(int(moved[channel])).spread()
+            if len(row) != len(row2):
+                return False
+            one, two = np.lexsort((place[col], place[row])), np.lexsort((col2, row2))
+            same = (
+                (place[row][one] == row2[two]).all()
+                and (place[col][one] == col2[two]).all()
+                and (weight[one] == weight2[two]).all()
+            )
+            if not same:
+                return False
+        return True
+
+    def __repr__(self) -> str:
+        kind = "exact" if self.samples is None else f"estimated from {self.samples} paths a pair"
+        return f"<{type(self).__name__} of {self.topology.spec}: denominator {self.denominator}, {kind}>"
+
+
+def channel_map(topology: Topology, node_map: Array) -> Array | None:
+    """The channel that each channel becomes when nodes are relabelled, None where the map is no automorphism.
+
+    Of parallel channels the k-th becomes the k-th; bandwidths must agree.
+    """
+    n = topology.nodes
+    if (
+        node_map.shape != (n,)
+        or not np.issubdtype(node_map.dtype, np.integer)
+        or not np.array_equal(np.sort(node_map), np.arange(n))
+    ):
+        return None
+    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+    here = np.lexsort((np.arange(len(tail)), head, tail))
+    there = np.lexsort((np.arange(len(tail)), node_map[head], node_map[tail]))
+    if not (np.array_equal(node_map[tail[there]], tail[here]) and np.array_equal(node_map[head[there]], head[here])):
+        return None
+    moved = np.empty(len(tail), np.int64)
+    moved[there] = here
+    speeds = topology.bandwidth
+    if speeds and any(speeds[c] != speeds[int(moved[c])] for c in range(len(tail))):
+        return None
+    return moved
+
+
+def terminal_map(topology: Topology, node_map: Array) -> Array | None:
+    """The terminal that each terminal becomes, None where terminals or their rates are not kept."""
+    index = np.full(topology.nodes, -1, np.int64)
+    index[topology.terminals] = np.arange(len(topology.terminals))
+    place: Array = index[node_map[topology.terminals]]
+    if (place < 0).any():
+        return None
+    for rates in (topology.injection, topology.ejection):
+        if rates and any(rates[i] != rates[int(place[i])] for i in range(len(rates))):
+            return None
+    return place
+
+
+def whole(values: list[int]) -> Array:
+    """Whole numbers as int64, or as Python integers where 64 bits do not hold them."""
+    small = all(-(2**62) < value < 2**62 for value in values)
+    return np.array(values, np.int64 if small else object)
+
+
+def product_sum(one: Array, two: Array) -> int:
+    """Σ one·two as a Python integer that never wraps."""
+    if one.dtype != object and two.dtype != object and len(one):
+        bound = int(one.max()) * int(two.max()) * len(one)
+        if bound < 2**62:
+            return int(one @ two)
+    return sum(int(a) * int(b) for a, b in zip(one, two, strict=True) if a)

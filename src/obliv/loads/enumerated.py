@@ -1,0 +1,235 @@
+"""Stored loads from next hops or from paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import RoutingError
+from obliv.kernels import run
+from obliv.loads._kernels import LOOP, hop_levels, propagate, scatter
+from obliv.loads.base import whole
+from obliv.loads.stored import StoredLoads
+from obliv.topologies.base import Topology
+
+__all__ = ["Hops", "from_hops", "from_uses"]
+
+Array = npt.NDArray[Any]
+
+_DESTINATIONS = 64  # destinations whose next hops make one block
+_ENTRIES = 1 << 21  # entries made before they are sorted into place
+
+
+@dataclass(frozen=True, eq=False)
+class Hops:
+    """Next hops of every node towards one destination.
+
+    Node v may take channels ``channel[ptr[v]:ptr[v + 1]]`` with probabilities ``share / total[v]``.
+    """
+
+    ptr: Array
+    channel: Array
+    share: Array
+    total: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The next hops towards several destinations, joined, with every node's longest remaining path."""
+
+    first: int
+    targets: Array
+    ptr: Array
+    channel: Array
+    share: Array
+    total: Array
+    level: Array
+
+
+def from_hops(
+    topology: Topology,
+    hops_to: Callable[[int], Hops],
+    name: str,
+    starts: Array | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> StoredLoads:
+    """The loads of a routing that is given by next hops.
+
+    Parameters
+    ----------
+    topology : Topology
+    hops_to : callable
+        The next hops towards a destination node.
+    name : str
+        The routing, for messages.
+    starts : integer array, optional
+        Source nodes; default every terminal.  Source k of the loads is ``starts[k]``.
+    progress : callable, optional
+        Called with the share that is done.
+
+    Returns
+    -------
+    StoredLoads
+        Exact.
+
+    Raises
+    ------
+    RoutingError
+        If next hops form a loop, or end before the destination.
+    """
+    begin = topology.terminals.astype(np.int64) if starts is None else np.asarray(starts, np.int64)
+    work = 60.0 * len(topology.terminals) * len(begin)
+    limit = 2**62 // max(1, topology.nodes)
+    blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit)
+    counts = np.zeros(topology.channels, np.int64)
+    parts: list[tuple[int, Array, Array, Array, Array]] = []
+    for block in blocks:
+        parts.extend(_propagated(topology, block, begin, denominator, denominator <= limit, work, counts, name))
+        if progress is not None:
+            progress((block.first + len(block.targets)) / len(topology.terminals))
+    return _sorted(topology, parts, counts, denominator, name)
+
+
+def from_uses(
+    topology: Topology, uses: Iterable[tuple[int, int, dict[int, Fraction]]], samples: int | None = None
+) -> StoredLoads:
+    """The loads of single pairs, given as (source, destination, {channel: expected crossings}), terminal numbers."""
+    entries = [(c, d, s, amount) for s, d, used in uses for c, amount in used.items() if amount]
+    entries.sort(key=lambda entry: entry[:3])
+    denominator = lcm(*{amount.denominator for *_, amount in entries}) if entries else 1
+    channel = np.array([entry[0] for entry in entries], np.int64)
+    counts = np.bincount(channel, minlength=topology.channels) if entries else np.zeros(topology.channels, np.int64)
+    numerators = [amount.numerator * (denominator // amount.denominator) for *_, amount in entries]
+    return StoredLoads(
+        topology,
+        denominator,
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.array([entry[1] for entry in entries], np.int32),
+        np.array([entry[2] for entry in entries], np.int32),
+        whole(numerators),
+        samples,
+    )
+
+
+def _prepare(
+    topology: Topology, hops_to: Callable[[int], Hops], name: str, starts: Array, work: float, limit: int
+) -> tuple[list[_Block], int]:
+    """The blocks of next hops, and a common denominator of all loads."""
+    nodes = topology.nodes
+    blocks = []
+    common = 1
+    for block in _joined(topology, hops_to):
+        fault = np.zeros(3, np.int64)
+        stack, cursor = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
+        shape = (block.targets, starts, nodes, topology.head, block.ptr, block.channel)
+        rest = (stack, cursor, fault)
+        own = -1
+        if block.total.dtype != object:
+            own = run(hop_levels, work, *shape, block.total, limit, block.level, np.empty(nodes, np.int64), *rest)
+            _refuse(topology, name, fault)
+        if own < 0:  # beyond 64 bits: once more in whole numbers of any size
+            whole_total, multiple = block.total.astype(object), np.empty(nodes, object)
+            own = run(hop_levels, work, *shape, whole_total, 0, block.level, multiple, *rest)
+            _refuse(topology, name, fault)
+        common = lcm(common, int(own))
+        blocks.append(block)
+    return blocks, common
+
+
+def _joined(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[_Block]:
+    terminals = topology.terminals.astype(np.int64)
+    for first in range(0, len(terminals), _DESTINATIONS):
+        targets = terminals[first : first + _DESTINATIONS]
+        each = [hops_to(int(target)) for target in targets]
+        sizes = np.cumsum([0] + [len(hops.channel) for hops in each])
+        pointers = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
+        yield _Block(
+            first,
+            targets,
+            np.concatenate([*pointers, sizes[-1:]]).astype(np.int64),
+            np.concatenate([hops.channel for hops in each]).astype(np.int32),
+            np.concatenate([hops.share for hops in each]),
+            np.concatenate([hops.total for hops in each]),
+            np.empty(len(targets) * topology.nodes, np.int32),
+        )
+
+
+def _propagated(
+    topology: Topology,
+    block: _Block,
+    starts: Array,
+    denominator: int,
+    small: bool,
+    work: float,
+    counts: Array,
+    name: str,
+) -> Iterator[tuple[int, Array, Array, Array, Array]]:
+    """Entries (channel, source, numerator) of a block, with the number of the first destination and their ends."""
+    nodes, channels = topology.nodes, topology.channels
+    number: Any = np.int64 if small else object
+    mass: Array = np.zeros(nodes, number)
+    bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
+    capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
+    share, total = block.share.astype(number), block.total.astype(number)
+    done = 0
+    while done < len(block.targets):
+        out = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, number)
+        ends = np.zeros(len(block.targets), np.int64)
+        arguments = (
+            *(done, block.targets, starts, nodes, channels, topology.head),
+            *(block.ptr, block.channel, share, total, block.level),
+            *(denominator, mass, bucket, after, counts, *out, ends),
+        )
+        upto = int(run(propagate, work, *arguments))
+        if upto == done:
+            capacity *= 2
+            require_memory(16.0 * capacity, f"the pair loads of {name} on {topology.spec}")
+            continue
+        size = int(ends[upto - 1])
+        require_memory(40.0 * size, f"the pair loads of {name} on {topology.spec}")
+        yield block.first + done, *(part[:size].copy() for part in out), ends[done:upto]  # type: ignore[misc]
+        done = upto
+
+
+def _sorted(
+    topology: Topology,
+    parts: list[tuple[int, Array, Array, Array, Array]],
+    counts: Array,
+    denominator: int,
+    name: str,
+) -> StoredLoads:
+    """Sort the entries by channel, freeing each part when it is in place."""
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    total = int(start[-1])
+    require_memory(16.0 * total, f"the pair loads of {name} on {topology.spec}")
+    number: Any = object if parts and parts[0][3].dtype == object else np.int64
+    destination, source, numerator = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, number)
+    cursor = start[:-1].copy()
+    common = denominator
+    parts.reverse()
+    while parts:
+        first, channel, origin, weight, ends = parts.pop()
+        arguments = (channel, origin, weight, ends, first, cursor, destination, source, numerator, common)
+        common = int(run(scatter, 10.0 * total, *arguments))
+    if common > 1:
+        numerator //= common
+    if number is object and total and max(numerator) < 2**62:
+        numerator = numerator.astype(np.int64)
+    return StoredLoads(topology, denominator // common, start, destination, source, numerator)
+
+
+def _refuse(topology: Topology, name: str, fault: Array) -> None:
+    kind, destination, node = (int(x) for x in fault)
+    if not kind:
+        return
+    at, end = topology.name_of(node), topology.name_of(destination)
+    if kind == LOOP:
+        raise RoutingError(f"{name}: the next hops towards {end} form a loop through {at}")
+    raise RoutingError(f"{name}: {at} has no next hop towards {end}")

@@ -1,0 +1,89 @@
+"""Traffic from files: permutations and matrices of numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.files import read_text, sha256_of
+from obliv._util.memory import require_memory
+from obliv._util.rationals import rational
+from obliv._util.text import rows_of
+from obliv.errors import FileError, TrafficError
+from obliv.patterns.base import Traffic, matrix, permutation
+from obliv.specs.registry import register_pattern
+from obliv.topologies.base import Topology
+
+__all__ = ["matrix_file", "permutation_file"]
+
+
+@register_pattern("permutation", example="permutation:worst.txt")
+def permutation_file(topology: Topology, path: Path) -> Traffic:
+    """The permutation in a file: whole numbers, destination of terminal 0, 1, 2 …; # comments.
+
+    A result that `worst --output` or `--format json` wrote is taken as well.
+    """
+    spec = f"permutation:{path}"
+    n = len(topology.terminals)
+    text = read_text(path)
+    if text.lstrip().startswith("{"):
+        image = _from_result(text, path)
+    else:
+        image = []
+        for number, words in rows_of(text):
+            for word in words:
+                if not word.isdigit() or len(word) > 9:
+                    raise FileError(f"{word[:40]!r} is no terminal number", path, number)
+                image.append(int(word))
+    if len(image) != n:
+        raise FileError(f"holds {len(image)} destinations, {topology.spec} has {n} terminals", path)
+    try:
+        traffic = permutation(np.asarray(image), spec)
+    except TrafficError as error:
+        raise FileError(str(error).removeprefix(spec + ": "), path) from None
+    return replace(traffic, sources=((str(path), sha256_of(path)),))
+
+
+@register_pattern("matrix", example="matrix:demand.txt")
+def matrix_file(topology: Topology, path: Path) -> Traffic:
+    """The traffic matrix in a file: one row a line, numbers like 0.25 or 1/3; # comments."""
+    spec = f"matrix:{path}"
+    n = len(topology.terminals)
+    require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
+    injection = topology.rates()[0]
+    rows: list[list[Fraction]] = []
+    for number, words in rows_of(read_text(path)):
+        if len(words) != n:
+            raise FileError(f"{len(words)} numbers in this row, {topology.spec} has {n} terminals", path, number)
+        rows.append([_rate(word, path, number) for word in words])
+        if len(rows) <= n and sum(rows[-1]) > (most := injection[len(rows) - 1]):
+            raise FileError(
+                f"the row adds up to {float(sum(rows[-1])):.6g}, its terminal sends at most {most}: "
+                "divide the matrix by its largest row sum",
+                path,
+                number,
+            )
+    if len(rows) != n:
+        raise FileError(f"holds {len(rows)} rows, {topology.spec} has {n} terminals", path)
+    return matrix(rows, spec, ((str(path), sha256_of(path)),), injection)
+
+
+def _rate(word: str, path: Path, number: int) -> Fraction:
+    value = rational(word)
+    if value is None or value < 0:
+        raise FileError(f"{word[:40]!r} is no rate: write a number from 0 to 1, like 0.25 or 1/4", path, number)
+    return value
+
+
+def _from_result(text: str, path: Path) -> list[int]:
+    try:
+        image = json.loads(text).get("permutation")
+    except (ValueError, RecursionError, AttributeError):
+        raise FileError("is no JSON that holds a permutation", path) from None
+    if not isinstance(image, list) or not all(isinstance(d, int) for d in image):
+        raise FileError('holds no "permutation" list of numbers', path)
+    return image

@@ -1,0 +1,139 @@
+"""Tables of rows: for the terminal, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv._util.text import printable
+from obliv.results.format import short
+from obliv.results.numbers import Estimate, spread
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["table", "to_csv"]
+
+Row = Mapping[str, Any]
+
+_FORMULA = ("=", "+", "-", "@")  # what spreadsheets compute begins so
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?(/\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None = None) -> Table:
+    """Rows as a table for the terminal.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+    columns : sequence of str, or mapping of str to str, optional
+        Which columns, in which order; a mapping gives their headings. Default: all, in the order in which they come.
+
+    Returns
+    -------
+    rich.table.Table
+        Numbers stand to the right. Exact ones show their fraction and its decimals, estimates their standard error,
+        what is missing a dash.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> rows = [{"routing": "romm", "of capacity": Fraction(25, 144)}]
+    >>> Console(width=50).print(table(rows))  # doctest: +SKIP
+    routing     of capacity
+    romm    25/144 = 0.1736
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    held = list(rows)
+    names = list(_columns(held)) if columns is None else list(columns)
+    headings = columns if isinstance(columns, Mapping) else {name: name.replace("_", " ") for name in names}
+    made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in names:
+        right = all(_is_number(row.get(name)) or row.get(name) is None for row in held) and any(
+            row.get(name) is not None for row in held
+        )
+        made.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
+    for row in held:
+        made.add_row(*(Text(_shown(row.get(name))) for name in names))  # Text: brackets are no markup
+    return made
+
+
+def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
+    """Rows as CSV, with a header.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+    columns : sequence of str, optional
+        The header where there are no rows.
+
+    Returns
+    -------
+    str
+        A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
+        estimates has the standard errors under ``name_stderr``. What is missing is empty. Text that a spreadsheet would
+        take for a formula has an apostrophe before it; what is no printable character is a question mark.
+
+    Examples
+    --------
+    >>> print(to_csv([{"routing": "romm", "load": Fraction(32, 5)}]), end="")
+    routing,load,load_exact
+    romm,6.4,32/5
+    """
+    held = list(rows)
+    header: list[str] = [] if held else list(columns)
+    for name in _columns(held):
+        values = [row.get(name) for row in held]
+        header.append(name)
+        header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
+        header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
+    text = io.StringIO()
+    writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
+    if header:
+        writer.writerow({name: _as_text(name) for name in header})
+    for row in held:
+        cells: dict[str, Any] = {}
+        for name, value in row.items():
+            cells |= _cells(name, value)
+        writer.writerow(cells)
+    return text.getvalue()
+
+
+def _cells(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return spread({name: "" if value is None else _as_text(value)})
+
+
+def _as_text(value: Any) -> Any:
+    """Text that no spreadsheet computes, and that breaks no line; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, None]:
+    return {name: None for row in rows for name in row}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction | Estimate | np.number) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, np.generic):
+        value = value.item()
+    return short(value) if value is None or _is_number(value) else str(value)

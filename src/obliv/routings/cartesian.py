@@ -1,0 +1,208 @@
+"""Dimension-ordered routings on Cartesian networks, as phase programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads
+from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
+from obliv.loads.separable import SeparableLoads
+from obliv.routings.base import Path, Routing, TwoPhase
+from obliv.routings.graph import Shortest
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "valiant"]
+
+SPREAD = "spread"  # no intermediate, but both ways round
+
+Segment = tuple[int, ...]  # links of one axis
+Stops = tuple[int | None, Segment, Segment]  # intermediate coordinate, links to it, links from it (or all the way)
+
+
+class ProgramRouting(Routing):
+    """A routing that follows phase programs."""
+
+    topology: Cartesian
+
+    def __init__(self, topology: Topology, programs: tuple[Program, ...], spec: str) -> None:
+        if not isinstance(topology, Cartesian):
+            raise RoutingError(
+                f"{spec} needs a mesh, torus, hypercube or hyperx; {topology.spec} has no coordinates: "
+                "shortest, ecmp and valiant fit any network"
+            )
+        super().__init__(topology, spec)
+        self._programs = programs
+        own = type(self).paths is ProgramRouting.paths  # a subclass with paths of its own is not what the programs say
+        self.programs = programs if own else ()
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        """Every path; those of ROMM and Valiant are many (orders² × intermediates)."""
+        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
+        for program in self._programs:
+            if not program.serves(start, end):
+                continue
+            drawn = self._drawn(program, start, end)
+            orders = [list(phase.each_order(len(start))) for phase in program.phases]
+            for stops in product(*drawn):
+                chance = program.probability
+                for share, _ in stops:
+                    chance *= share
+                for choice in product(*orders):
+                    likely = chance
+                    for share, _ in choice:
+                        likely *= share
+                    yield self._channels(source, program, [s for _, s in stops], [order for _, order in choice]), likely
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        if not self.programs:
+            return super().sample(source, destination, rng)
+        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
+        serving = [program for program in self._programs if program.serves(start, end)]
+        program = serving[int(rng.choice(len(serving), p=np.array([float(p.probability) for p in serving])))]
+        stops = []
+        for choices in self._drawn(program, start, end):
+            k = rng.choice(len(choices), p=np.array([float(share) for share, _ in choices]))
+            stops.append(choices[int(k)][1])
+        orders = []
+        for phase in program.phases:
+            if phase.orders is None:
+                orders.append(tuple(rng.permutation(len(start)).tolist()))
+            else:
+                orders.append(phase.orders[int(rng.integers(len(phase.orders)))])
+        return self._channels(source, program, stops, orders)
+
+    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+        return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
+
+    def _drawn(
+        self, program: Program, start: tuple[int, ...], end: tuple[int, ...]
+    ) -> list[list[tuple[Fraction, Stops]]]:
+        """For every dimension: what chance may draw there, with probabilities."""
+        dims = range(len(start))
+        stopping = {
+            x for phase in program.phases if phase.target == TO_INTERMEDIATE for _, x, _ in phase.each_turn(len(start))
+        }
+        draws = [program.draw if dim in stopping else SPREAD if dim in program.spread else "" for dim in dims]
+        return [self._stops(dim, start[dim], end[dim], draws[dim]) for dim in dims]
+
+    def _stops(self, dim: int, start: int, end: int, draw: str) -> list[tuple[Fraction, Stops]]:
+        along = self.topology.axes[dim]
+        found: list[tuple[Fraction, Stops]] = []
+        if draw == ANYWHERE:
+            for middle in range(along.radix):
+                for there in along.ways(start, middle):
+                    for on in along.ways(middle, end):
+                        chance = there.probability * on.probability / along.radix
+                        found.append((chance, (middle, there.links, on.links)))
+            return found
+        for way in along.spread_ways(start, end) if draw == SPREAD else along.ways(start, end):
+            if draw == QUADRANT:
+                share = way.probability / len(way.coordinates)
+                for t, middle in enumerate(way.coordinates):
+                    found.append((share, (middle, way.links[:t], way.links[t:])))
+            else:
+                found.append((way.probability, (None, (), way.links)))
+        return found
+
+    def _channels(
+        self, source: int, program: Program, stops: list[Stops], orders: list[tuple[int, ...]]
+    ) -> tuple[int, ...]:
+        topology, at = self.topology, source
+        channels = []
+        for phase, order in zip(program.phases, orders, strict=True):
+            for dim in order:
+                _, to_middle, onward = stops[dim]
+                for link in to_middle if phase.target == TO_INTERMEDIATE else onward:
+                    channel = topology.channel(at, dim, link)
+                    channels.append(channel)
+                    at = int(topology.head[channel])
+        return tuple(channels)
+
+
+@register_routing("dor", aliases=("dim-order", "dim_order", "xy", "e-cube"), example="dor:yx")
+class DOR(ProgramRouting):
+    """Dimension order: every dimension in turn, minimal, first dimension first.
+
+    Parameters
+    ----------
+    topology : Cartesian
+    order : str
+        Another order: letters as in ``yx``, or numbers as in ``2-0-1``.
+    """
+
+    def __init__(self, topology: Topology, order: str | None = None) -> None:
+        dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
+        taken = _order(order, dims, topology.spec) if dims else ()
+        plain = taken == tuple(range(dims))
+        text = "".join("xyz"[dim] for dim in taken) if dims <= 3 else "order=" + "-".join(map(str, taken))
+        phases = (Phase(TO_DESTINATION, (taken,)),)
+        super().__init__(topology, (Program(Fraction(1), phases),), "dor" if plain else f"dor:{text}")
+
+
+@register_routing("o1turn", aliases=("xy-yx", "xy_yx"))
+class O1TURN(ProgramRouting):
+    """O1TURN: dimension order in an order drawn uniformly (XY or YX in two dimensions)."""
+
+    def __init__(self, topology: Topology) -> None:
+        super().__init__(topology, (Program(Fraction(1), (Phase(TO_DESTINATION),)),), "o1turn")
+
+
+@register_routing("romm", example="romm:xy")
+class ROMM(ProgramRouting):
+    """ROMM: by way of a random node of the minimal quadrant, both phases dimension-ordered in random orders.
+
+    Parameters
+    ----------
+    topology : Cartesian
+    order : str
+        ``xy`` (or another order, as for dor) takes that order in both phases instead.
+
+    Notes
+    -----
+    On a tie of directions (even torus, offset k/2) the direction is drawn first, 1/2 each, then the intermediate
+    coordinate uniformly on that way, ends included (Nesson and Johnsson; Towles section 5).
+    """
+
+    def __init__(self, topology: Topology, order: str | None = None) -> None:
+        dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
+        orders = None if order is None or not dims else (_order(order, dims, topology.spec),)
+        phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
+        super().__init__(topology, (Program(Fraction(1), phases),), "romm" if order is None else f"romm:{order}")
+
+
+@register_routing("valiant", aliases=("val",))
+def valiant(topology: Topology) -> Routing:
+    """Valiant: by way of a uniformly random terminal, for every pair; dor (elsewhere: shortest) in both phases."""
+    if not isinstance(topology, Cartesian):
+        return TwoPhase(Shortest(topology), "valiant")
+    if not topology.all_terminals:
+        return TwoPhase(DOR(topology), "valiant")
+    orders = (tuple(range(len(topology.axes))),)
+    phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
+    return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")
+
+
+def _order(text: str | None, dims: int, spec: str) -> tuple[int, ...]:
+    if text is None:
+        return tuple(range(dims))
+    letters = "xyzwvu"
+    parts: list[Any] = text.split("-") if "-" in text or text.isdigit() else [letters.find(letter) for letter in text]
+    try:
+        order = tuple(int(part) for part in parts)
+    except ValueError:
+        order = ()
+    if sorted(order) != list(range(dims)):
+        sample = "-".join(str(dim) for dim in reversed(range(dims)))
+        letters_sample = " or " + letters[:dims][::-1] if dims <= 3 else ""
+        raise RoutingError(
+            f"{text!r} is no order of the {dims} dimensions of {spec}: write order={sample}{letters_sample}"
+        )
+    return order

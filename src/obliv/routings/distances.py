@@ -1,0 +1,46 @@
+"""Distances in a network, many times over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.kernels import run
+from obliv.routings._kernels import distances_to
+
+__all__ = ["Distances"]
+
+Array = npt.NDArray[Any]
+
+
+class Distances:
+    """Fewest channels from every node to given ones.
+
+    Parameters
+    ----------
+    nodes : int
+    tail, head : int arrays, shape (channels,)
+    times : int
+        How often it will be called, about: what decides whether the kernel is compiled.
+
+    Examples
+    --------
+    >>> ring = np.arange(6)
+    >>> Distances(6, ring, (ring + 1) % 6)([0, 3]).tolist()
+    [0, 2, 1, 0, 2, 1]
+    """
+
+    def __init__(self, nodes: int, tail: Array, head: Array, times: int = 1) -> None:
+        order = np.argsort(head, kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=nodes))])
+        self._incoming = first.astype(np.int64), np.asarray(tail)[order].astype(np.int64)
+        self._nodes = nodes
+        self._work = 10.0 * len(order) * times
+
+    def __call__(self, goals: Any) -> Array:
+        """The distance from every node to the nearest of `goals`, -1 where there is no way; int64, shape (nodes,)."""
+        far, queue = np.empty(self._nodes, np.int64), np.empty(self._nodes, np.int64)
+        run(distances_to, self._work, np.asarray(goals, np.int64), *self._incoming, far, queue)
+        return far

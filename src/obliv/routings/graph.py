@@ -1,0 +1,82 @@
+"""Routings that fit any network: shortest paths, one or all of them."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import RoutingError
+from obliv.loads.enumerated import Hops
+from obliv.routings.base import HopRouting
+from obliv.routings.distances import Distances
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+
+__all__ = ["ECMP", "Shortest"]
+
+Array = npt.NDArray[Any]
+
+
+class MinimalRouting(HopRouting):
+    """Next hops that come one channel nearer to the destination."""
+
+    one_path = False
+
+    def __init__(self, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self._distances = lru_cache(maxsize=4)(self._measured)
+
+    @cached_property
+    def _far(self) -> Distances:
+        topology = self.topology
+        return Distances(topology.nodes, topology.tail, topology.head, len(topology.terminals))
+
+    def _measured(self, destination: int) -> Array:
+        far = self._far([destination])
+        if (far[self.topology.terminals] < 0).any():
+            lost = int(self.topology.terminals[np.argmax(far[self.topology.terminals] < 0)])
+            name = self.topology.name_of
+            raise RoutingError(f"{self.spec}: {name(destination)} cannot be reached from {name(lost)}")
+        return far
+
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        far = self._distances(destination)
+        first = self.topology.first_channel
+        wanted = far[node] - 1
+        near = [c for c in range(first[node], first[node + 1]) if far[self.topology.head[c]] == wanted]
+        if node == destination or wanted < 0:
+            return []
+        return near[:1] if self.one_path else near
+
+    def hops_to(self, destination: int) -> Hops:
+        if type(self).next_hops is not MinimalRouting.next_hops:  # a subclass decides for itself
+            return super().hops_to(destination)
+        topology = self.topology
+        far = self._distances(destination)
+        near = np.flatnonzero((far[topology.head] == far[topology.tail] - 1) & (far[topology.head] >= 0))
+        if self.one_path:
+            near = near[np.unique(topology.tail[near], return_index=True)[1]]
+        counts = np.bincount(topology.tail[near], minlength=topology.nodes)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        return Hops(ptr, near, np.ones(len(near), np.int64), np.maximum(counts, 1))
+
+
+@register_routing("shortest", aliases=("min",))
+class Shortest(MinimalRouting):
+    """One shortest path a pair: at every node the lowest channel number that comes nearer."""
+
+    one_path = True
+
+    def __init__(self, topology: Topology) -> None:
+        super().__init__(topology, "shortest")
+
+
+@register_routing("ecmp")
+class ECMP(MinimalRouting):
+    """Equal split, at every node, over all channels on shortest paths (parallel ones counted separately)."""
+
+    def __init__(self, topology: Topology) -> None:
+        super().__init__(topology, "ecmp")

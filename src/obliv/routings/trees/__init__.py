@@ -1,0 +1,1 @@
+"""Routings on fat trees: each names its paths by number."""

@@ -1,0 +1,142 @@
+"""Routings on fat trees from tables: by switch and destination, or computed pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.memory import require_memory
+from obliv.errors import RoutingError
+from obliv.kernels import run
+from obliv.routings.trees._kernels import least_weights
+from obliv.routings.trees.base import DModK, TreeRouting, number_of
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+
+__all__ = ["WSR", "TreeTable", "up_ports"]
+
+Array = npt.NDArray[Any]
+
+_OWN_PORTS = 20  # on FT(m, n) beyond, D-mod-k stands for WSR: it came to the same wherever both were computed
+_MOST_WORK = 10**10  # hosts² times paths that WSR's own rule may take: minutes
+
+
+class TreeTable(TreeRouting):
+    """A fat tree forwarded by destination: one up port for every switch and host, as forwarding tables give it.
+
+    Parameters
+    ----------
+    topology : Tree
+        Whose hosts have one link each.
+    ports : sequence of integer arrays
+        For each level from the leaves to below the roots the up ports, shape (switches of the level, hosts), numbered
+        from 0; entries for hosts below a switch are not used.
+
+    Examples
+    --------
+    >>> import numpy as np, obliv
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> last = np.arange(8) % 2
+    >>> table = TreeTable(tree, [np.tile(last, (4, 1))])  # every leaf by the destination's last digit: D-mod-k
+    >>> int(obliv.ratio(table).ratio)
+    2
+    """
+
+    def __init__(self, topology: Topology, ports: Sequence[Array], spec: str = "tree table") -> None:
+        super().__init__(topology, spec)
+        tree = self.topology
+        if tree.parents[0] != 1:
+            raise RoutingError(f"{spec} needs hosts with one link, those of {tree.spec} have {tree.parents[0]}")
+        if len(ports) != tree.levels - 1:
+            raise RoutingError(f"{spec}: {len(ports)} tables, {tree.spec} has {tree.levels - 1} levels below its roots")
+        self.ports = [np.asarray(table) for table in ports]
+        for level, table in enumerate(self.ports, 1):
+            switches = tree.first_node[level + 1] - tree.first_node[level]
+            shape = (switches, tree.below[-1])
+            if table.shape != shape or not np.issubdtype(table.dtype, np.integer):
+                raise RoutingError(f"{spec}: the table of level {level} must hold whole numbers in the shape {shape}")
+            if table.min() < 0 or table.max() >= tree.parents[level]:
+                raise RoutingError(f"{spec}: up ports of level {level} are 0 to {tree.parents[level] - 1}")
+        self.alike = tree.children[0]
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        tree = self.topology
+        source, destination = np.broadcast_arrays(source, destination)
+        at = np.zeros(source.shape, np.int64)
+        ports = [at]
+        for level, table in enumerate(self.ports, 1):
+            ports.append(table[source // tree.below[level] * tree.width[level] + at, destination].astype(np.int64))
+            at = at * tree.parents[level] + ports[-1]
+        return number_of(tree, tree.turn(source, destination), ports)[..., None]
+
+
+def up_ports(routing: TreeRouting) -> list[Array]:
+    """The tables of a routing that is forwarded by switch and destination, as :class:`TreeTable` takes them.
+
+    Raises
+    ------
+    RoutingError
+        If the way from a switch to a destination depends on the source.
+    """
+    tree, n = routing.topology, routing.topology.below[-1]
+    if routing.spread != 1:
+        raise RoutingError(f"{routing.spec} has several paths a pair: no single up port for a switch and a destination")
+    host = np.arange(n)
+    tables = []
+    for level in range(1, tree.levels):
+        switches = tree.first_node[level + 1] - tree.first_node[level]
+        table: Array = np.full((switches, n), -1, np.int64)
+        for source in range(n):
+            turn = tree.turn(source, host)
+            beyond = host[turn > level]
+            way = routing.ways(np.array(source), beyond)[..., 0]
+            width = np.array(tree.width)[turn[beyond]]
+            at = way // (width // tree.width[level])
+            port = way // (width // tree.width[level + 1]) % tree.parents[level]
+            switch = source // tree.below[level] * tree.width[level] + at
+            before = table[switch, beyond]
+            if ((before >= 0) & (before != port)).any():
+                raise RoutingError(f"{routing.spec}: what a switch does with a packet depends on its source")
+            table[switch, beyond] = port
+        tables.append(np.where(table >= 0, table, host % tree.parents[level]))  # free where no packet comes
+    return tables
+
+
+@register_routing("wsr", example="wsr")
+class WSR(TreeRouting):
+    """Widest shortest routing: pairs in order, each by the path whose links were chosen least often so far.
+
+    By its own rule: the sum of the links' counts, the lowest path number of equals.  On FT(m, n) that came to D-mod-k
+    wherever it was computed, and D-mod-k stands for it beyond 20 ports and where the rule would take too long; on other
+    trees the two can differ, and what would take too long is refused.
+    """
+
+    def __init__(self, topology: Topology, spec: str = "wsr") -> None:
+        super().__init__(topology, spec)
+        tree = self.topology
+        work = tree.below[-1] ** 2 * tree.width[-1]
+        self.own_rule = tree.half is None or (tree.half <= _OWN_PORTS // 2 and work <= _MOST_WORK)
+        if self.own_rule and work > _MOST_WORK:
+            raise RoutingError(
+                f"{spec} chooses among up to {tree.width[-1]} paths for each of {tree.below[-1] ** 2} pairs of "
+                f"{tree.spec}, one after another, which takes too long: take dmodk"
+            )
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        if self.own_rule:
+            return np.asarray(self._table[source, destination][..., None].astype(np.int64))
+        return DModK(self.topology).ways(source, destination)
+
+    @cached_property
+    def _table(self) -> Array:
+        tree, n = self.topology, self.topology.below[-1]
+        require_memory(6.0 * n * n, f"the paths of {self.spec} on {tree.spec}")
+        table = np.zeros((n, n), np.int32)
+        below, width = np.array(tree.below, np.int64), np.array(tree.width, np.int64)
+        counts = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int64)
+        run(least_weights, 20.0 * n * n * tree.width[-1], below, width, counts, table)
+        return table

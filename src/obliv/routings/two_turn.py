@@ -1,0 +1,156 @@
+"""Routings with at most two turns: XYX, YXY, U2TURN, and loop-removed Valiant."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations
+
+from obliv.errors import RoutingError
+from obliv.loads.programs import ANYWHERE, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
+from obliv.routings.cartesian import ProgramRouting
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["I2TURN", "IVAL", "U2TURN", "U2TURNA", "XYX", "YXY"]
+
+Order = tuple[int, ...]
+
+
+@register_routing("xyx")
+class XYX(ProgramRouting):
+    """X to a uniformly random column, Y, then X; directly in X where source and destination share a row.
+
+    Notes
+    -----
+    Every segment is minimal (U2TURN paper, section III-A); two dimensions.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        _require_plane(topology, "xyx")
+        super().__init__(topology, _there_and_back((0, 1), Fraction(1)), "xyx")
+
+
+@register_routing("yxy")
+class YXY(ProgramRouting):
+    """Y to a uniformly random row, X, then Y; directly in Y where source and destination share a column."""
+
+    def __init__(self, topology: Topology) -> None:
+        _require_plane(topology, "yxy")
+        super().__init__(topology, _there_and_back((1, 0), Fraction(1)), "yxy")
+
+
+@register_routing("u2turn")
+class U2TURN(ProgramRouting):
+    """U2TURN: XYX or YXY, 1/2 each; on kx > ky YXY only, on kx < ky XYX only.
+
+    Notes
+    -----
+    In other than two dimensions: draw an order of the dimensions uniformly, go in its first to a uniformly random
+    coordinate, in order through the others, and back in the first; directly where no other dimension differs.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        orders = _orders(topology)
+        if len(orders) == 2 and isinstance(topology, Cartesian):
+            kx, ky = topology.radices
+            if kx != ky:
+                orders = [(1, 0)] if kx > ky else [(0, 1)]
+        share = Fraction(1, len(orders) or 1)
+        super().__init__(topology, tuple(p for order in orders for p in _there_and_back(order, share)), "u2turn")
+
+
+@register_routing("u2turn-a", example="u2turn-a:p=1/3")
+class U2TURNA(ProgramRouting):
+    """U2TURN-A: XYX with probability p (default 1/2), else YXY, whatever the shape.
+
+    Parameters
+    ----------
+    topology : Cartesian
+    p : Fraction
+        Share of XYX, from 0 to 1; two dimensions.
+    """
+
+    def __init__(self, topology: Topology, p: Fraction = Fraction(1, 2)) -> None:
+        orders = _orders(topology)
+        spec = "u2turn-a" if p == Fraction(1, 2) else f"u2turn-a:p={p}"
+        if not 0 <= p <= 1:
+            raise RoutingError(f"{spec}: p is a probability, from 0 to 1")
+        shares = [Fraction(1, len(orders) or 1)] * len(orders)
+        if p != Fraction(1, 2):
+            _require_plane(topology, spec)
+            shares = [p, 1 - p]
+        programs = [
+            program
+            for order, share in zip(orders, shares, strict=True)
+            if share
+            for program in _there_and_back(order, share)
+        ]
+        super().__init__(topology, tuple(programs), spec)
+
+
+@register_routing("ival")
+class IVAL(ProgramRouting):
+    """IVAL: Valiant whose second phase takes the dimensions in reverse, loops removed.
+
+    Notes
+    -----
+    Orders are drawn uniformly.  The last dimension of an order in which source and destination differ is gone once,
+    round a ring upwards over D links with probability (k - D)/k; those before it go to their intermediate coordinate
+    first and return in reverse; those after it not at all.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        orders = _orders(topology)
+        share = Fraction(1, len(orders) or 1)
+        super().__init__(topology, tuple(p for order in orders for p in _without_loops(order, share)), "ival")
+
+
+@register_routing("i2turn")
+class I2TURN(ProgramRouting):
+    """I2TURN: XYX or YXY, 1/2 each, whose middle segment goes round a ring of k over D links with (k - D)/k.
+
+    Notes
+    -----
+    Its path distributions are those of IVAL in two dimensions.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        _require_plane(topology, "i2turn")
+        programs = tuple(p for order in _orders(topology) for p in _without_loops(order, Fraction(1, 2)))
+        super().__init__(topology, programs, "i2turn")
+
+
+def _orders(topology: Topology) -> list[Order]:
+    """All orders of the dimensions; none where there are no coordinates, which is refused later."""
+    return list(permutations(range(len(topology.axes)))) if isinstance(topology, Cartesian) else []
+
+
+def _there_and_back(order: Order, share: Fraction) -> tuple[Program, ...]:
+    """Out in the first dimension, through the others, back in the first; served by which other differs first."""
+    first, others = order[0], order[1:]
+    out, rest = Phase(TO_INTERMEDIATE, ((first,),)), Phase(TO_DESTINATION, ((*others, first),))
+    programs = [
+        Program(share, (out, rest), ANYWHERE, (*((y, False) for y in others[:at]), (x, True)))
+        for at, x in enumerate(others)
+    ]
+    direct = Program(share, (Phase(TO_DESTINATION, ((first,),)),), ANYWHERE, tuple((y, False) for y in others))
+    return (*programs, direct)
+
+
+def _without_loops(order: Order, share: Fraction) -> tuple[Program, ...]:
+    """Valiant there in an order and back in reverse, served by which dimension is the last that differs."""
+    programs = []
+    for at, x in enumerate(order):
+        before, after = order[:at], order[at + 1 :]
+        phases = [Phase(TO_INTERMEDIATE, (before,))] if before else []
+        phases.append(Phase(TO_DESTINATION, ((x, *reversed(before)),)))
+        when = ((x, True), *((y, False) for y in after))
+        programs.append(Program(share, tuple(phases), ANYWHERE, when, (x,)))
+    nowhere = Program(share, (), ANYWHERE, tuple((x, False) for x in order))
+    return (*programs, nowhere)
+
+
+def _require_plane(topology: Topology, spec: str) -> None:
+    if isinstance(topology, Cartesian) and len(topology.axes) != 2:
+        raise RoutingError(f"{spec} needs two dimensions, {topology.spec} has {len(topology.axes)}; u2turn fits any")

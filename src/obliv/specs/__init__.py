@@ -1,0 +1,1 @@
+"""Specs: the texts that name topologies, routings and traffic, and the registries behind them."""

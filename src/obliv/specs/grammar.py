@@ -1,0 +1,123 @@
+"""The grammar of specs: ``name:ARG,ARG,key=value``, and mixes ``1/3*SPEC+2/3*SPEC``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from obliv._util.rationals import fraction
+from obliv._util.text import did_you_mean
+from obliv.errors import SpecError
+
+__all__ = ["bind", "split_mix"]
+
+_RADICES = re.compile(r"\d+(x\d+)+\Z")
+_TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
+_NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
+
+
+def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
+    """Return the weights and specs of ``1/3*SPEC+2/3*SPEC``, or None if `spec` is not a mix."""
+    if not _TERM.match(spec):
+        return None
+    parts = []
+    for piece in _NEXT_TERM.split(spec):
+        term = _TERM.match(piece)
+        if term is None:
+            raise SpecError(f"mix {spec!r}: {piece!r} has no weight: write WEIGHT*SPEC")
+        parts.append((fraction(term[1]), piece[term.end() :].strip()))
+    if sum(weight for weight, _ in parts) != 1:
+        total = sum((weight for weight, _ in parts), Fraction(0))
+        hint = "; every part needs its weight: WEIGHT*SPEC" if any("+" in part for _, part in parts) else ""
+        raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1{hint}")
+    return parts
+
+
+def bind(text: str, parameters: Sequence[inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
+    """Convert the arguments of a spec to what the parameters of a function say.
+
+    Parameters
+    ----------
+    text : str
+        ``ARG,ARG,key=value``; ``AxB`` are two arguments where any number is taken.
+    parameters : sequence of inspect.Parameter
+        Their annotations are types, not text.
+
+    Returns
+    -------
+    tuple
+        Positional and keyword arguments.
+
+    Raises
+    ------
+    SpecError
+        If an argument is unknown, missing, given twice, one too many, or not of its parameter's type.
+    """
+    slots = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    positional, named = _convert(text, parameters, slots) if text.strip() else ([], {})
+    for slot in slots[: len(positional)]:
+        if slot.name in named:
+            raise SpecError(f"{slot.name} is given twice")
+    required = slots[len(positional) :] + [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    for parameter in required:
+        if parameter.default is inspect.Parameter.empty and parameter.name not in named:
+            raise SpecError(f"{parameter.name} is missing")
+    return positional, named
+
+
+def _convert(
+    text: str, parameters: Sequence[inspect.Parameter], slots: Sequence[inspect.Parameter]
+) -> tuple[list[Any], dict[str, Any]]:
+    by_name = {p.name: p for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL}
+    many = next((p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    takes_path = bool(slots) and slots[0].annotation is Path
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for piece in text.split(","):
+        key, equals, value = piece.partition("=")
+        key = key.strip().replace("-", "_")
+        if equals and key in by_name:
+            if key in named:
+                raise SpecError(f"{key} is given twice")
+            named[key] = _value(value.strip(), by_name[key])
+        elif takes_path:  # a path may hold commas and equals signs
+            positional = [Path(f"{positional[0]},{piece}" if positional else piece.strip())]
+        elif equals:
+            raise SpecError(f"unknown parameter {key!r}: {did_you_mean(key, by_name)}")
+        elif many is not None and len(positional) >= len(slots):
+            for word in piece.strip().split("x") if _RADICES.match(piece.strip()) else [piece.strip()]:
+                positional.append(_value(word, many))
+        elif len(positional) < len(slots):
+            positional.append(_value(piece.strip(), slots[len(positional)]))
+        else:
+            raise SpecError(f"{piece.strip()!r} is one argument too many")
+    return positional, named
+
+
+def _value(text: str, parameter: inspect.Parameter) -> Any:
+    wanted = parameter.annotation
+    options = typing.get_args(wanted) or (wanted,)
+    if type(None) in options:
+        options = tuple(o for o in options if o is not type(None))
+    if int in options:
+        if not re.fullmatch(r"[+-]?\d+", text):
+            raise SpecError(f"{parameter.name} must be a whole number, not {text!r}")
+        if len(text) > 18:
+            raise SpecError(f"{parameter.name} = {text[:12]}... is too large")
+        return int(text)
+    if bool in options:
+        if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
+            raise SpecError(f"{parameter.name} must be yes or no, not {text!r}")
+        return text.lower() in ("true", "yes", "1")
+    if Fraction in options:
+        return fraction(text)
+    if float in options:
+        return float(fraction(text))
+    if Path in options:
+        return Path(text)
+    return text

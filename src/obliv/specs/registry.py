@@ -1,0 +1,280 @@
+"""Registries: names and what makes the things they name.
+
+What obliv ships is registered through the same decorators as a user's own code; a name imports its own module only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from obliv._util.text import did_you_mean
+from obliv.errors import SpecError
+from obliv.specs.builtin import MODULES
+from obliv.specs.grammar import bind
+
+__all__ = [
+    "PATTERNS",
+    "ROUTINGS",
+    "TOPOLOGIES",
+    "Entry",
+    "Registry",
+    "register_pattern",
+    "register_routing",
+    "register_topology",
+]
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """A registered name: the factory, its aliases and a line of help."""
+
+    name: str
+    make: Callable[..., T]
+    aliases: tuple[str, ...]
+    example: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the factory's docstring."""
+        return (inspect.getdoc(self.make) or "").partition("\n")[0].strip()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the factory's parameters."""
+        return tuple(inspect.signature(self.make).parameters)
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The factory's signature with its annotations as types."""
+        signature = inspect.signature(self.make)
+        try:
+            hints = typing.get_type_hints(self.make.__init__ if inspect.isclass(self.make) else self.make)
+        except Exception:  # a user's annotations may name anything
+            hints = {}
+        return signature.replace(
+            parameters=[p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()]
+        )
+
+    @property
+    def reads_file(self) -> bool:
+        """Whether the spec names a file."""
+        return any(p.annotation is Path for p in self.signature.parameters.values())
+
+
+class Registry(Generic[T]):
+    """Names and the factories behind them.
+
+    Parameters
+    ----------
+    kind : str
+        What is registered, for messages ("topology").
+    group : str
+        Entry-point group through which other packages register.
+    modules : mapping of str to str
+        The module that registers each built-in name, imported when the name is first used.
+    """
+
+    def __init__(self, kind: str, group: str, modules: Mapping[str, str]) -> None:
+        self.kind = kind
+        self.group = group
+        self._modules = modules
+        self._entries: dict[str, Entry[T]] = {}
+        self._names: dict[str, str] = {}
+        self._complete = False
+
+    def register(self, name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
+        """Return a decorator that registers a factory under a name."""
+
+        def register(make: F) -> F:
+            words = (name, *aliases)
+            for word in words:
+                if not _NAME.match(word):
+                    raise SpecError(f"{word!r} is not a valid {self.kind} name: use letters, digits, - and _")
+            known = [self._entries[self._names[word]] for word in words if word in self._names]
+            taken = any(_place(entry.make) != _place(make) for entry in known)
+            if taken or any(self._modules.get(word, make.__module__) != make.__module__ for word in words):
+                raise SpecError(f"{name!r} or an alias of it names a {self.kind} already; choose another name")
+            self._entries[name] = Entry(name, make, aliases, example or name)
+            self._names.update(dict.fromkeys(words, name))
+            return make
+
+        return register
+
+    def __iter__(self) -> Iterator[Entry[T]]:
+        self._load_all()
+        return iter([self._entries[name] for name in sorted(self._entries)])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names or name in self._modules or name in self._points()
+
+    def find(self, name: str) -> Entry[T]:
+        """Return the entry of a name or alias.
+
+        Raises
+        ------
+        SpecError
+            If the name is unknown; the message suggests known ones.
+        """
+        if name not in self._names and name in self._modules:
+            importlib.import_module(self._modules[name])
+        if name not in self._names and name in self._points():
+            self.register(name)(self._points()[name].load())
+        if name not in self._names:
+            raise SpecError(f"unknown {self.kind} {name!r}: {self._hint(name)}")
+        return self._entries[self._names[name]]
+
+    def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
+        """Split a spec and convert its arguments to what the factory's signature says.
+
+        Parameters
+        ----------
+        spec : str
+            ``name:ARG,ARG,key=value``.
+        *given
+            Leading arguments of the factory that are not part of the spec.
+
+        Returns
+        -------
+        tuple
+            The entry, positional arguments (`given` first) and keyword arguments.
+        """
+        name, colon, text = spec.strip().partition(":")
+        entry = self.find(name.strip())
+        if colon and not text.strip():
+            raise SpecError(f"{self.kind} {spec!r}: nothing follows the colon; for example {entry.example}")
+        try:
+            positional, named = bind(text, list(entry.signature.parameters.values())[len(given) :])
+        except SpecError as error:
+            raise SpecError(f"{self.kind} {spec!r}: {error}; for example {entry.example}") from None
+        return entry, [*given, *positional], named
+
+    def make(self, spec: str, *given: Any) -> T:
+        """Make the object that a spec names."""
+        entry, positional, named = self.parse(spec, *given)
+        return entry.make(*positional, **named)
+
+    def _hint(self, name: str) -> str:
+        if os.path.isfile(name):
+            readers = [entry.name for entry in self if entry.reads_file]
+            if readers:
+                return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
+        other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
+        if other:
+            return f"{name} is a {other}, put it there"
+        return did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
+
+    def _points(self) -> dict[str, Any]:
+        """The entry points of other packages by name."""
+        from importlib.metadata import entry_points
+
+        return {point.name: point for point in entry_points(group=self.group)}
+
+    def _load_all(self) -> None:
+        if not self._complete:
+            for name in (*self._modules, *self._points()):
+                self.find(name)
+            self._complete = True
+
+
+def _place(make: Callable[..., Any]) -> tuple[str, str]:
+    """Return where a factory is defined; the same one may be registered again when its file is run again."""
+    return make.__module__, make.__qualname__
+
+
+TOPOLOGIES: Registry[Any] = Registry("topology", "obliv.topologies", MODULES["topology"])
+ROUTINGS: Registry[Any] = Registry("routing", "obliv.routings", MODULES["routing"])
+PATTERNS: Registry[Any] = Registry("traffic", "obliv.patterns", MODULES["traffic"])
+
+
+def register_topology(name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
+    """Register a function that returns a topology under a name (decorator).
+
+    Parameters
+    ----------
+    name : str
+        Letters, digits, ``-`` and ``_``. Specs are ``name:ARG,key=value``: the function's parameters, converted to
+        the types that its annotations say.
+    aliases : tuple of str, optional
+        Other names for it.
+    example : str, optional
+        A spec that works, for error messages.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the function as it is.
+
+    Raises
+    ------
+    SpecError
+        If the name is invalid or taken.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> @obliv.register_topology("two-way-ring", example="two-way-ring:4")
+    ... def two_way_ring(nodes: int):
+    ...     '''Ring with a channel each way between neighbors.'''
+    ...     links = [(v, (v + step) % nodes) for v in range(nodes) for step in (1, -1)]
+    ...     return obliv.build(f"two-way-ring:{nodes}", nodes, links)
+    >>> obliv.topology("two-way-ring:4")
+    <Topology two-way-ring:4: 4 nodes, 8 channels, 4 terminals>
+    """
+    return TOPOLOGIES.register(name, aliases=aliases, example=example)
+
+
+def register_routing(name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
+    """Register a class or function that makes a routing on a topology under a name (decorator).
+
+    Parameters
+    ----------
+    name, aliases, example
+        See :func:`register_topology`. The first parameter is the topology and is not part of the spec.
+
+    Returns
+    -------
+    callable
+        The decorator. What is registered returns a :class:`Routing`, or any object with ``paths(source,
+        destination)`` or ``next_hops(node, destination)``.
+
+    Raises
+    ------
+    SpecError
+        If the name is invalid or taken.
+    """
+    return ROUTINGS.register(name, aliases=aliases, example=example)
+
+
+def register_pattern(name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
+    """Register a function that returns traffic for a topology under a name (decorator).
+
+    Parameters
+    ----------
+    name, aliases, example
+        See :func:`register_topology`. The first parameter is the topology and is not part of the spec.
+
+    Returns
+    -------
+    callable
+        The decorator; it returns the function as it is.
+
+    Raises
+    ------
+    SpecError
+        If the name is invalid or taken.
+    """
+    return PATTERNS.register(name, aliases=aliases, example=example)

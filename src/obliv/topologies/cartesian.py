@@ -1,0 +1,346 @@
+"""Cartesian products of lines, rings and cliques: meshes, tori, hypercubes, HyperX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import TopologyError
+from obliv.specs.registry import register_topology
+from obliv.topologies.base import IntArray, Topology, require_network
+
+__all__ = ["Axis", "Cartesian", "Way", "axis", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One minimal way along an axis: its probability, the coordinates from end to end, the links between them."""
+
+    probability: Fraction
+    coordinates: tuple[int, ...]
+    links: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One dimension: a line, a ring or a clique of `radix` coordinates.
+
+    ``links[e]`` is (tail, head) of link e; links are numbered by tail, then in the order of construction.
+    """
+
+    kind: str
+    radix: int
+    links: tuple[tuple[int, int], ...] = field(repr=False)
+
+    def ways(self, start: int, end: int) -> tuple[Way, ...]:
+        """The minimal ways from one coordinate to another; a tie is drawn with probability 1/2 each."""
+        return _ways(self, start, end)
+
+    def spread_ways(self, start: int, end: int) -> tuple[Way, ...]:
+        """Both ways round a ring, up over D links with probability (k - D)/k, else down; elsewhere the minimal way."""
+        if self.kind != "ring" or start == end:
+            return self.ways(start, end)
+        k, ahead = self.radix, (end - start) % self.radix
+        return tuple(
+            Way(Fraction(k - far, k), *_round(k, start, step, far)) for step, far in ((1, ahead), (-1, k - ahead))
+        )
+
+
+@cache
+def axis(kind: str, radix: int) -> Axis:
+    """The line, ring or clique of a radix."""
+    links: list[tuple[int, int]] = []
+    for x in range(radix):
+        if kind == "clique":
+            links += [(x, y) for y in range(radix) if y != x]
+        elif kind == "ring":
+            links += [(x, (x + 1) % radix), (x, (x - 1) % radix)]
+        else:
+            links += [(x, y) for y in (x + 1, x - 1) if 0 <= y < radix]
+    return Axis(kind, radix, tuple(links))
+
+
+@cache
+def _ways(along: Axis, start: int, end: int) -> tuple[Way, ...]:
+    k = along.radix
+    if start == end:
+        return (Way(Fraction(1), (start,), ()),)
+    if along.kind == "clique":
+        link = start * (k - 1) + end - (end > start)
+        return (Way(Fraction(1), (start, end), (link,)),)
+    if along.kind == "line":
+        step = 1 if end > start else -1
+        coordinates = tuple(range(start, end + step, step))
+        first = [0] + [2 * x - 1 for x in range(1, k)]  # the end nodes of a line have one link
+        links = tuple(first[x] + (step < 0 and x < k - 1) for x in coordinates[:-1])
+        return (Way(Fraction(1), coordinates, links),)
+    ahead = (end - start) % k
+    steps = [step for step, far in ((1, ahead), (-1, k - ahead)) if 2 * far <= k]
+    ways = []
+    for step in steps:
+        far = ahead if step > 0 else k - ahead
+        ways.append(Way(Fraction(1, len(steps)), *_round(k, start, step, far)))
+    return tuple(ways)
+
+
+def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The coordinates and links of `far` steps round a ring."""
+    coordinates = tuple((start + step * t) % k for t in range(far + 1))
+    return coordinates, tuple(2 * x + (step < 0) for x in coordinates[:-1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cartesian(Topology):
+    """A product of axes; node = x + kx·(y + ky·z …), first dimension fastest.
+
+    ``channel_at[dim][e, node]`` is the channel that runs along link e of an axis from `node` (whose coordinate is the
+    link's tail), -1 elsewhere; ``dim_of`` and ``link_of`` say for every channel which axis and link it belongs to.
+    """
+
+    axes: tuple[Axis, ...] = ()
+    dim_of: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
+    link_of: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """The radix of every dimension, x first."""
+        return tuple(along.radix for along in self.axes)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """What one step in each dimension adds to a node's number."""
+        return tuple(prod(self.radices[:dim]) for dim in range(len(self.axes)))
+
+    def coordinates(self, node: int) -> tuple[int, ...]:
+        """The coordinates of a node, x first."""
+        return tuple(node // stride % radix for stride, radix in zip(self.strides, self.radices, strict=True))
+
+    def name_of(self, node: int) -> str:
+        """The coordinates of a node, in brackets."""
+        return str(node) if len(self.axes) == 1 else "(" + ",".join(map(str, self.coordinates(node))) + ")"
+
+    def channel(self, node: int, dim: int, link: int) -> int:
+        """The channel from `node` along a link of axis `dim`."""
+        return int(self._first_of_dim[dim][node]) + link - self._first_link[dim][self.coordinates(node)[dim]]
+
+    @property
+    def _first_link(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(_first_links(along) for along in self.axes)
+
+    @property
+    def _first_of_dim(self) -> list[npt.NDArray[np.int64]]:
+        firsts = [self.first_channel[:-1]]
+        for dim in range(len(self.axes) - 1):
+            firsts.append(firsts[-1] + self._degree(dim))
+        return firsts
+
+    def _degree(self, dim: int) -> npt.NDArray[np.int64]:
+        counts = np.diff([*_first_links(self.axes[dim]), len(self.axes[dim].links)])
+        return counts[np.arange(self.nodes) // self.strides[dim] % self.radices[dim]]
+
+
+@cache
+def _first_links(along: Axis) -> tuple[int, ...]:
+    tails = [tail for tail, _ in along.links]
+    return (
+        tuple(sum(tail < x for tail in tails) for x in range(along.radix))
+        if along.radix < 512
+        else tuple(np.searchsorted(tails, np.arange(along.radix)).tolist())
+    )
+
+
+def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
+    radices = [along.radix for along in axes]
+    nodes = prod(radices)
+    channels = sum(nodes // along.radix * len(along.links) for along in axes)
+    numbers = np.arange(nodes)
+    tails, dims, links, heads = [], [], [], []
+    for dim, along in enumerate(axes):
+        stride = prod(radices[:dim])
+        at = numbers // stride % along.radix
+        ends = np.asarray(along.links, np.int64).reshape(-1, 2)
+        first = np.asarray([*_first_links(along), len(along.links)])
+        degree = first[at + 1] - first[at]
+        tail = np.repeat(numbers, degree)
+        link = np.arange(len(tail)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(first[at], degree)
+        tails.append(tail)
+        links.append(link)
+        dims.append(np.full(len(tail), dim))
+        heads.append(tail + (ends[link, 1] - ends[link, 0]) * stride if len(ends) else tail)
+    tail = np.concatenate(tails)
+    order = np.argsort(tail, kind="stable")
+    assert len(tail) == channels
+    return Cartesian(
+        spec=spec,
+        nodes=nodes,
+        tail=tail[order].astype(np.int32),
+        head=np.concatenate(heads)[order].astype(np.int32),
+        terminals=np.arange(nodes, dtype=np.int32),
+        capacity_load=capacity_load,
+        positions=_positions(radices),
+        generators=_generators(axes),
+        translations=_translations(axes),
+        axes=tuple(axes),
+        dim_of=np.concatenate(dims)[order].astype(np.int32),
+        link_of=np.concatenate(links)[order].astype(np.int32),
+    )
+
+
+def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
+    """Dimensions x and y span a tile; further ones set tiles side by side, right and up in turn."""
+    numbers = np.arange(prod(radices))
+    place = np.zeros((len(numbers), 2))
+    scale = [1.0, 1.0]
+    for dim, radix in enumerate(radices):
+        stride = prod(radices[:dim])
+        place[:, dim % 2] += numbers // stride % radix * scale[dim % 2]
+        scale[dim % 2] *= radix + 0.6
+    return place
+
+
+def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> IntArray:
+    """The node map that moves coordinate `dim` only."""
+    stride = prod(along.radix for along in axes[:dim])
+    numbers = np.arange(prod(along.radix for along in axes))
+    at = numbers // stride % axes[dim].radix
+    moved: IntArray = (numbers + (to[at] - at) * stride).astype(np.int32)
+    return moved
+
+
+def _translations(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
+    if any(along.kind == "line" and along.radix > 2 for along in axes):
+        return ()
+    return tuple(_moved(axes, dim, (np.arange(along.radix) + 1) % along.radix) for dim, along in enumerate(axes))
+
+
+def _generators(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
+    found = []
+    for dim, along in enumerate(axes):
+        at = np.arange(along.radix)
+        if along.kind != "line":
+            found.append(_moved(axes, dim, (at + 1) % along.radix))
+        if along.kind == "clique" and along.radix > 2:
+            swap = at.copy()
+            swap[:2] = [1, 0]
+            found.append(_moved(axes, dim, swap))
+        elif along.kind == "line" or along.radix > 2:
+            found.append(_moved(axes, dim, at[::-1].copy()))
+    grid = np.arange(prod(along.radix for along in axes)).reshape([along.radix for along in axes[::-1]])
+    for dim in range(len(axes) - 1):
+        if axes[dim] is axes[dim + 1]:
+            last = len(axes) - 1 - dim  # the grid counts dimensions from the slowest
+            found.append(grid.swapaxes(last, last - 1).ravel().astype(np.int32))
+    return tuple(found)
+
+
+def _text(radices: Sequence[int]) -> str:
+    return "x".join(map(str, radices))
+
+
+def _checked(name: str, radices: Sequence[int], kind: str) -> str:
+    spec = f"{name}:{_text(radices)}"
+    if not radices:
+        raise TopologyError(f"{name} needs its radices, for example {name}:8x8")
+    for radix in radices:
+        if not isinstance(radix, int):
+            raise TopologyError(f"{name}: radix {radix!r} is no whole number")
+        if radix < 2:
+            raise TopologyError(f"{spec}: radix {radix} is too small, every radix is at least 2")
+    nodes = prod(radices)
+    per_node = sum(radix - 1 for radix in radices) if kind == "clique" else 2 * len(radices)
+    require_network(nodes, nodes * per_node, spec)
+    return spec
+
+
+def _bisection_load(radices: Sequence[int]) -> Fraction:
+    """Largest load of uniform traffic on a mesh: k/4, or (k² - 1)/(4k) for odd k, k the longest side."""
+    k = max(radices)
+    return Fraction(k, 4) if k % 2 == 0 else Fraction(k * k - 1, 4 * k)
+
+
+@register_topology("mesh", example="mesh:8x8")
+def mesh(*radices: int) -> Cartesian:
+    """Mesh of any number of dimensions, radices may differ.
+
+    Parameters
+    ----------
+    *radices : int
+        Nodes per dimension, x first, each at least 2.
+
+    Returns
+    -------
+    Cartesian
+        Capacity (exact, as a load): k/4 for even k, (k² - 1)/(4k) for odd k, k the longest side (Dally and Towles).
+
+    Examples
+    --------
+    >>> mesh(8, 8)
+    <Topology mesh:8x8: 64 nodes, 224 channels, 64 terminals>
+    """
+    return _product(_checked("mesh", radices, "line"), [axis("line", k) for k in radices], _bisection_load(radices))
+
+
+@register_topology("torus", example="torus:9x9")
+def torus(*radices: int) -> Cartesian:
+    """Torus (k-ary n-cube, radices may differ) with two channels each way round every ring.
+
+    Parameters
+    ----------
+    *radices : int
+        Nodes per dimension, x first, each at least 2; radix 2 has two parallel channels between its nodes.
+
+    Returns
+    -------
+    Cartesian
+        Capacity (exact, as a load): half that of the mesh.
+
+    Examples
+    --------
+    >>> torus(9, 9).capacity_load
+    Fraction(10, 9)
+    """
+    return _product(
+        _checked("torus", radices, "ring"), [axis("ring", k) for k in radices], _bisection_load(radices) / 2
+    )
+
+
+@register_topology("line", example="line:9")
+def line(nodes: int) -> Cartesian:
+    """Linear array: a mesh of one dimension."""
+    return _product(_checked("line", [nodes], "line"), [axis("line", nodes)], _bisection_load([nodes]))
+
+
+@register_topology("ring", example="ring:16")
+def ring(nodes: int) -> Cartesian:
+    """Ring with channels both ways round: a torus of one dimension."""
+    return _product(_checked("ring", [nodes], "ring"), [axis("ring", nodes)], _bisection_load([nodes]) / 2)
+
+
+@register_topology("hypercube", example="hypercube:6")
+def hypercube(dimensions: int) -> Cartesian:
+    """Binary hypercube of 2^dimensions nodes; one channel each way between neighbours."""
+    if dimensions < 1:
+        raise TopologyError(f"hypercube:{dimensions}: at least 1 dimension is needed")
+    if dimensions > 30:
+        raise TopologyError(f"hypercube:{dimensions}: 2^{dimensions} nodes are too many")
+    _checked("hypercube", [2] * dimensions, "line")
+    return _product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2))
+
+
+@register_topology("hyperx", aliases=("flattened-butterfly",), example="hyperx:4x4")
+def hyperx(*radices: int) -> Cartesian:
+    """HyperX (flattened butterfly): all-to-all in each dimension."""
+    return _product(_checked("hyperx", radices, "clique"), [axis("clique", k) for k in radices], None)
+
+
+@register_topology("complete", aliases=("clique",), example="complete:8")
+def complete(nodes: int) -> Cartesian:
+    """Complete graph: a channel from every node to every other."""
+    return _product(_checked("complete", [nodes], "clique"), [axis("clique", nodes)], None)

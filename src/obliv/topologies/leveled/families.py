@@ -1,0 +1,275 @@
+"""Leveled networks whose edges are formulas: butterflies, meshes, arrays and hypercubes.
+
+Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import TopologyError
+from obliv.specs.registry import register_topology
+from obliv.topologies.leveled.base import Leveled, by_formula
+
+__all__ = ["array", "butterfly", "equal_levels", "in_blocks", "leveled_hypercube", "leveled_mesh", "row_count"]
+
+Array = npt.NDArray[Any]
+
+_CLASS = "packets that go the other ways are classes of their own, routed one after another"
+
+
+@register_topology("butterfly", example="butterfly:5")
+def butterfly(k: int) -> Leveled:
+    """Butterfly of 2^k inputs and k levels of edges; one path joins an input and an output.
+
+    Parameters
+    ----------
+    k : int
+        Levels of edges, at least 1.
+
+    Returns
+    -------
+    Leveled
+        Edge (level·2^k + row)·2 + b leads to the same row where b = 0, to the one that differs in bit `level` where
+        b = 1.
+
+    References
+    ----------
+    F. T. Leighton, Introduction to parallel algorithms and architectures, 1992, section 3.2.
+
+    Examples
+    --------
+    >>> butterfly(5)
+    <Leveled butterfly:5: levels 0 to 5, 192 nodes, 320 edges>
+    >>> low, high = butterfly(3).edge_ends
+    >>> int(low[17]), int(high[17])  # row 0 of level 1, bit 1 flipped
+    (8, 18)
+    """
+    spec = f"butterfly:{k}"
+    rows = row_count(spec, 2, k)
+    return by_formula(
+        spec,
+        "butterfly",
+        (k,),
+        (k + 1) * rows,
+        2 * k * rows,
+        k,
+        partial(_butterfly, k),
+        partial(equal_levels, k, rows),
+        partial(in_blocks, 2 * rows),
+    )
+
+
+@register_topology("leveled-mesh", example="leveled-mesh:16x16")
+def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
+    """Mesh of n × m nodes whose packets only go down and to the right, or in another orientation.
+
+    Parameters
+    ----------
+    *radices : int
+        Rows n and columns m.
+    orientation : str
+        Which way rows and columns are gone through: ``++`` (default), ``+-``, ``-+`` or ``--``.
+
+    Returns
+    -------
+    Leveled
+        Node x·m + y in row x and column y is on level x + y, for other orientations n - 1 - x or m - 1 - y in the
+        place of x or y. The edge between rows x and x + 1 of column y is x·m + y, the one between columns y and y + 1
+        of row x is (n - 1)·m + x·(m - 1) + y, whatever the orientation.
+
+    Examples
+    --------
+    >>> leveled_mesh(3, 4)
+    <Leveled leveled-mesh:3x4: levels 0 to 5, 12 nodes, 17 edges>
+    >>> leveled_mesh(2, 2, orientation="+-").node_level.tolist()
+    [1, 0, 2, 1]
+    """
+    spec = f"leveled-mesh:{'x'.join(map(str, radices))}" + (
+        "" if orientation == "++" else f",orientation={orientation}"
+    )
+    if len(radices) != 2:
+        raise TopologyError(f"{spec}: needs two numbers, rows x columns, as in leveled-mesh:16x16")
+    n, m = radices
+    if min(n, m) < 1 or n * m < 2:
+        raise TopologyError(f"{spec}: needs at least one row and one column, and two nodes")
+    if orientation not in ("++", "+-", "-+", "--"):
+        raise TopologyError(f"{spec}: the orientation must be ++, +-, -+ or --")
+    down, right = (sign == "+" for sign in orientation)
+    return by_formula(
+        spec,
+        "leveled-mesh",
+        (n, m, 1 if down else -1, 1 if right else -1),
+        n * m,
+        (n - 1) * m + n * (m - 1),
+        n + m - 2,
+        partial(_mesh, n, m, down, right),
+        partial(_mesh_levels, n, m, down, right),
+        partial(_mesh_rises, n, m, down, right),
+        remark=f"every edge is a link of its own; {_CLASS}",
+    )
+
+
+@register_topology("array", example="array:64")
+def array(n: int, orientation: str = "+") -> Leveled:
+    """Linear array of `n` nodes whose packets only go to the right (orientation + ) or to the left.
+
+    Parameters
+    ----------
+    n : int
+        Nodes, at least 2.
+    orientation : str
+        ``+`` (default) or ``-``.
+
+    Returns
+    -------
+    Leveled
+        Node i is on level i, or n - 1 - i; edge i joins the nodes i and i + 1.
+
+    Examples
+    --------
+    >>> array(64)
+    <Leveled array:64: levels 0 to 63, 64 nodes, 63 edges>
+    """
+    spec = f"array:{n}" + ("" if orientation == "+" else f",orientation={orientation}")
+    if n < 2:
+        raise TopologyError(f"{spec}: needs at least two nodes")
+    if orientation not in ("+", "-"):
+        raise TopologyError(f"{spec}: the orientation must be + or -")
+    right = orientation == "+"
+    return by_formula(
+        spec,
+        "array",
+        (n, 1 if right else -1),
+        n,
+        n - 1,
+        n - 1,
+        partial(_array, right),
+        partial(_array_levels, n, right),
+        partial(_array_rises, n, right),
+        remark=f"every edge is a link of its own; {_CLASS}",
+    )
+
+
+@register_topology("leveled-hypercube", example="leveled-hypercube:6")
+def leveled_hypercube(k: int) -> Leveled:
+    """Hypercube of 2^k nodes whose packets only set bits; a node's level is how many of its bits are set.
+
+    Parameters
+    ----------
+    k : int
+        Dimensions, at least 1.
+
+    Returns
+    -------
+    Leveled
+        Edge b·2^(k-1) + r sets bit b; r is what the other bits make when bit b is taken out.
+
+    Examples
+    --------
+    >>> leveled_hypercube(6)
+    <Leveled leveled-hypercube:6: levels 0 to 6, 64 nodes, 192 edges>
+    """
+    spec = f"leveled-hypercube:{k}"
+    nodes = row_count(spec, 2, k)
+    return by_formula(
+        spec,
+        "leveled-hypercube",
+        (k,),
+        nodes,
+        k * nodes // 2,
+        k,
+        partial(_hypercube, k),
+        partial(_hypercube_levels, k),
+        partial(_hypercube_rises, k),
+        remark="every edge is a link of its own; packets that also clear bits are left out",
+    )
+
+
+def row_count(spec: str, base: int, digits: int) -> int:
+    """How many rows there are, if they can be numbered."""
+    if digits < 1:
+        raise TopologyError(f"{spec}: needs at least one level of edges")
+    if digits * (base.bit_length() - 1) >= 31:
+        raise TopologyError(
+            f"{spec}: {base}^{digits} rows are too many; fewer than 2^31 nodes and edges can be numbered"
+        )
+    return int(base**digits)
+
+
+def equal_levels(depth: int, rows: int) -> Array:
+    """The level of every node where all levels are alike."""
+    return np.repeat(np.arange(depth + 1, dtype=np.int32), rows)
+
+
+def in_blocks(size: int, edge: Array) -> Array:
+    """The level at which edges begin where so many begin at each."""
+    return edge // size
+
+
+def _butterfly(k: int, edge: Array) -> tuple[Array, Array]:
+    rows = 1 << k
+    low = edge >> 1
+    level = low >> k
+    return low, (low ^ ((edge & 1) << level)) + rows
+
+
+def _mesh(n: int, m: int, down: bool, right: bool, edge: Array) -> tuple[Array, Array]:
+    vertical = edge < (n - 1) * m
+    rest = edge - (n - 1) * m
+    wide = max(m - 1, 1)
+    first = np.where(vertical, edge, rest // wide * m + rest % wide).astype(edge.dtype)
+    second = first + np.where(vertical, m, 1).astype(edge.dtype)
+    ahead = np.where(vertical, down, right)
+    return np.where(ahead, first, second), np.where(ahead, second, first)
+
+
+def _mesh_levels(n: int, m: int, down: bool, right: bool) -> Array:
+    x, y = np.arange(n, dtype=np.int32), np.arange(m, dtype=np.int32)
+    levels: Array = ((x if down else x[::-1])[:, None] + (y if right else y[::-1])).ravel()
+    return levels
+
+
+def _mesh_rises(n: int, m: int, down: bool, right: bool, edge: Array) -> Array:
+    low = _mesh(n, m, down, right, edge)[0]
+    x, y = low // m, low % m
+    rises: Array = (x if down else n - 1 - x) + (y if right else m - 1 - y)
+    return rises
+
+
+def _array(right: bool, edge: Array) -> tuple[Array, Array]:
+    return (edge, edge + 1) if right else (edge + 1, edge)
+
+
+def _array_levels(n: int, right: bool) -> Array:
+    levels = np.arange(n, dtype=np.int32)
+    return levels if right else levels[::-1]
+
+
+def _array_rises(n: int, right: bool, edge: Array) -> Array:
+    return edge if right else n - 2 - edge
+
+
+def _hypercube(k: int, edge: Array) -> tuple[Array, Array]:
+    half = 1 << (k - 1)
+    bit, rest = edge // half, edge % half
+    below = (1 << bit) - 1
+    low = (rest & ~below) << 1 | (rest & below)
+    return low, low | 1 << bit
+
+
+def _hypercube_levels(k: int) -> Array:
+    levels = np.zeros(1, np.int32)
+    for _ in range(k):
+        levels = np.concatenate([levels, levels + 1])
+    return levels
+
+
+def _hypercube_rises(k: int, edge: Array) -> Array:
+    low = _hypercube(k, edge)[0]
+    rises: Array = sum((low >> bit & 1 for bit in range(k)), np.zeros_like(low))
+    return rises

@@ -1,0 +1,117 @@
+"""Instances read from JSON, which may be damaged or hostile."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import inflated
+from obliv._util.text import shown
+from obliv.errors import InputError
+from obliv.specs.registry import TOPOLOGIES
+from obliv.topologies.leveled.base import Leveled, given
+
+__all__ = ["fields_of", "network_of", "numbers_of", "readable"]
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Turn whatever hostile JSON leads to into one InputError of one line."""
+    try:
+        yield
+        return
+    except KeyError as error:
+        what = f"{error.args[0]!r} is missing"
+    except (TypeError, AttributeError, IndexError, OverflowError, MemoryError, ValueError, zlib.error) as error:
+        what = " ".join(str(error).split())[:300]
+    raise InputError(f"no whole instance: {what}")
+
+
+def fields_of(made: Any) -> tuple[Any, ...]:
+    """Network, offsets, edges, kind of paths, seed and notes of an instance as JSON types, each checked by itself."""
+    if not isinstance(made, dict):
+        raise ValueError("it is no JSON object")
+    network = network_of(made)
+    start, edge = _paths(made)
+    about = made.get("made", {})
+    if not isinstance(about, dict):
+        raise ValueError("'made' is no JSON object")
+    seed, paths, notes = about.get("seed"), about.get("paths", "given"), made.get("notes", [])
+    if not (seed is None or isinstance(seed, int)) or not isinstance(paths, str):
+        raise ValueError("'made' says what the paths are and the seed, a whole number or null")
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise ValueError("'notes' is no list of texts")
+    return network, start, edge, paths, seed, tuple(notes)
+
+
+def numbers_of(made: dict[str, Any], name: str) -> Any:
+    """A field that is an array of whole numbers, None where there is none."""
+    return _numbers(made[name], name) if name in made else None
+
+
+def _paths(made: dict[str, Any]) -> tuple[Any, Any]:
+    paths = made["paths"]
+    if "path_starts" in made:
+        return _numbers(made["path_starts"], "path_starts", 2**62).astype(np.int64), _numbers(paths, "paths")
+    if not isinstance(paths, list) or not all(isinstance(path, list) for path in paths):
+        raise ValueError("'paths' is no list of lists of edges")
+    start = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
+    return start, _numbers([edge for path in paths for edge in path], "paths")
+
+
+def network_of(made: dict[str, Any]) -> Leveled:
+    """The network of an instance as JSON types; ValueError, KeyError and the like where it is none."""
+    level = _numbers(made["levels"], "levels")
+    ends = _numbers(made["edges"], "edges", rows=2)
+    spec, labels = made.get("topology", "given"), made.get("labels", [])
+    if not isinstance(spec, str) or len(spec) > 1000:
+        raise ValueError("'topology' is no text")
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise ValueError("'labels' is no list of texts")
+    if len(labels) not in (0, len(level)):
+        raise ValueError(f"{len(labels)} labels are given for {len(level)} nodes")
+    if len(level) < 1 or len(np.unique(level)) != int(level.max()) + 1:
+        raise ValueError("'levels' must go from 0 up without a gap, one number for every node")
+    try:
+        entry, positional, named = TOPOLOGIES.parse(spec)
+        made_here = entry.make.__module__.startswith("obliv.topologies.leveled.")  # reads no file
+        known: Leveled | None = entry.make(*positional, **named) if made_here else None
+    except InputError:
+        known, made_here = None, False
+    if known is not None and (known.nodes, known.edges) == (len(level), len(ends)):
+        low, high = known.edge_ends
+        if all(map(np.array_equal, (known.node_level, low, high), (level, ends[:, 0], ends[:, 1]))):
+            return known
+    spec = f"{spec} as saved" if made_here else spec
+    return given(spec, ends[:, 0], ends[:, 1], level, labels=tuple(labels))
+
+
+def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
+    """An array of whole numbers from 0, packed or plain; int32 where they are below 2^31."""
+    array: Any
+    if isinstance(value, dict):
+        try:
+            array = inflated(value)
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            raise ValueError(f"{what!r} cannot be unpacked: {error}") from None
+    else:
+        if not isinstance(value, list):
+            raise ValueError(f"{what!r} is no list of whole numbers")
+        flat = [x for row in value if isinstance(row, list) for x in row] if rows else value
+        if rows and not all(isinstance(row, list) and len(row) == rows for row in value):
+            raise ValueError(f"{what!r} must be pairs [lower node, upper node]")
+        odd = next((x for x in flat if type(x) is not int), 0)
+        if type(odd) is not int:
+            raise ValueError(f"{what!r} holds {shown(repr(odd))} where a whole number belongs")
+        if flat and not 0 <= min(flat) <= max(flat) < below:
+            raise ValueError(f"{what!r} holds a number that is negative or too large")
+        array = np.array(flat, np.int64).reshape((-1, rows) if rows else -1)
+    if array.ndim != (2 if rows else 1) or (rows and array.shape[-1] != rows):
+        raise ValueError(f"{what!r} has the shape {list(array.shape)}")
+    if array.size and not 0 <= array.min() <= array.max() < below:
+        raise ValueError(f"{what!r} holds a number that is negative or too large")
+    return array.astype(np.int32) if below <= 2**31 else array

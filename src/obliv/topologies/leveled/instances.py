@@ -1,0 +1,234 @@
+"""An instance of packet routing: a leveled network and one path along it for every packet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv._util.codec import pack, read_json, write_json
+from obliv._util.memory import require_memory
+from obliv.errors import FileError, InputError
+from obliv.kernels import run
+from obliv.topologies.leveled._kernels import count, first_break, prefixes, repeated
+from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.instance_json import fields_of, numbers_of, readable
+
+__all__ = ["Instance"]
+
+Array = npt.NDArray[Any]
+
+_FEW = 64  # edges that are looked up by halving rather than in an array over all edges
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Instance:
+    """A leveled network and the preselected path of every packet, lowest level first.
+
+    Parameters
+    ----------
+    network : Leveled
+    start : int64 array, shape (packets + 1,)
+        Packet p has the path ``edge[start[p] : start[p + 1]]``, of one edge at least.
+    edge : int32 array
+        Numbers of edges.
+    paths : str
+        What the paths are, such as "random" or a file's name.
+    seed : int, optional
+        What they were drawn with.
+    notes : tuple of str
+        What the user should know: packets that stay where they are, pairs that no path joins.
+
+    Raises
+    ------
+    InputError
+        Naming the packet whose path is empty, leaves the network or is broken.
+    """
+
+    network: Leveled
+    start: Array
+    edge: Array
+    paths: str = "given"
+    seed: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        start, edge = self.start, self.edge
+        if len(start) < 1 or start[0] != 0 or start[-1] != len(edge) or (np.diff(start) < 0).any():
+            raise InputError("the paths do not begin and end where they should")
+        empty = np.flatnonzero(np.diff(start) == 0)
+        if len(empty):
+            raise InputError(f"packet {empty[0]} has a path of no edge; leave it out, it is there already")
+        if len(edge) and (edge.min() < 0 or edge.max() >= self.network.edges):
+            at = int(np.argmax((edge < 0) | (edge >= self.network.edges)))
+            packet = int(np.searchsorted(start, at, side="right")) - 1
+            raise InputError(f"packet {packet} takes edge {edge[at]}, the edges are 0 to {self.network.edges - 1}")
+
+    def require_paths(self) -> None:
+        """Refuse paths that are broken; paths by formula are known to hold together.
+
+        Raises
+        ------
+        InputError
+            Naming the packet and the edges.
+        """
+        low, high = self.network.edge_ends
+        at = int(run(first_break, len(self.edge), self.start, self.edge, low, high))
+        if at >= 0:
+            packet = int(np.searchsorted(self.start, at, side="right")) - 1
+            one, two = int(self.edge[at]), int(self.edge[at + 1])
+            raise InputError(
+                f"the path of packet {packet} is broken: edge {one} ends at node {high[one]} and edge {two} begins at "
+                f"node {low[two]}; list its edges from the lowest level up"
+            )
+
+    @property
+    def packets(self) -> int:
+        """How many packets there are, N."""
+        return len(self.start) - 1
+
+    @cached_property
+    def length(self) -> Array:
+        """The edges of every path."""
+        return np.diff(self.start)
+
+    @cached_property
+    def source(self) -> Array:
+        """The node where every packet begins."""
+        return self.network.ends_of(self.edge[self.start[:-1]])[0]
+
+    @cached_property
+    def destination(self) -> Array:
+        """The node where every packet ends."""
+        return self.network.ends_of(self.edge[self.start[1:] - 1])[1]
+
+    @cached_property
+    def level(self) -> Array:
+        """The level where every packet begins."""
+        return np.asarray(self.network.edge_level(self.edge[self.start[:-1]]), np.int64)
+
+    @cached_property
+    def dilation(self) -> int:
+        """The longest path, D."""
+        return int(self.length.max(initial=0))
+
+    @cached_property
+    def users(self) -> Array:
+        """How many paths every edge has; int32, shape (edges,)."""
+        require_memory(4.0 * self.network.edges, f"counting the paths of {self.network.edges} edges")
+        users = np.zeros(self.network.edges, np.int32)
+        run(count, len(self.edge), self.edge, users)
+        return users
+
+    @cached_property
+    def congestion(self) -> int:
+        """The most paths over one edge, C."""
+        return int(self.users.max(initial=0))
+
+    @cached_property
+    def one_source(self) -> bool:
+        """Whether every node is the source of at most one packet."""
+        return not run(repeated, self.packets, self.source, np.zeros(self.network.nodes, np.int8))
+
+    @cached_property
+    def lower_bound(self) -> int:
+        """What no schedule can beat: D, and for an edge its users and the fewest edges before and after it.
+
+        Notes
+        -----
+        Of the users of an edge one crosses it last, not before the fewest edges that any of them has to come and as
+        many steps as there are others; then it has the fewest edges after it still to go.
+        """
+        best, users = self.dilation, self.congestion
+        while users > 1:  # an edge with c users comes to c + D - 1 at most
+            best = max(best, self._bound_over(users))
+            needed = max(best - self.dilation + 2, 2)
+            if needed >= users:
+                break
+            users = needed
+        return best
+
+    def _bound_over(self, users: int) -> int:
+        """The bound over all edges with so many users or more."""
+        edges = np.flatnonzero(self.users >= users)
+        slot = np.zeros(self.network.edges if len(edges) > _FEW else 0, np.int32)
+        if len(slot):
+            slot[edges] = np.arange(len(edges), dtype=np.int32)
+        least = np.full((2, len(edges)), self.dilation, np.int64)
+        work = 3 * len(self.edge)
+        run(prefixes, work, self.start, self.edge, self.users, users, edges, slot, least[0], least[1])
+        return int((self.users[edges] + least.sum(axis=0)).max(initial=0))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Instance of {self.packets} packets on {self.network.spec}, {self.paths} paths: "
+            f"congestion {self.congestion}, dilation {self.dilation}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The instance as JSON types."""
+        small = len(self.edge) <= 100_000
+        bounds = self.start.tolist()
+        made: dict[str, Any] = {
+            "topology": self.network.spec,
+            "levels": pack(self.network.node_level),
+            "edges": pack(np.stack(self.network.edge_ends, axis=1)),
+            "paths": [self.edge[a:b].tolist() for a, b in pairwise(bounds)] if small else pack(self.edge),
+            "sources": pack(self.source),
+            "destinations": pack(self.destination),
+            "made": {"paths": self.paths, "seed": self.seed},
+            "notes": list(self.notes),
+        }
+        if not small:
+            made["path_starts"] = pack(self.start)
+        if self.network.labels:
+            made["labels"] = list(self.network.labels)
+        return made
+
+    @classmethod
+    def from_dict(cls, made: Any) -> Instance:
+        """The inverse of :meth:`to_dict`, with all of it checked.
+
+        Returns
+        -------
+        Instance
+            On the network that the spec names where levels and edges are as it says, else on the saved levels and
+            edges alone.
+
+        Raises
+        ------
+        InputError
+            If something is missing, is no list of whole numbers or contradicts the rest.
+        """
+        with readable():
+            instance = cls(*fields_of(made))
+            instance.require_paths()
+            for name, nodes in (("sources", instance.source), ("destinations", instance.destination)):
+                saved = numbers_of(made, name)
+                if saved is not None and not np.array_equal(saved, nodes):
+                    raise ValueError(f"{name!r} are not where the paths begin and end")
+        return instance
+
+    def save(self, path: str | Path) -> None:
+        """Write the instance as JSON; compressed where the name ends in ``.gz``."""
+        write_json({"kind": "instance", **self.to_dict()}, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Instance:
+        """The instance in a file that :meth:`save` wrote, or in a saved schedule.
+
+        Raises
+        ------
+        FileError
+            If the file holds no whole instance.
+        """
+        made = read_json(path)
+        try:
+            return cls.from_dict(made.get("instance", made))
+        except InputError as error:
+            raise FileError(str(error), path) from None

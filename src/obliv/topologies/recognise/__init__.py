@@ -1,0 +1,1 @@
+"""Known shapes recognised in plain links: grids and fat trees."""

@@ -1,0 +1,164 @@
+"""Meshes, tori and HyperX recognised in the links of a network, whole or with some parts missing.
+
+Two links that face each other in a square of four are parallel.  In a product of lines, rings and complete graphs the
+parallel links join two neighbouring slices; those that cross in some square run along different dimensions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.topologies.cartesian import Cartesian, hyperx, mesh, torus
+from obliv.topologies.recognise.slices import Slices, slices_of
+
+__all__ = ["Grid", "grid_of"]
+
+Array = npt.NDArray[Any]
+Pair = tuple[int, int]
+
+_MOST, _DEGREE = 2000, 40  # nodes, and links at one of them; finding squares takes time
+_LEAST = 0.75  # so much of the grid must be there, and so many of the links along it
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid, and the number in it of every node, -1 for those without a place."""
+
+    shape: Cartesian
+    number: Array
+
+
+def grid_of(nodes: int, pairs: Array) -> Grid | None:
+    """The grid of at least two dimensions that a network is, or nearly is; None for others.
+
+    Parameters
+    ----------
+    nodes : int
+    pairs : int array, shape (links, 2)
+        The ends of every link, in any order; repeated ones count once.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> torus = obliv.torus(9, 9)
+    >>> grid_of(81, np.column_stack([torus.tail, torus.head])).shape.spec
+    'torus:9x9'
+    """
+    links = sorted({(min(a, b), max(a, b)) for a, b in pairs.tolist() if a != b})
+    beside: list[set[int]] = [set() for _ in range(nodes)]
+    for a, b in links:
+        beside[a].add(b)
+        beside[b].add(a)
+    if not 4 <= nodes <= _MOST or max(map(len, beside)) > _DEGREE:
+        return None
+    families, crossings = _parallel(links, beside)
+    dimensions = _dimensions(families, crossings)
+    if len(dimensions) < 2:
+        return None
+    found = []
+    for own in dimensions:
+        across = [link for other in dimensions if other is not own for family in other for link in families[family]]
+        along = [link for family in own for link in families[family]]
+        made = slices_of(nodes, across, along)
+        if made is None:
+            return None
+        found.append(made)
+    return _checked(_paired(sorted(found, key=lambda each: each.first_step)), beside)
+
+
+def _parallel(links: Sequence[Pair], beside: Sequence[set[int]]) -> tuple[dict[int, list[Pair]], set[Pair]]:
+    """Families of parallel links, and which of them cross."""
+    number = {link: k for k, link in enumerate(links)}
+    root = list(range(len(links)))
+
+    def link(a: int, b: int) -> int:
+        return number[min(a, b), max(a, b)]
+
+    def top(k: int) -> int:
+        while root[k] != k:
+            root[k] = k = root[root[k]]
+        return k
+
+    crossed = []
+    for v, near in enumerate(beside):
+        for u, w in combinations(sorted(near), 2):
+            if w in beside[u]:
+                continue
+            corners = beside[u] & beside[w] - {v}
+            if len(corners) != 1 or corners & near:  # in a product two nodes aslant of each other are in one square
+                continue
+            (z,) = corners
+            root[top(link(v, u))] = top(link(w, z))
+            root[top(link(v, w))] = top(link(u, z))
+            crossed.append((link(v, u), link(v, w)))
+    families: dict[int, list[Pair]] = {}
+    for k, each in enumerate(links):
+        families.setdefault(top(k), []).append(each)
+    families = {k: held for k, held in families.items() if len(held) > 1}
+    return families, {(top(a), top(b)) for a, b in crossed} | {(top(b), top(a)) for a, b in crossed}
+
+
+def _dimensions(families: dict[int, list[Pair]], crossings: set[Pair]) -> list[list[int]]:
+    """Families by dimension: each joins those that it crosses least, since a link that lacks may hide a crossing."""
+    found: list[list[int]] = []
+    for family in sorted(families, key=lambda k: (-len(families[k]), families[k][0])):
+        if (family, family) in crossings:
+            return []
+        shares = [sum((family, each) in crossings for each in group) / len(group) for group in found]
+        if shares and min(shares) < 0.5:
+            found[int(np.argmin(shares))].append(family)
+        else:
+            found.append([family])
+    return found
+
+
+def _paired(found: list[Slices]) -> list[Slices]:
+    """Two dimensions of radix 2 are one ring of 4: with more than two dimensions that is easier to read."""
+    twos = [each for each in found if each.radix == 2]
+    if len(found) < 3:
+        return found
+    for one, two in zip(twos[::2], twos[1::2], strict=False):
+        both = np.where((one.at < 0) | (two.at < 0), -1, 2 * two.at + (one.at ^ two.at))
+        found[found.index(one)] = Slices("ring", 4, both, one.first_step)
+        found.remove(two)
+    return found
+
+
+def _checked(found: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None:
+    """The grid with these dimensions, if most of it is there, each place once, and most links are its own."""
+    at = np.column_stack([each.at for each in found])
+    radices = [each.radix for each in found]
+    placed = (at >= 0).all(axis=1)
+    number = np.where(placed, at @ np.cumprod([1, *radices[:-1]]), -1)
+    places = int(np.prod(radices))
+    held = number[placed]
+    if len(np.unique(held)) < len(held) or len(held) < _LEAST * max(places, len(beside)):
+        return None
+    kinds = {each.kind for each in found if each.radix > 2}
+    if "clique" in kinds and any(each.kind != "clique" and each.radix > 3 for each in found):
+        return None  # three in a ring are a clique too
+    shape = (hyperx if "clique" in kinds else torus if "ring" in kinds else mesh)(*radices)
+    _fill(shape, number, beside)
+    known = set(zip(shape.tail.tolist(), shape.head.tolist(), strict=True))
+    links = [(int(number[v]), int(number[u])) for v, near in enumerate(beside) for u in near]
+    return Grid(shape, number) if sum(each in known for each in links) >= _LEAST * len(links) else None
+
+
+def _fill(shape: Cartesian, number: Array, beside: Sequence[set[int]]) -> None:
+    """Give nodes that lost too many links for squares the free place that is next to most of their neighbours."""
+    taken = set(number.tolist())
+    for node in np.flatnonzero(number < 0).tolist():
+        votes: Counter[int] = Counter()
+        for at in (int(number[near]) for near in beside[node] if number[near] >= 0):
+            votes.update(shape.head[slice(*shape.first_channel[at : at + 2].tolist())].tolist())
+        free = [each for each, _ in votes.most_common() if each not in taken]
+        if free:
+            number[node] = free[0]
+            taken.add(free[0])

@@ -1,0 +1,110 @@
+"""Numbers for the switches of a fat tree whose levels and bundles are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.topologies.recognise.tree_levels import Layers, linked
+
+__all__ = ["numbered"]
+
+Array = npt.NDArray[Any]
+
+
+def numbered(found: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
+    """Children of levels 2 and up, parents of levels 1 and up, and every switch's number on its level.
+
+    As :class:`obliv.topologies.trees.Tree` numbers them: (A, B), with A for the sub-tree below and B for the ports that
+    lead up to it. Switches that bundles link within the levels up to l are of one sub-tree of height l; those linked
+    within the levels from l on have the same first l digits of B. What has lost too many cables to be linked takes a
+    place that is left. None where there is no tree.
+
+    Returns
+    -------
+    children, parents : tuple of int
+        One shorter than the levels.
+    number : int array
+        -1 for what has no place.
+    """
+    top, level = found.levels, found.level
+    below = [np.arange(len(level)), *(linked(found, height, below=True) for height in range(1, top + 1))]
+    above = [below[0], *(linked(found, height, below=False) for height in range(1, top + 1))]
+    placed = np.flatnonzero(level > 0)
+    whole = np.bincount(below[top][placed]).argmax()
+    if 2 * (below[top][placed] == whole).sum() < len(placed):
+        return None
+    leaves, roots = (np.flatnonzero((level == height) & (below[top] == whole)) for height in (1, top))
+    if not len(leaves) or not len(roots):
+        return None
+    subs, children = _digits(below, range(top, 0, -1), leaves)
+    ways, parents = _digits(above, range(1, top + 1), roots)
+    children = children[::-1]
+    number = np.full(len(level), -1)
+    for height in range(1, top + 1):
+        width = prod(parents[: height - 1])
+        mine = np.flatnonzero(level == height)
+        a, b = subs[height][mine], ways[height][mine]
+        known = (a >= 0) & (b >= 0)
+        spot, first = np.unique((a * width + b)[known], return_index=True)
+        number[mine[known][first]] = spot  # of two in one place the first keeps it
+        _fill(number, mine, height, (subs, ways), (children, parents))
+    return children, parents, number
+
+
+def _digits(label: list[Array], heights: range, ends: Array) -> tuple[list[Array], tuple[int, ...]]:
+    """Numbers of linked parts, digit by digit from the whole on, and how many parts the parts of each height have.
+
+    Only parts that hold some of `ends` count: leaves, or roots. What exceeds the usual number of parts gets none.
+    """
+    number = [np.full(len(label[0]), -1) for _ in label]
+    sizes = []
+    outer = None
+    for height in heights:
+        here = label[height]
+        parts, first, inside = np.unique(here[ends], return_index=True, return_inverse=True)
+        size = np.bincount(inside)
+        if outer is None:
+            value = np.zeros(len(parts), np.int64)
+        else:
+            of_part = number[outer][ends[first]]
+            small = 2 * size < np.median(size)
+            order = np.lexsort((ends[first], small, of_part))
+            starts = np.flatnonzero(np.r_[True, np.diff(of_part[order]) != 0])
+            lengths = np.diff(np.r_[starts, len(order)])
+            real = lengths[of_part[order][starts] >= 0]
+            base = int(np.sort(real)[len(real) // 2])
+            sizes.append(base)
+            digit = np.empty(len(parts), np.int64)
+            digit[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+            value = np.where((of_part >= 0) & (digit < base), of_part * base + digit, -1)
+        lookup = np.full(int(here.max()) + 1, -1)
+        lookup[parts] = value
+        number[height] = lookup[here]
+        outer = height
+    return number, tuple(sizes)
+
+
+def _fill(number: Array, mine: Array, height: int, known: Any, sizes: Any) -> None:
+    """Give switches without a place one of those left that agrees with what is known of them."""
+    (subs, ways), (children, parents) = known, sizes
+    top, width = len(parents) + 1, prod(parents[: height - 1])
+    lacking = mine[number[mine] < 0]
+    taken = set(number[mine[number[mine] >= 0]].tolist())
+    left: dict[tuple[int, ...], Iterator[int]] = {}  # the places that were not looked at yet
+    for v in lacking.tolist():
+        outer = next((h for h in range(height, top + 1) if subs[h][v] >= 0), top)
+        inner = next((h for h in range(height, 0, -1) if ways[h][v] >= 0), 1)
+        a, b = max(0, int(subs[outer][v])), max(0, int(ways[inner][v]))
+        if (outer, a, inner, b) not in left:
+            many, more = prod(children[height - 1 : outer - 1]), prod(parents[inner - 1 : height - 1])
+            block = product(range(a * many, (a + 1) * many), range(b * more, (b + 1) * more))
+            left[outer, a, inner, b] = (sub * width + way for sub, way in block)
+        spot = next((place for place in left[outer, a, inner, b] if place not in taken), -1)
+        number[v] = spot
+        taken.add(spot)

@@ -1,0 +1,303 @@
+"""Fat trees: hosts below levels of switches, with several parents for every node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import TopologyError
+from obliv.specs.registry import register_topology
+from obliv.topologies.base import IntArray, Topology, require_network
+
+__all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree(Topology):
+    """An extended generalized fat tree; a path in it is a whole number.
+
+    Level 0 holds the hosts, level `levels` the roots.  A node of level l has ``children[l - 1]`` children and
+    ``parents[l]`` parents.  It is numbered (A, B): A tells the sub-tree of height l, out of N / `below[l]`, and B the
+    ports that lead up to it, out of ``width[l]``.
+
+    A shortest path from s to d climbs to the lowest level L where both are in one sub-tree and comes down; its number
+    U < ``width[L]`` has the ports on the way up as digits, the first one as the most significant.  At height h < L it
+    takes the up link number ``(s // below[h]) * width[h + 1] + U // (width[L] // width[h + 1])`` and the down link of
+    the same number made with d.
+
+    Parameters
+    ----------
+    children, parents : tuple of int
+        Of the nodes of levels 1 to `levels`, and of those of levels 0 to `levels` - 1.
+    """
+
+    children: tuple[int, ...] = ()
+    parents: tuple[int, ...] = ()
+
+    @property
+    def levels(self) -> int:
+        """How many levels of switches there are."""
+        return len(self.children)
+
+    @property
+    def half(self) -> int | None:
+        """Half the ports of a switch, m/2, where the tree is FT(m, n), however it is called; None elsewhere."""
+        k, more = self.children[0], self.levels - 1
+        fits = k > 1 and more > 0 and (self.children, self.parents) == ((k,) * more + (2 * k,), (1,) + (k,) * more)
+        return k if fits else None
+
+    @cached_property
+    def below(self) -> tuple[int, ...]:
+        """How many hosts a sub-tree of each height 0 .. levels has."""
+        return tuple(prod(self.children[:height]) for height in range(self.levels + 1))
+
+    @cached_property
+    def width(self) -> tuple[int, ...]:
+        """How many nodes of the top level a sub-tree of each height has: the paths that lead up to them."""
+        return tuple(prod(self.parents[:height]) for height in range(self.levels + 1))
+
+    @cached_property
+    def first_node(self) -> tuple[int, ...]:
+        """The first node of each level, and the number of nodes."""
+        sizes = [self.below[-1] // self.below[level] * self.width[level] for level in range(self.levels + 1)]
+        return (0, *np.cumsum(sizes).tolist())
+
+    def level_of(self, node: int) -> int:
+        """The level of a node, 0 for a host."""
+        return int(np.searchsorted(self.first_node, node, side="right")) - 1
+
+    def turn(self, source: Array | int, destination: Array | int) -> Array:
+        """The level at which shortest paths turn, 0 from a host to itself; broadcasts."""
+        level = np.zeros(np.broadcast(source, destination).shape, np.int64)
+        for below in self.below[:-1]:
+            level += np.not_equal(np.floor_divide(source, below), np.floor_divide(destination, below))
+        return level
+
+    def up_channel(self, height: int, number: Array | int) -> Array:
+        """The channel of an up link, by its height (that of its lower end) and its number; broadcasts."""
+        above = self.width[height + 1]
+        node, port = np.divmod(number, self.parents[height])
+        sub, at = np.divmod(node, above // self.parents[height])
+        tail = self.first_node[height] + sub * self.width[height] + at
+        children = self.children[height - 1] if height else 0
+        return np.asarray(self.first_channel[tail] + children + port)
+
+    def down_channel(self, height: int, number: Array | int) -> Array:
+        """The channel of a down link, by its height (that of its lower end) and its number; broadcasts."""
+        sub, at = np.divmod(number, self.width[height + 1])
+        above, child = np.divmod(sub, self.children[height])
+        tail = self.first_node[height + 1] + above * self.width[height + 1] + at
+        return np.asarray(self.first_channel[tail] + child)
+
+    def links(self, height: int) -> int:
+        """How many up links, and as many down links, there are at a height."""
+        return self.below[-1] // self.below[height] * self.width[height + 1]
+
+    def digits(self, host: int) -> tuple[int, ...]:
+        """A host's place in its sub-trees, from the roots down."""
+        return tuple(host // self.below[level - 1] % self.children[level - 1] for level in range(self.levels, 0, -1))
+
+    def name_of(self, node: int) -> str:
+        """``(p0,p1,p2)`` for a host, ``((i0,i1),level)`` for a switch, with the roots as level 0."""
+        level = self.level_of(node)
+        if level == 0:
+            return f"({','.join(map(str, self.digits(node)))})"
+        sub, at = divmod(node - self.first_node[level], self.width[level])
+        above = range(self.levels - 1, level - 1, -1)
+        place = [sub // (self.below[j] // self.below[level]) % self.children[j] for j in above]
+        ports = [at // (self.width[level] // self.width[j + 1]) % self.parents[j] for j in range(level)]
+        if self.parents[0] == 1:  # hosts have nothing to choose
+            ports = ports[1:]
+        return f"(({','.join(map(str, [*place, *ports]))}),{self.levels - level})"
+
+
+def xgft(children: Any, parents: Any) -> Tree:
+    """Extended generalized fat tree XGFT(h; m1, ..., mh; w1, ..., wh).
+
+    Parameters
+    ----------
+    children : sequence of int
+        m1, ..., mh: children of the nodes of levels 1 to h.
+    parents : sequence of int
+        w1, ..., wh: parents of the nodes of levels 0 to h - 1.
+
+    Returns
+    -------
+    Tree
+        Hosts come first and are the terminals, then the switches level by level; a node's channels lead first to its
+        children, then to its parents.
+
+    References
+    ----------
+    S. R. Öhring, M. Ibel, S. K. Das, M. J. Kumar, "On generalized fat trees", IPPS 1995.
+
+    Examples
+    --------
+    >>> xgft([4, 4, 8], [1, 2, 4])
+    <Topology xgft:3;4,4,8;1,2,4: 184 nodes, 512 channels, 128 terminals>
+    """
+    children, parents = tuple(children), tuple(parents)
+    shape = ";".join(",".join(map(str, each)) for each in ((len(children),), children, parents))
+    return _tree(f"xgft:{shape}", children, parents)
+
+
+@register_topology("xgft", example="xgft:3;4,4,8;1,2,4")
+def _xgft_of(*shape: str) -> Tree:
+    """Extended generalized fat tree: levels; children of each level; parents of each level."""
+    text = ",".join(str(each) for each in shape)
+    parts = [part.split(",") for part in text.split(";")]
+    if len(parts) != 3 or not all(word.strip().isdecimal() and len(word) < 10 for part in parts for word in part):
+        raise TopologyError(f"xgft:{text}: write LEVELS;CHILDREN,...;PARENTS,...  as in xgft:3;4,4,8;1,2,4")
+    levels, children, parents = ([int(word) for word in part] for part in parts)
+    if len(levels) != 1 or len(children) != levels[0] or len(parents) != levels[0]:
+        raise TopologyError(f"xgft:{text}: {levels[0]} levels need as many numbers of children, and of parents")
+    return xgft(children, parents)
+
+
+@register_topology("fattree", example="fattree:8,3")
+def fattree(m: int, n: int) -> Tree:
+    """Fat tree FT(m, n): the m-port n-tree.
+
+    Parameters
+    ----------
+    m : int
+        Ports of every switch; even, at least 4.
+    n : int
+        Levels of switches; at least 2.
+
+    Returns
+    -------
+    Tree
+        m (m/2)^(n-1) hosts and (2n - 1) (m/2)^(n-1) switches, named as by Yuan et al.
+
+    References
+    ----------
+    X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with uncertain
+    traffic demands", IEEE/ACM Transactions on Networking, 2009.
+
+    Examples
+    --------
+    >>> fattree(8, 3)
+    <Topology fattree:8,3: 208 nodes, 768 channels, 128 terminals>
+    """
+    spec = f"fattree:{m},{n}"
+    k = _half(spec, m)
+    if n < 2:
+        raise TopologyError(f"{spec}: {n} levels of switches: a fat tree has at least 2")
+    return _tree(spec, (k,) * (n - 1) + (m,), (1,) + (k,) * (n - 1), capacity_load=Fraction(1))
+
+
+@register_topology("eft2", example="eft2:8,6")
+def eft2(m: int, k: int) -> Tree:
+    """Two-level fat tree EFT2(m, k) of `k` leaf switches under m/2 roots; FT(m, 2) where k = m.
+
+    Examples
+    --------
+    >>> eft2(8, 6)
+    <Topology eft2:8,6: 34 nodes, 96 channels, 24 terminals>
+    """
+    spec = f"eft2:{m},{k}"
+    half = _half(spec, m)
+    if not 2 <= k <= m:
+        raise TopologyError(f"{spec}: {k} leaf switches: a root has ports for 2 to {m}")
+    return _tree(spec, (half, k), (1, half))
+
+
+@register_topology("sub-eft2", example="sub-eft2:8,6")
+def sub_eft2(m: int, k: int) -> Tree:
+    """SEFT2(m, k): EFT2(m, k) with one of its roots only.
+
+    Examples
+    --------
+    >>> sub_eft2(8, 6)
+    <Topology sub-eft2:8,6: 31 nodes, 60 channels, 24 terminals>
+    """
+    spec = f"sub-eft2:{m},{k}"
+    half = _half(spec, m)
+    if not 2 <= k <= m:
+        raise TopologyError(f"{spec}: {k} leaf switches: the root has ports for 2 to {m}")
+    return _tree(spec, (half, k), (1, 1))
+
+
+def _half(spec: str, m: int) -> int:
+    if m < 4 or m % 2:
+        raise TopologyError(f"{spec}: {m} ports: a switch has an even number of them, at least 4")
+    return m // 2
+
+
+def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], **more: Any) -> Tree:
+    if not children or len(children) != len(parents):
+        raise TopologyError(f"{spec}: it needs at least one level, and for each its children and its parents")
+    if min(children) < 1 or min(parents) < 1:
+        raise TopologyError(f"{spec}: every switch has a child, every node below the roots a parent")
+    levels = len(children)
+    below = [prod(children[:level]) for level in range(levels + 1)]
+    width = [prod(parents[:level]) for level in range(levels + 1)]
+    sizes = [below[-1] // below[level] * width[level] for level in range(levels + 1)]
+    degree = [(children[level - 1] if level else 0) + (*parents, 0)[level] for level in range(levels + 1)]
+    require_network(sum(sizes), sum(size * ports for size, ports in zip(sizes, degree, strict=True)), spec)
+    first = np.cumsum([0, *sizes])
+    heads = []
+    for level in range(levels + 1):
+        sub, at = np.divmod(np.arange(sizes[level])[:, None], width[level])
+        ends = []
+        if level:
+            child = sub * children[level - 1] + np.arange(children[level - 1])
+            ends.append(first[level - 1] + child * width[level - 1] + at // parents[level - 1])
+        if level < levels:
+            up = at * parents[level] + np.arange(parents[level])
+            ends.append(first[level + 1] + sub // children[level] * width[level + 1] + up)
+        heads.append(np.concatenate(ends, axis=1).ravel())
+    hosts = np.arange(sizes[0], dtype=np.int32)
+    return Tree(
+        spec=spec,
+        nodes=int(first[-1]),
+        tail=np.repeat(np.arange(first[-1]), np.repeat(degree, sizes)).astype(np.int32),
+        head=np.concatenate(heads).astype(np.int32),
+        terminals=hosts,
+        positions=_positions(sizes),
+        generators=tuple(_shifts(children, parents, below, width, sizes)),
+        children=children,
+        parents=parents,
+        **more,
+    )
+
+
+def _positions(sizes: list[int]) -> npt.NDArray[np.float64]:
+    """Level above level, each spread over the width of the hosts."""
+    x = np.concatenate([(np.arange(size) + 0.5) * sizes[0] / size for size in sizes])
+    y = np.repeat(np.arange(len(sizes)) * max(1.0, sizes[0] / 8), sizes)
+    return np.column_stack([x, y])
+
+
+def _shifts(children: Any, parents: Any, below: Any, width: Any, sizes: Any) -> list[IntArray]:
+    """For every level the automorphisms that move each child, and each parent, on to the next one."""
+    first = np.cumsum([0, *sizes])
+    found: list[IntArray] = []
+    for j in range(len(children)):
+        for side, count in (("children", children[j]), ("parents", parents[j])):
+            if count == 1:
+                continue
+            moved = []
+            for level, size in enumerate(sizes):
+                sub, at = np.divmod(np.arange(size), width[level])
+                if side == "children" and level <= j:
+                    sub = _next_digit(sub, below[j] // below[level], count)
+                if side == "parents" and level > j:
+                    at = _next_digit(at, width[level] // width[j + 1], count)
+                moved.append(first[level] + sub * width[level] + at)
+            found.append(np.concatenate(moved).astype(np.int32))
+    return found
+
+
+def _next_digit(number: Array, place: int, base: int) -> Array:
+    digit = number // place % base
+    return np.asarray(number + ((digit + 1) % base - digit) * place)

@@ -1,0 +1,1 @@
+"""Bars, lines and planes of comparisons."""

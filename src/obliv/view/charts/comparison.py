@@ -1,0 +1,86 @@
+"""Routings side by side: bars, throughput over hops, or throughput over topologies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from obliv._util.text import did_you_mean
+from obliv.errors import InputError
+from obliv.results import Comparison
+from obliv.view.axes import finish, require_matplotlib
+from obliv.view.charts.bars import draw_bars
+from obliv.view.charts.lines import draw_lines
+from obliv.view.charts.plane import draw_plane
+from obliv.view.charts.quantities import Figures, throughput_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_comparison"]
+
+_KINDS = ("auto", "bars", "lines", "plane")
+
+
+def plot_comparison(
+    result: Comparison, kind: str = "auto", ax: Axes | None = None, *, of: str = "", title: bool = True
+) -> Axes:
+    """Draw routings side by side.
+
+    Parameters
+    ----------
+    result : Comparison
+        The answer of :func:`obliv.compare`.
+    kind : {"auto", "bars", "plane", "lines"}
+        ``bars``: worst case, average and patterns of every routing. ``plane``: every routing as a point, to the right
+        the longer its paths, upwards the more throughput. ``lines``: throughput over the topologies, a line a routing.
+        ``auto``: bars for one topology, lines for several.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    of : str
+        What is drawn: ``worst``, ``average`` or a pattern; default the worst case, for bars all that there is.
+    title : bool
+        Whether to write above the picture what it shows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, or nothing to draw.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.compare("mesh:5x5", "dor", "o1turn", "u2turn", "valiant")
+    >>> ax = plot_comparison(result, "plane")
+    """
+    if kind not in _KINDS:
+        raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
+    known = ["worst", *(["average"] if result.samples else []), *result.patterns]
+    if of and of not in known:
+        raise InputError(f"this comparison does not hold {of!r}: {did_you_mean(of, known)}")
+    held = [each for each in result.entries if each.best_known(of or "worst") is not None]
+    if not held:
+        raise InputError("this comparison holds no number: there is nothing to draw")
+    if kind == "auto":
+        kind = "lines" if len({each.topology for each in result.entries}) > 1 else "bars"
+    require_matplotlib()
+    figures, own = Figures(held, result.relative), ax is None
+    if kind == "bars":
+        ax = draw_bars(figures, [of] if of else known, ax)
+    elif kind == "plane":
+        ax = draw_plane(figures, of or "worst", ax)
+    else:
+        ax = draw_lines(figures, of or "worst", ax)
+    one = of or ("worst" if kind == "lines" or len(known) == 1 else "")
+    return finish(ax, own, [_heading(kind, figures.topologies, one)] if title else [])
+
+
+def _heading(kind: str, topologies: list[str], of: str) -> str:
+    what = "throughput and locality" if kind == "plane" else throughput_of(of) if of else "throughput"
+    what = what[0].upper() + what[1:]
+    if len(topologies) == 1:
+        return f"{what} on {topologies[0]}"
+    return f"{what}, from {topologies[0]} to {topologies[-1]} with growing marks" if kind == "plane" else what

@@ -1,0 +1,71 @@
+"""Throughput under several patterns, as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from obliv.errors import InputError
+from obliv.results import Throughput
+from obliv.results.format import short
+from obliv.view.axes import finish, room
+from obliv.view.charts.base import end_label, make_room, mark_capacity, quiet
+from obliv.view.literal import LITERAL
+from obliv.view.style import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_throughput"]
+
+
+def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool = True) -> Axes:
+    """Draw a bar for every pattern: the fraction of capacity where the capacity is known, else the throughput.
+
+    Parameters
+    ----------
+    result : Throughput
+        The answer of :func:`obliv.throughput`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool
+        Whether to write above the picture what it shows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the result holds no pattern.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
+    >>> ax = plot_throughput(result)
+    """
+    if not result.patterns:
+        raise InputError("this throughput result holds no pattern: there is nothing to draw")
+    field = "throughput" if result.capacity is None else "fraction_of_capacity"
+    amounts = [float(each[field] or 0) for each in result.patterns]
+    places = range(len(amounts))
+    own = ax is None
+    ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
+    ax.barh(places, amounts, height=0.62, color=SERIES[0], zorder=2)
+    ax.set_yticks(places, labels=[_name(each) for each in result.patterns], **LITERAL)
+    ax.set_ylim(len(amounts) - 0.4, -0.6)
+    ends = []
+    for place, amount, each in zip(places, amounts, result.patterns, strict=True):
+        text = short(each[field]) if each[field] is not None else "loads nothing"
+        ends.append((amount, end_label(ax, amount, place, text, 9)))
+    make_room(ax, ends, 1.04 * max(*amounts, 1.0) if result.capacity is not None else 1.04 * max(amounts) or 1.0)
+    if result.capacity is not None:
+        mark_capacity(ax)
+    quiet(ax, "x")
+    ax.set_xlabel("fraction of capacity" if result.capacity is not None else "throughput (packets per node and cycle)")
+    return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
+
+
+def _name(pattern: dict[str, Any]) -> str:
+    return str(pattern["traffic"]) + ("" if pattern.get("admissible", True) else "\n(not admissible)")

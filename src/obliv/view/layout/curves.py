@@ -1,0 +1,162 @@
+"""The lines along which channels and flows are drawn, from the rim of one node to the rim of another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+from obliv.view.layout.fabrics import Plan, fabric_plan
+from obliv.view.layout.places import Points, on_grid
+
+__all__ = ["RADIUS", "arc", "channel_lines", "flow_line", "loop"]
+
+RADIUS = 0.17  # of a node; neighbours are one apart
+_BESIDE = 0.085  # from the middle of a link to the line of one direction
+_STUB = 0.62  # how far a wrap-around channel leaves the grid
+_OPEN = 3  # lines from tile to tile would hide larger tiles than this
+
+
+def channel_lines(topology: Topology, points: Points) -> list[list[Points]]:
+    """The lines of every channel: one from tail to head, or two stubs where it wraps round the network."""
+    if on_grid(topology) and isinstance(topology, Cartesian):
+        ends = zip(points[topology.tail], points[topology.head], strict=True)
+        return [_on_grid(topology, channel, *each) for channel, each in enumerate(ends)]
+    plan = fabric_plan(topology)
+    seen: dict[tuple[int, int], int] = {}
+    lines = []
+    for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
+        lane = seen[tail, head] = seen.get((tail, head), -1) + 1
+        along = None if lane or plan is None else _along(plan, tail, head)
+        if along is not None:
+            lines.append(along)
+        else:
+            lines.append([loop(points[tail]) if tail == head else _link(points[tail], points[head], lane)])
+    return lines
+
+
+def _along(plan: Plan, tail: int, head: int) -> list[Points] | None:
+    """The lines of a cable between neighbours on the grid that switches stand on; None for other cables."""
+    if plan.grid is None or min(tail, head) < plan.hosts:
+        return None
+    shape, start, end = plan.grid.shape, *(int(plan.grid.number[node - plan.hosts]) for node in (tail, head))
+    if start < 0:
+        return None
+    ways = [c for c in range(*shape.first_channel[start : start + 2].tolist()) if shape.head[c] == end]
+    ways.sort(key=lambda c: _wraps(shape, c))  # of two between two neighbours the one that does not leave the grid
+    return _on_grid(shape, ways[0], plan.points[tail], plan.points[head]) if ways else None
+
+
+def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
+    """The line of a flow, bowed so that it does not run along channels; where all is free `under` its ends, there."""
+    far = float(np.hypot(*(end - start)))
+    rise = 0.16 + 0.07 * far
+    if far == 0:
+        return loop(start)
+    if not under:
+        return arc(start, end, rise, 1.1 * RADIUS)
+    down = np.array([0.0, under])
+    return arc(start - down, end - down, rise if end[0] > start[0] else -1.2 * rise - 0.12, 0.0)
+
+
+def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: int = 24) -> Points:
+    """A curve that bows to the right of its direction by `rise`, cut off at `margin` from both ends."""
+    along = end - start
+    far = float(np.hypot(*along))
+    across = np.array([along[1], -along[0]]) / far
+    t = np.linspace(0.0, 1.0, steps)[:, None]
+    curve = start + t * along + 4.0 * t * (1.0 - t) * rise * across
+    return _cut(curve, margin)
+
+
+def loop(at: Points) -> Points:
+    """A small loop at a node, for what a node sends to itself."""
+    angle = np.linspace(-0.35 * np.pi, 1.3 * np.pi, 24)
+    radius = 0.8 * RADIUS
+    centre = at + (RADIUS + 0.55 * radius) * np.array([0.7, 0.7])
+    curve: Points = centre + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return curve
+
+
+def _link(start: Points, end: Points, lane: int) -> Points:
+    far = float(np.hypot(*(end - start)))
+    if far < 2.5 * RADIUS:  # nodes that all but touch
+        return np.array([start, end]) if far else loop(start)
+    return arc(start, end, _BESIDE + 0.02 * far + 0.2 * lane, steps=16)
+
+
+def _on_grid(topology: Cartesian, channel: int, start: Points, end: Points) -> list[Points]:
+    dim, tail = int(topology.dim_of[channel]), int(topology.tail[channel])
+    along = topology.axes[dim]
+    a, b = along.links[int(topology.link_of[channel])]
+    up = int(topology.link_of[channel]) % 2 == 0
+    if _wraps(topology, channel):
+        return _stubs(start, end, dim, 1.0 if up else -1.0)
+    if dim < 2 and abs(b - a) == 1:
+        return [_beside(start, end)]
+    if dim < 2:
+        return [arc(start, end, 0.16 + 0.11 * abs(b - a))]
+    row, rows = topology.coordinates(tail)[dim % 2], topology.radices[dim % 2]
+    if rows > _OPEN or abs(b - a) > 1:
+        return _stubs(start, end, dim, 1.0 if b > a else -1.0)
+    return [_over(start, end, 0.2 + 0.32 * row / rows)]
+
+
+def _wraps(topology: Cartesian, channel: int) -> bool:
+    """Whether a channel leaves the grid on one side and comes back on the other."""
+    along, link = topology.axes[int(topology.dim_of[channel])], int(topology.link_of[channel])
+    return along.kind == "ring" and along.links[link][0] == (along.radix - 1 if link % 2 == 0 else 0)
+
+
+def _beside(start: Points, end: Points) -> Points:
+    step = (end - start) / np.hypot(*(end - start))
+    right = _BESIDE * np.array([step[1], -step[0]])
+    inset = (RADIUS**2 - _BESIDE**2) ** 0.5
+    return np.array([start + right + inset * step, end + right - inset * step])
+
+
+def _stubs(start: Points, end: Points, dim: int, sign: float) -> list[Points]:
+    """A wrap-around channel as a line that leaves the grid and one that comes back on the other side."""
+    step = np.zeros(2)
+    step[dim % 2] = sign
+    right = np.array([step[1], -step[0]])
+    if dim < 2:
+        t = np.linspace(0.0, 1.0, 10)[:, None]
+        inset = (RADIUS**2 - _BESIDE**2) ** 0.5
+        out = _BESIDE * right + (inset + t * (_STUB - inset)) * step + 0.09 * t**2 * right
+    else:  # inside a tile there is no edge to leave over: a short way aslant between the rows
+        t = np.linspace(0.0, 1.0, 10)[:, None]
+        out = RADIUS * (step + right) / 2**0.5 + t * (0.16 * step + 0.26 * right) - 0.08 * t**2 * step
+    back = (out * np.where(step == 0, 1.0, -1.0))[::-1]
+    return [start + out, end + back]
+
+
+def _over(start: Points, end: Points, rise: float) -> Points:
+    """A line from tile to tile that runs between the rows: up, along, down."""
+    along = end - start
+    far = float(np.hypot(*along))
+    across = np.array([along[1], -along[0]]) / far
+    t = np.linspace(0.0, 1.0, 33)[:, None]
+    flat = 1.0 - (2.0 * t - 1.0) ** 6
+    return _cut(start + t * along + rise * flat * across, RADIUS)
+
+
+def _cut(curve: Points, margin: float) -> Points:
+    """The part of a curve outside circles round its two ends."""
+    near_start = np.hypot(*(curve - curve[0]).T)
+    near_end = np.hypot(*(curve - curve[-1]).T)
+    inside = np.flatnonzero((near_start > margin) & (near_end > margin))
+    if len(inside) == 0:
+        return curve
+    first, last = int(inside[0]), int(inside[-1])
+    cut = [_between(curve[first - 1], curve[first], near_start[first - 1], near_start[first], margin)] if first else []
+    tail = []
+    if last + 1 < len(curve):
+        tail = [_between(curve[last], curve[last + 1], near_end[last], near_end[last + 1], margin)]
+    return np.array([*cut, *curve[first : last + 1], *tail])
+
+
+def _between(one: Points, two: Points, here: float, there: float, margin: float) -> Points:
+    share = (margin - here) / (there - here) if there != here else 0.0
+    point: Points = one + share * (two - one)
+    return point

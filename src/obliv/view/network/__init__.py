@@ -1,0 +1,1 @@
+"""Pictures of networks, traffic and worst cases."""

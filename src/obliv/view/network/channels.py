@@ -1,0 +1,183 @@
+"""Networks: their channels as arrows, coloured by load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import InputError
+from obliv.results.format import brief
+from obliv.results.numbers import as_float
+from obliv.topologies.base import Topology
+from obliv.view.axes import bar, finish, key, points_per_unit
+from obliv.view.layout.places import place
+from obliv.view.network.cables import channel_name
+from obliv.view.network.canvas import Canvas, canvas
+from obliv.view.network.names import Labels
+from obliv.view.network.nodes import draw_nodes, node_signs
+from obliv.view.network.ribbons import ribbons, thickened
+from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined"]
+
+Amounts = npt.NDArray[np.float64]
+
+_IDLE, _THIN, _WIDE = 0.012, 0.03, 0.11  # of an arrow, where neighbours are one apart
+_FINE = 28.0  # points; where neighbours are closer, a single channel is circled
+
+
+def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "auto") -> Axes:
+    """Draw a network: nodes, and every channel as an arrow of its own.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network. Wrap-around channels of a torus leave the grid on one side and come back on the other.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes: where they fit, always, or never. Grids have their coordinates along the edges.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = draw_topology(obliv.torus(4, 3))
+    """
+    on = canvas(topology, place(topology), ax, labels)
+    widths = thickened(on.ax, [0.025] * len(on.lines), 0.5)
+    on.ax.add_collection(_collection(ribbons(on.lines, widths), "channels", facecolors=FAINT), autolim=False)
+    draw_nodes(on)
+    key(on.ax, node_signs(topology))
+    return finish(on.ax, on.own)
+
+
+def draw_loads(
+    topology: Topology,
+    loads: Sequence[Fraction | float],
+    ax: Axes | None = None,
+    label: str = "channel load",
+    *,
+    labels: Labels = "auto",
+    worst: int | None = None,
+) -> Axes:
+    """Draw a network with a load on every channel, light and thin to dark and wide.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    loads : sequence of Fraction or float
+        The load of every channel, in the order of the channels' numbers; channels without load are grey.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    label : str
+        What the colours mean.
+    labels : {"auto", True, False}
+        As for :func:`draw_topology`.
+    worst : int, optional
+        The channel to point out; default the first of those with the largest load.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is not one finite load ≥ 0 for every channel, or no channel `worst`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ring = obliv.ring(8)
+    >>> loads = obliv.routing("dor", ring).pair_loads().under(obliv.traffic("tornado", ring))
+    >>> ax = draw_loads(ring, loads)
+    """
+    amounts = as_amounts(topology, loads)
+    if worst is not None and not 0 <= worst < topology.channels:
+        raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
+    chosen = (int(amounts.argmax()) if worst is None else worst) if amounts.any() else None
+    on = canvas(topology, place(topology), ax, labels, hot=chosen)
+    loads_on(on, amounts, label)
+    signs = node_signs(topology)
+    if chosen is not None:
+        signs.insert(0, outlined(on, chosen, amounts, f"{channel_name(topology, chosen)}: {brief(loads[chosen])}"))
+    key(on.ax, signs)
+    return finish(on.ax, on.own)
+
+
+def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
+    """Nodes and channels, coloured and as wide as the amounts say, and the colour bar."""
+    shapes = ribbons(on.lines, _widths(on, amounts))
+    idle = [shapes[c] for c in np.flatnonzero(amounts == 0)]
+    on.ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
+    draw_nodes(on)
+    busy = np.flatnonzero(amounts)
+    if len(busy):
+        at = busy[np.argsort(amounts[busy], kind="stable")]  # the heaviest are drawn last, on top
+        drawn = _collection([shapes[c] for c in at], "channels", cmap=colours("loads", LOADS), zorder=2)
+        drawn.set_array(amounts[at])
+        drawn.set_clim(0.0, float(amounts.max()))
+        on.ax.add_collection(drawn, autolim=False)
+        bar(on.ax, drawn, label)
+
+
+def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
+    """Outline a channel; what is said of it stands in the key, where it hides nothing."""
+    from matplotlib.lines import Line2D
+
+    unit = points_per_unit(on.ax)
+    width = _widths(on, amounts)[channel]
+    ring = _collection(
+        ribbons([on.lines[channel]], [width]), "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5.5
+    )
+    ring.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
+    on.ax.add_collection(ring, autolim=False)
+    marker = "s"
+    if unit < _FINE:  # the outline alone would not be found
+        line, marker = on.lines[channel][0], "o"
+        middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
+        look: dict[str, Any] = {"markersize": max(1.6 * unit, 14.0), "markeredgewidth": 1.5, "markerfacecolor": "none"}
+        circle = on.ax.plot(*middle[:, None], "o", color=ACCENT, zorder=9, clip_on=False, **look)[0]
+        circle.set_gid("circle round the worst channel")
+    return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor="white", label=text)
+
+
+def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:
+    """The loads as floats; InputError where there is not one finite load ≥ 0 for every channel."""
+    if len(loads) != topology.channels:
+        raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
+    amounts = [as_float(each) if isinstance(each, Fraction) else float(each) for each in loads]
+    for channel, amount in enumerate(amounts):
+        if not math.isfinite(amount) or amount < 0:
+            raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
+    return np.array(amounts, float)
+
+
+def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
+    from matplotlib.collections import PathCollection
+
+    made = PathCollection(shapes, linewidths=0, **look)
+    made.set_gid(name)
+    return made
+
+
+def _widths(on: Canvas, amounts: Amounts) -> list[float]:
+    """Widths that grow with the amounts; on fine grids still so wide that they can be seen."""
+    top = float(amounts.max(initial=0.0))
+    (thin,), (idle,) = thickened(on.ax, [_THIN], 0.5), thickened(on.ax, [_IDLE], 0.2)
+    wide = max(_WIDE, 1.6 * thin)
+    return np.where(amounts > 0, thin + (wide - thin) * amounts / (top or 1.0), idle).tolist()  # type: ignore[no-any-return]

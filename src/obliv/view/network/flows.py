@@ -1,0 +1,58 @@
+"""Traffic on a network: arrows from source to destination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from obliv.view.axes import points_per_unit
+from obliv.view.network.canvas import Canvas
+from obliv.view.network.ribbons import ribbons
+from obliv.view.network.witness import Flow
+from obliv.view.style import INK, MANY, SHARES, colours
+
+__all__ = ["draw_flows", "flow_sign"]
+
+_THINNEST = 0.6  # points
+_FEW = 60  # flows
+_SHARES = SHARES[:5]  # the last is that of the strongest, often of all; the key shows it
+
+
+def flow_sign(on: Canvas, strong: Sequence[Flow], label: str) -> Any:
+    """What stands in the key for flows on the worst channel: a line of the colour of the strongest."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=_SHARES[-1], alpha=_alpha(on, strong), linewidth=2.2, label=label)
+
+
+def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None:
+    """Arrows of flows over a network that is drawn already; strong ones stand out, weak ones stay faint."""
+    few = on.topology.nodes <= MANY
+    if weak:
+        faint = _arrows(on, weak, [0.012] * len(weak))
+        faint.set(facecolor=INK, alpha=0.28, zorder=4, gid="other flows")
+        on.ax.add_collection(faint, autolim=False)
+    if strong:
+        shares = np.array([share for _, _, share in strong])
+        thinnest = max(0.02 if few else 0.0, _THINNEST / points_per_unit(on.ax))
+        drawn = _arrows(on, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
+        drawn.set_cmap(colours("shares", _SHARES))
+        drawn.set_array(shares)
+        drawn.set_clim(0.0, float(shares.max()))
+        drawn.set(alpha=_alpha(on, strong), zorder=5, gid="flows on the worst channel")
+        if few and thinnest == 0.02:
+            drawn.set(edgecolor="white", linewidth=0.35)
+        on.ax.add_collection(drawn, autolim=False)
+
+
+def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:
+    """Many arrows over a fine picture let it shine through."""
+    return 0.95 if on.topology.nodes <= MANY or len(strong) <= _FEW else 0.5
+
+
+def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
+    from matplotlib.collections import PathCollection
+
+    return PathCollection(ribbons([[on.flows[each]] for each in flows], widths), linewidths=0)

@@ -1,0 +1,122 @@
+"""The names of the nodes of a network: in their discs where they fit, else below or beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from obliv.errors import InputError
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+from obliv.view.layout.curves import RADIUS
+from obliv.view.layout.places import Points
+from obliv.view.literal import LITERAL, shortened
+from obliv.view.network.name_places import stand_beside, stand_upright
+from obliv.view.style import INK, NODE
+
+if TYPE_CHECKING:
+    from obliv.view.network.canvas import Canvas
+
+__all__ = ["Labels", "Names", "draw_names", "names_of", "require_labels"]
+
+Labels = str | bool
+
+_SMALLEST, _LARGEST = 5.0, 7.0  # points; of names that stand outside the discs
+_NAMED = 60  # so many nodes may carry long names beside them
+_LONG, _LONGEST = 26, 34  # letters of a name that are shown, and of one at the channel that is pointed out
+_ROW = 5  # so many terminals side by side, with nothing below them, are a row
+_LETTER = 0.57  # width of a letter over its size, about
+
+
+@dataclass(frozen=True)
+class Names:
+    """Which names are drawn where.
+
+    ``inside`` are those in discs, of a size in points; ``below`` those that stand upright under the terminals, of
+    another; ``beside`` all others.  Terminals in ``row`` stand side by side below all else; what they send is drawn
+    ``under`` them, in data units from their middles.
+    """
+
+    inside: Sequence[str] = ()
+    below: Mapping[int, str] = field(default_factory=dict)
+    beside: Mapping[int, str] = field(default_factory=dict)
+    size: float = _LARGEST
+    row: frozenset[int] = frozenset()
+    under: float = 0.0
+
+
+def require_labels(labels: Labels) -> None:
+    """Refuse what is no choice of labels."""
+    if labels not in ("auto", True, False):
+        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
+
+
+def names_of(topology: Topology, points: Points, unit: float, labels: Labels, ends: Mapping[int, str]) -> Names:
+    """The names that are drawn where a data unit has so many points: long ones only where there is room, or on demand.
+
+    Nodes in `ends` have their names in any case, with what is told there.
+    """
+    row, pitch = ([], 0.0) if isinstance(topology, Cartesian) else _row(topology, points, unit)
+    below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
+    if labels is False:
+        return Names(**below)
+    told = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
+    inside = _short_names(topology)
+    size = _size_inside(inside, unit)
+    if size >= _SMALLEST:
+        return Names(inside, beside=told, size=size, **below)
+    every = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | told
+    beside = every if labels is True or topology.nodes <= _NAMED else told
+    under = {node: every[node] for node in row}
+    small, long = min(_LARGEST, 0.9 * pitch), max(map(_long, under.values()), default=0.0)
+    if not row or small < _SMALLEST or _LARGEST * long + 4.0 <= pitch:
+        below["under"] += 1.6 * _LARGEST / unit if beside is every else 0.0
+        return Names(beside=beside, **below)
+    rest = {node: name for node, name in beside.items() if node not in under}
+    below["under"] += (small * long + 4.0) / unit
+    return Names(below=under, beside=rest, size=small, **below)
+
+
+def draw_names(on: Canvas, terminal: Any) -> None:
+    """Names above everything else that is drawn."""
+    names = on.names
+    for (x, y), name, white in zip(on.points.tolist() if names.inside else (), names.inside, terminal, strict=False):
+        look: dict[str, Any] = {"fontsize": names.size, "color": INK if white else NODE, "zorder": 8, **LITERAL}
+        on.ax.text(x, y, name, ha="center", va="center_baseline", **look)
+    stand_upright(on, names.below, names.size)
+    stand_beside(on, names.beside, _LARGEST)
+
+
+def _row(topology: Topology, points: Points, unit: float) -> tuple[list[int], float]:
+    """Most terminals, where they stand side by side below all other nodes, and how far apart in points."""
+    row = np.flatnonzero(points[:, 1] < points[:, 1].min() + 1e-6)
+    ends = np.isin(row, topology.terminals).all()
+    if not ends or len(row) < max(_ROW, len(topology.terminals) / 2) or len(row) == topology.nodes:
+        return [], 0.0
+    return row.tolist(), float(np.diff(np.sort(points[row, 0])).min()) * unit
+
+
+def _long(name: str) -> float:
+    """How long a name is over its size."""
+    return _LETTER * sum(1.8 if east_asian_width(each) in "WF" else 1.0 for each in name)
+
+
+def _size_inside(names: Sequence[str], unit: float) -> float:
+    """The size in points in which all names fit into their discs."""
+    longest = max(len(name) - 0.5 * name.count(",") for name in names)
+    return min(9.0, 0.92 * 2 * RADIUS * unit / (0.6 * max(longest, 1.6)))
+
+
+def _short_names(topology: Topology) -> list[str]:
+    """Coordinates without brackets where they are few, as ``0,1,2``; else number or name."""
+    if not isinstance(topology, Cartesian):
+        return [topology.name_of(node) for node in range(topology.nodes)]
+    if len(topology.axes) > 4:
+        return [str(node) for node in range(topology.nodes)]
+    places = product(*(range(radix) for radix in reversed(topology.radices)))
+    return [",".join(map(str, reversed(each))) for each in places]

@@ -1,0 +1,88 @@
+"""The nodes of a network picture, and the coordinates along its edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+from obliv.view.axes import points_per_unit
+from obliv.view.layout.curves import RADIUS
+from obliv.view.layout.places import on_grid
+from obliv.view.network.names import draw_names
+from obliv.view.style import INK, MANY, NODE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from obliv.view.network.canvas import Canvas
+
+__all__ = ["draw_nodes", "node_signs"]
+
+_AXES = "xyzw"
+
+
+def draw_nodes(on: Canvas) -> None:
+    """Nodes as discs, routers smaller and filled, with coordinates along the edges or names where they fit."""
+    from matplotlib.collections import EllipseCollection
+
+    ax, topology = on.ax, on.topology
+    terminal = np.zeros(topology.nodes, bool)
+    terminal[topology.terminals] = True
+    size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
+    thin = min(0.9, 0.025 * points_per_unit(ax))
+    discs = EllipseCollection(
+        size,
+        size,
+        np.zeros(len(size)),
+        units="xy",
+        offsets=on.points,
+        offset_transform=ax.transData,
+        zorder=6 if topology.nodes <= MANY else 2.5,
+    )
+    discs.set_facecolor([NODE if each else INK for each in terminal])
+    discs.set_edgecolor(INK)
+    discs.set_linewidth(thin)
+    discs.set_gid("nodes")
+    ax.add_collection(discs, autolim=False)
+    if on.labels is False:
+        return
+    if isinstance(topology, Cartesian) and on_grid(topology):
+        if len(topology.axes) <= 2:
+            _coordinates(ax, topology)
+            if on.labels == "auto":
+                return
+        elif len(topology.axes) == 3:
+            _captions(ax, topology)
+    draw_names(on, terminal)
+
+
+def node_signs(topology: Topology) -> list[Any]:
+    """What the two kinds of discs mean, where there are two."""
+    from matplotlib.lines import Line2D
+
+    if topology.all_terminals:
+        return []
+    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": INK, "markeredgewidth": 0.9}
+    return [
+        Line2D([], [], markerfacecolor=NODE, markersize=8, label="terminal (sends and takes packets)", **look),
+        Line2D([], [], markersize=6, label="router (passes packets on)", **look),
+    ]
+
+
+def _coordinates(ax: Axes, topology: Cartesian) -> None:
+    unit = points_per_unit(ax)
+    for radix, place, name in zip(topology.radices, (ax.set_xticks, ax.set_yticks), _AXES, strict=False):
+        every = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 50, 100, 10**9) if step * unit > 14)
+        place(range(0, radix, every), labels=[str(at) for at in range(0, radix, every)])
+        (ax.set_xlabel if name == "x" else ax.set_ylabel)(name)
+    ax.tick_params(length=0, labelsize=8)
+
+
+def _captions(ax: Axes, topology: Cartesian) -> None:
+    kx, _, kz = topology.radices
+    if points_per_unit(ax) * kx > 30:
+        ax.set_xticks([(kx - 1) / 2 + z * (kx + 0.6) for z in range(kz)], labels=[f"z = {z}" for z in range(kz)])
+        ax.tick_params(length=0, labelsize=9)

@@ -1,0 +1,145 @@
+"""All paths of one pair on the network."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv.errors import InputError
+from obliv.results.format import brief, count
+from obliv.routings.base import Routing
+from obliv.view.axes import bar, finish, key, points_per_unit, require_matplotlib
+from obliv.view.layout.curves import RADIUS
+from obliv.view.layout.places import place
+from obliv.view.network.canvas import Canvas, canvas
+from obliv.view.network.names import Labels
+from obliv.view.network.nodes import draw_nodes, node_signs
+from obliv.view.network.ribbons import ribbons, thickened
+from obliv.view.style import LOADS, QUIET, SHARES, colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_paths"]
+
+
+def draw_paths(
+    routing: Routing,
+    source: int | str,
+    destination: int | str,
+    ax: Axes | None = None,
+    *,
+    labels: Labels = "auto",
+    title: bool = True,
+) -> Axes:
+    """Draw all paths of one pair: every channel as wide and dark as the packet is likely to take it.
+
+    Parameters
+    ----------
+    routing : Routing
+        The routing.
+    source, destination : int or str
+        Numbers or labels of the nodes.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool
+        Whether to write above the picture what it shows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = draw_paths(obliv.routing("xyx", obliv.mesh(5, 5)), 6, 23)
+    """
+    require_matplotlib()
+    topology = routing.topology
+    start, end = topology.node(source), topology.node(destination)
+    ways: dict[tuple[int, ...], Fraction] = {}
+    for channels, chance in routing.paths(start, end):
+        ways[channels] = ways.get(channels, Fraction(0)) + chance
+    if not ways:
+        raise InputError(f"{routing.spec} sends nothing from {topology.name_of(start)} to {topology.name_of(end)}")
+    used: dict[int, Fraction] = {}
+    for channels, chance in ways.items():
+        for channel in channels:
+            used[channel] = used.get(channel, Fraction(0)) + chance
+    own = ax is None
+    on = canvas(topology, place(topology), ax, labels)
+    twice = any(len(set(channels)) < len(channels) for channels in ways)
+    draw_nodes(on)
+    _channels(on, used, "mean crossings of the channel" if twice else "probability to take the channel")
+    key(on.ax, [*_ends(on, start, end), *node_signs(topology)])
+    lines = []
+    if title:
+        lengths = sorted({len(channels) for channels in ways})
+        mean = sum((chance * len(channels) for channels, chance in ways.items()), Fraction(0))
+        far = count(lengths[0], "hop", "hops")
+        if len(lengths) > 1:
+            far = f"{lengths[0]} to {lengths[-1]} hops, mean {brief(mean)}"
+        what = f"{routing.spec} on {topology.spec}: {topology.name_of(start)} to {topology.name_of(end)}"
+        lines = [what, f"{count(len(ways), 'path', 'paths')}, {far}"]
+    return finish(on.ax, own, lines)
+
+
+def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
+    """The channels that are used, and on each its probability where there is room."""
+    from matplotlib.collections import PathCollection
+
+    idle = [on.lines[c] for c in range(on.topology.channels) if c not in used]
+    faint = PathCollection(ribbons(idle, thickened(on.ax, [0.012] * len(idle), 0.2)), linewidths=0, facecolors=QUIET)
+    faint.set_gid("idle channels")
+    on.ax.add_collection(faint, autolim=False)
+    if not used:
+        return
+    order = sorted(used, key=lambda c: used[c])
+    chances = np.array([float(used[c]) for c in order])
+    top = max(1.0, float(chances.max()))
+    shapes = ribbons([on.lines[c] for c in order], thickened(on.ax, 0.03 + 0.09 * chances / top, 0.5))
+    drawn = PathCollection(shapes, linewidths=0, cmap=colours("shares", SHARES), zorder=3)
+    drawn.set_array(chances)
+    drawn.set_clim(0.0, top)
+    drawn.set_gid("paths")
+    on.ax.add_collection(drawn, autolim=False)
+    bar(on.ax, drawn, label)
+    size = min(8.0, 0.15 * points_per_unit(on.ax))
+    if size < 5.0:
+        return
+    for channel in order:
+        line = on.lines[channel][0]
+        middle = (line[0] + line[-1]) / 2
+        step = line[-1] - line[0]
+        right = np.array([step[1], -step[0]]) / max(float(np.hypot(*step)), 1e-9)
+        at = middle + (0.13 + 0.012 * len(brief(used[channel])) * abs(right[0])) * right
+        on.ax.text(
+            float(at[0]),
+            float(at[1]),
+            brief(used[channel]),
+            ha="center",
+            va="center",
+            fontsize=size,
+            color=SHARES[-1],
+            zorder=7,
+        )
+
+
+def _ends(on: Canvas, start: int, end: int) -> list[Any]:
+    """Discs for source and destination, and what they mean."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Circle
+
+    signs = []
+    for node, colour, name in ((start, LOADS[5], "source"), (end, LOADS[8], "destination")):
+        x, y = (float(value) for value in on.points[node])
+        on.ax.add_patch(Circle((x, y), 1.25 * RADIUS, facecolor=colour, edgecolor="white", linewidth=1.0, zorder=8))
+        size = min(10.0, 1.5 * RADIUS * points_per_unit(on.ax))
+        letter = name[0].upper()
+        on.ax.text(x, y, letter, ha="center", va="center_baseline", color="white", fontsize=size, zorder=9)
+        signs.append(Line2D([], [], color=colour, marker="o", markersize=8, linestyle="none", label=name))
+    return signs

@@ -1,0 +1,102 @@
+"""The worst case of a routing: the loads that its traffic makes, and the traffic itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from obliv._util.text import did_you_mean
+from obliv.errors import InputError
+from obliv.results import Estimate, WorstCase
+from obliv.results.format import brief, count, short
+from obliv.view.axes import finish, key, require_matplotlib
+from obliv.view.layout.places import place
+from obliv.view.network.cables import channel_name
+from obliv.view.network.canvas import canvas
+from obliv.view.network.channels import as_amounts, loads_on, outlined
+from obliv.view.network.flows import draw_flows, flow_sign
+from obliv.view.network.matrix import draw_matrix
+from obliv.view.network.names import Labels, require_labels
+from obliv.view.network.nodes import node_signs
+from obliv.view.network.witness import Witness, witness
+from obliv.view.style import INK, MANY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_worst"]
+
+_KINDS = ("matrix", "network")
+
+
+def plot_worst(
+    result: WorstCase, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+) -> Axes:
+    """Draw the worst case of a routing.
+
+    Parameters
+    ----------
+    result : WorstCase
+        The answer of :func:`obliv.worst_case`, or of :func:`obliv.load`: then the routing is made again from its spec.
+    kind : {"network", "matrix"}
+        ``network``: the load of every channel, and an arrow for every pair of the worst traffic. ``matrix``: a dot for
+        every pair, in the row of its source and the column of its destination. In both, orange is what a pair puts
+        on the worst channel.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool
+        Whether to write above the picture what it shows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, or the result does not say which routing it belongs to.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4)))
+    >>> ax = plot_worst(result, "matrix")
+    """
+    if kind not in _KINDS:
+        raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
+    require_labels(labels)
+    require_matplotlib()
+    shown, own = witness(result), ax is None
+    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
+    if not title:
+        return finish(ax, own)
+    load = f"worst-case channel load {short(result.channel_load)}{' (estimated)' if shown.estimated else ''}"
+    return finish(ax, own, [f"{result.routing} on {result.topology}", load], _remarks(result))
+
+
+def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
+    from matplotlib.lines import Line2D
+
+    topology, many, worst = shown.topology, shown.topology.nodes > MANY, result.channel["id"]
+    weak = () if many else shown.weak
+    on = canvas(topology, place(topology), ax, labels, [*shown.strong, *weak], worst)
+    amounts = as_amounts(topology, shown.loads.under(shown.traffic))
+    if isinstance(result.channel_load, Estimate):  # one number for one channel: the estimate that is written
+        amounts[worst] = result.channel_load.value
+    loads_on(on, amounts, shown.label)
+    draw_flows(on, shown.strong, weak)
+    weak_text = count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else "")
+    signs = [
+        outlined(on, worst, amounts, f"worst {channel_name(topology, worst)}: load {brief(result.channel_load)}"),
+        flow_sign(on, shown.strong, count(len(shown.strong), "pair that loads it", "pairs that load it")),
+        Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
+    ]
+    key(on.ax, [*(signs if shown.weak else signs[:2]), *node_signs(topology)])
+    return on.ax
+
+
+def _remarks(result: WorstCase) -> list[str]:
+    if result.fraction_of_capacity is not None:
+        return [f"throughput {short(result.fraction_of_capacity)} of capacity"]
+    return [] if result.throughput is None else [f"throughput {short(result.throughput)}"]

@@ -1,0 +1,37 @@
+"""Kernels that follow packets along their moves; see :mod:`obliv.view.schedules.traces`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from obliv.kernels import kernel
+
+__all__ = ["pushes"]
+
+Array = npt.NDArray[Any]
+
+
+@kernel
+def pushes(start: Array, edge: Array, up: Array, path_start: Array, path: Array, stack: Array, pushed: Array) -> int:
+    """Mark the moves that neither follow the path nor undo the last such move; returns how many there are.
+
+    `stack` has room for the moves of any packet.
+    """
+    found = 0
+    for p in range(len(start) - 1):
+        at = path_start[p]
+        depth = 0
+        for row in range(start[p], start[p + 1]):
+            link = 2 * edge[row] + (0 if up[row] else 1)
+            if depth > 0 and link == (stack[depth - 1] ^ 1):
+                depth -= 1
+            elif depth == 0 and up[row] and at < path_start[p + 1] and edge[row] == path[at]:
+                at += 1
+            else:
+                stack[depth] = link
+                depth += 1
+                pushed[row] = True
+                found += 1
+    return found

@@ -1,0 +1,174 @@
+"""Phases, frames, shading and boats behind the packets of the centralized algorithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.results.schedule import Schedule
+from obliv.view.axes import figure_of
+from obliv.view.schedules.surroundings import CYCLE, colour_of, lines, note, sample, tint
+from obliv.view.schedules.waves import Rides, rides
+from obliv.view.style import FAINT, INK, QUIET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["boats", "busiest", "draw_cells", "draw_columns", "draw_sub_phases", "frame_names", "wave_samples"]
+
+Array = npt.NDArray[Any]
+
+MANY = 30  # phases; of more a part is drawn
+PART = 14
+_CELLS = 3000
+
+
+def busiest(every: Rides, session: int) -> tuple[tuple[int, int], str]:
+    """The time of all phases of a session, or of as many as can be seen, those with most packets."""
+    mine = every.session == session
+    begin = every.clock[session - 1]
+    last = int(every.phase[mine].max())
+    if last <= MANY:
+        return (begin, begin + last * every.tau), ""
+    there = np.bincount(every.phase[mine], minlength=last + 1)
+    sums = np.convolve(there, np.ones(PART, np.int64), "valid")
+    first = max(int(sums.argmax()), 1)
+    window = begin + (first - 1) * every.tau, begin + (first - 1 + PART) * every.tau
+    return window, f"Drawn: phases {first:,} to {first + PART - 1:,} of {last:,}, those with most packets."
+
+
+def draw_columns(ax: Axes, schedule: Schedule, session: int, window: tuple[int, int]) -> None:
+    """Lines between phases and between frames, and their names, phases above and frames to the right."""
+    every = rides(schedule)
+    begin, tau = every.clock[session - 1], every.tau
+    low, high = (window[0] - begin) // tau, -(-(window[1] - begin) // tau)
+    if (high - low) <= 4 * MANY:
+        edges = np.arange(max(low, 0), high + 1) * tau + begin
+        ax.vlines(edges, *ax.get_ylim(), colors=QUIET, linewidths=0.7, zorder=1.5).set_gid("phases")
+    wide = _points(ax, 0) * tau
+    text = "phase {}" if wide > 40 else "{}"
+    every_nth = next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if n * wide > 17)
+    shown = []
+    for phase in range(max(low, 0) + 1, min(high, low + 4 * MANY) + 1):
+        left, right = max(begin + (phase - 1) * tau, window[0]), min(begin + phase * tau, window[1])
+        if phase % every_nth == 0 and (right - left) * _points(ax, 0) > min(17.0, wide):
+            shown.append(((left + right) / 2, text.format(phase)))
+    for x, name in shown:
+        note(ax, name, (x, 1.0), ("data", "axes fraction"), (0, 5), ha="center", va="bottom")
+    if "phase" not in text and shown:
+        note(ax, "phase", (0.0, 1.0), "axes fraction", (-8, 5), ha="right", va="bottom")
+    shift = every.gamma // 2 if session == 2 else 0
+    frame_names(ax, every.lam, schedule.instance.network.depth if schedule.instance else 0, every.gamma, shift)
+
+
+def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
+    """Lines where sub-phases of the distributed algorithm begin, their names where they fit, and the frames."""
+    plan = schedule.plan or {}
+    begin = np.asarray(plan["sub_begin"])
+    if len(begin) <= 4 * MANY:
+        ax.vlines(begin, *ax.get_ylim(), colors=QUIET, linewidths=0.7, zorder=1.5).set_gid("phases")
+    note(ax, "phase", (0.0, 1.0), "axes fraction", (-2, 5), ha="right", va="bottom")
+    right = -1e9
+    low, high = ax.get_xlim()
+    for at, phase, part in zip(begin.tolist(), plan["sub_phase"].tolist(), plan["sub_part"].tolist(), strict=True):
+        x = (at - low) * _points(ax, 0)
+        if low <= at <= high and x > right:
+            text = f"{phase} {('A', 'B1', 'B2')[part]}"
+            note(ax, text, (at, 1.0), ("data", "axes fraction"), (1, 5), ha="left", va="bottom")
+            right = x + 6.0 * len(text) + 4.0
+    depth = schedule.instance.network.depth if schedule.instance else 0
+    frame_names(ax, int(plan["lam"]), depth, int(plan["gamma"]), 0)
+
+
+def frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
+    """Lines between frames, heavier between groups, and the frames' names on the right."""
+    frames = depth // lam + 1
+    if frames > 400:
+        return
+    between = np.arange(1, frames)
+    heavy = (between % gamma == shift % gamma) & (between >= shift)
+    for kind, colour, width in ((~heavy, FAINT, 0.8), (heavy, INK, 1.4)):
+        if kind.any():
+            made = ax.hlines(between[kind] * lam - 0.5, *ax.get_xlim(), colors=colour, linewidths=width, zorder=1.6)
+            made.set_gid("groups" if colour == INK else "frames")
+    tall = _points(ax, 1) * lam
+    nth = next(n for n in (1, 2, 5, 10, 20, 50, 100, 1000) if n * tall > 11)
+    low, high = ax.get_ylim()
+    for frame in range(0, frames, nth):
+        bottom, top = max(frame * lam - 0.5, low), min((frame + 1) * lam - 0.5, high)
+        if top - bottom > 0 and (top - bottom) * _points(ax, 1) > 8:
+            note(ax, f"F{frame + 1}", (1.0, (bottom + top) / 2), ("axes fraction", "data"), (6, 0), va="center")
+
+
+def draw_cells(ax: Axes, schedule: Schedule, session: int, window: tuple[int, int], chosen: Array) -> None:
+    """The frames of waves, dark, those ahead of them, light, and the boats with passengers among `chosen`."""
+    from matplotlib.collections import PolyCollection
+
+    every = rides(schedule)
+    depth = schedule.instance.network.depth if schedule.instance else 0
+    begin, tau, lam = every.clock[session - 1], every.tau, every.lam
+    shift = every.gamma // 2 if session == 2 else 0
+    mine = every.session == session
+    used = np.unique(np.stack([every.wave[mine], every.group[mine]]), axis=1).T.tolist()
+    known = {(wave, group) for wave, group in used}
+    low, high = max((window[0] - begin) // tau, 0) + 1, -(-(window[1] - begin) // tau)
+    shapes, colours = [], []
+    frames = depth // lam + 1
+    if (high - low + 1) * frames <= _CELLS:
+        for phase in range(low, high + 1):
+            for absolute in range(shift, frames):
+                frame = (absolute - shift) % every.gamma
+                group = absolute - frame
+                for ahead, share in ((0, 0.24), (1, 0.09)):
+                    wave, odd = divmod(phase + 1 - frame + ahead, 2)
+                    if odd or frame < ahead or (wave, group) not in known:
+                        continue
+                    left, right = begin + (phase - 1) * tau, begin + phase * tau
+                    bottom = absolute * lam - (0.5 if absolute else 0.8)
+                    top = min((absolute + 1) * lam - 0.5, depth + 0.8)
+                    shapes.append([(left, bottom), (right, bottom), (right, top), (left, top)])
+                    colours.append(tint(colour_of(wave - 1), share))
+    made = PolyCollection(shapes, facecolors=colours or "none", linewidths=0, zorder=1)
+    made.set_gid("cells")
+    ax.add_collection(made, autolim=False)
+    end = every.begin + tau
+    boats(ax, every, mine & (end >= window[0]) & (every.begin <= window[1]) & np.isin(every.packet, chosen))
+
+
+def boats(ax: Axes, every: Rides, which: Array, by_boat: bool = False) -> None:
+    """The boats of some rides as dotted lines, from the first level of their frame to the last goal aboard."""
+    if not which.any():
+        return
+    key = np.stack([every.wave, every.group, every.frame, every.colour])[:, which]
+    goal, begin, a, boat, wave = (part[which] for part in (every.goal, every.begin, every.a, every.colour, every.wave))
+    _, first, same = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    far = np.zeros(len(first), np.int64)
+    np.maximum.at(far, same.reshape(-1), goal)
+    leaves = begin[first] + 4 * boat[first] - 4
+    pieces = np.stack([np.stack([leaves, a[first]], 1), np.stack([leaves + far - a[first], far], 1)], axis=1)
+    shades = [colour_of(int(k) - 1) for k in (boat if by_boat else wave)[first]]
+    lines(ax, "boats", list(pieces), shades, linewidths=1.0, linestyles=(0, (1, 2)), zorder=2, capstyle="butt")
+
+
+def wave_samples(schedule: Schedule, packets: Array) -> list[Any]:
+    """The waves in the legend; where there are more than colours, those of a colour together."""
+    waves = np.unique(schedule.plan["set"][packets]).tolist() if schedule.plan else []
+    if len(waves) <= len(CYCLE):
+        return [sample(f"wave {wave}", color=colour_of(wave - 1), linewidth=1.6) for wave in waves]
+    handles = []
+    for number in range(len(CYCLE)):
+        same = [wave for wave in waves if (wave - 1) % len(CYCLE) == number]
+        if same:
+            named = ", ".join(map(str, same[:2])) + (", …" if len(same) > 2 else "")
+            word = "waves" if len(same) > 1 else "wave"
+            handles.append(sample(f"{word} {named}", color=colour_of(number), linewidth=1.6))
+    return handles
+
+
+def _points(ax: Axes, axis: int) -> float:
+    """Points to a unit across, or up."""
+    box = ax.get_window_extent()
+    size, (low, high) = ((box.width, ax.get_xlim()), (box.height, ax.get_ylim()))[axis]
+    return float(size * 72.0 / figure_of(ax).dpi / (high - low))

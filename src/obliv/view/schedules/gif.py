@@ -1,0 +1,119 @@
+"""An animation as a GIF: the network is drawn once, the packets anew in every frame."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.view.axes import require_matplotlib
+from obliv.view.literal import LITERAL, told_once
+from obliv.view.schedules.animation import Scene
+from obliv.view.schedules.surroundings import below, tint
+from obliv.view.style import FAINT, INK, QUIET
+
+__all__ = ["as_gif"]
+
+_FRAMES = 480
+_WIDTH, _DPI = 7.2, 100
+
+
+def as_gif(scene: Scene, speed: float) -> bytes:
+    """The frames of a scene, as few for each step as there is room for; the same scene gives the same bytes."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import EllipseCollection, LineCollection
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
+
+    caption = 1.25
+    inner = _WIDTH - 0.5
+    tall = inner * max(scene.height, 0.06) + 0.3
+    figure = Figure(figsize=(_WIDTH, tall + caption), dpi=_DPI)
+    canvas: Any = FigureCanvasAgg(figure)
+    ax = figure.add_axes((0.0, 0.75 / (tall + caption), 1.0, tall / (tall + caption)))
+    margin = 0.25 / inner
+    ax.set_xlim(-margin, 1.0 + margin)
+    ax.set_ylim(scene.height / 2 + tall / inner / 2, scene.height / 2 - tall / inner / 2)
+    ax.axis("off")
+    links = LineCollection(list(scene.points[scene.joined]), colors=QUIET, linewidths=0.8, zorder=1)
+    ax.add_collection(links, autolim=False)
+    size = np.full(len(scene.points), 1.1 * scene.radius)
+    nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
+    nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
+    ax.add_collection(nodes, autolim=False)
+    figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
+    for number, (colour, name) in enumerate(scene.legend):
+        x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
+        figure.text(x, y, "●", color=colour, fontsize=9, va="center")
+        figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=INK)
+    below(ax, [scene.caption], 16.0)
+    for text in ax.texts:
+        text.set(x=18.0, fontsize=8)
+    with told_once():
+        canvas.draw()
+    background = canvas.copy_from_bbox(figure.bbox)
+    clock = ax.annotate("", (0.0, 0.0), xycoords="axes fraction", xytext=(18.0, -4.0), textcoords="offset points")
+    clock.set(fontsize=9, va="center", color=INK)
+
+    parts = next(k for k in (4, 3, 2, 1) if k == 1 or k * scene.steps <= _FRAMES)
+    inks = [to_rgba(colour) for colour in scene.colours]
+    frames: list[Any] = []
+    palette = _palette(scene.colours)
+    for frame in range(scene.steps * parts + 1):
+        canvas.restore_region(background)
+        offsets, looks = _at(scene, frame / parts)
+        if len(offsets):
+            size = np.full(len(offsets), 2.0 * scene.radius)
+            discs = EllipseCollection(size, size, 0 * size, units="xy", offsets=offsets, offset_transform=ax.transData)
+            discs.set(facecolor=[inks[k] for k in looks], edgecolor="white", linewidth=0.5)
+            discs.set_figure(figure)
+            discs.axes = ax
+            discs.set_transform(discs.get_transform())
+            ax.draw_artist(discs)
+        step = frame // parts
+        done = sum(each.enters + len(each.nodes) - 1 <= frame / parts for each in scene.ways)
+        clock.set_text(f"step {step} of {scene.steps}: {len(offsets)} under way, {done} of {len(scene.ways)} arrived")
+        ax.draw_artist(clock)
+        frames.append(_small(np.asarray(canvas.buffer_rgba()), palette))
+    data = io.BytesIO()
+    wait = max(int(1000 / speed / parts / 10) * 10, 20)
+    waits = [4 * wait] + [wait] * (len(frames) - 2) + [1500] if len(frames) > 1 else wait
+    frames[0].save(data, "GIF", save_all=True, append_images=frames[1:], duration=waits, loop=0, optimize=True)
+    return data.getvalue()
+
+
+def _at(scene: Scene, time: float) -> tuple[npt.NDArray[np.float64], list[int]]:
+    """Where the packets are that are under way, and their colours."""
+    offsets, looks = [], []
+    for number, each in enumerate(scene.ways):
+        past = time - each.enters
+        if not 0 <= past < len(each.nodes) - 1:
+            continue
+        k = int(past)
+        here, there = scene.points[each.nodes[k]], scene.points[each.nodes[k + 1]]
+        angle = 2.399963 * number  # packets at one node lie round its middle
+        aside = 0.35 * scene.radius * np.array([np.cos(angle), np.sin(angle)])
+        offsets.append(here + (past - k) * (there - here) + aside)
+        looks.append(int(each.looks[k]))
+    return np.array(offsets).reshape(-1, 2), looks
+
+
+def _palette(colours: list[str]) -> Any:
+    """All colours that can come up, and steps from them to white."""
+    from PIL import Image
+
+    wanted = [tint(colour, k / 7) for colour in dict.fromkeys((INK, QUIET, FAINT, *colours)) for k in range(1, 8)]
+    flat = [round(255 * part) for colour in [(1.0, 1.0, 1.0), *wanted] for part in colour]
+    made = Image.new("P", (1, 1))
+    made.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
+    return made
+
+
+def _small(pixels: Any, palette: Any) -> Any:
+    from PIL import Image
+
+    image = Image.fromarray(pixels[:, :, :3])
+    return image.quantize(palette=palette, dither=Image.Dither.NONE)

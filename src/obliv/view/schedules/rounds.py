@@ -1,0 +1,220 @@
+"""One round of the distributed algorithm: packets draw boats and ride, then everybody goes all the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import InputError
+from obliv.results.schedule import Schedule
+from obliv.view.axes import finish, require_matplotlib, room
+from obliv.view.schedules.surroundings import (
+    MARKS,
+    about,
+    above,
+    aside,
+    below,
+    colour_of,
+    dots,
+    framed,
+    lines,
+    note,
+    sample,
+    squares,
+    tint,
+)
+from obliv.view.schedules.traces import Traces, choose, moved, traces
+from obliv.view.style import FAINT, INK, QUIET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["one_round"]
+
+Array = npt.NDArray[Any]
+_PARTS = ("A", "B1", "B2")
+
+
+@dataclass(frozen=True, eq=False)
+class _Members:
+    """Who rides in a sub-phase, in one wave and group: packet, final boat, first level of the frame, home, goal."""
+
+    packet: Array
+    colour: Array
+    a: int
+    home: Array
+    goal: Array
+    stops: Array
+    wave: int
+
+
+def one_round(
+    schedule: Schedule,
+    round: int = 1,
+    ax: Axes | None = None,
+    *,
+    phase: int | None = None,
+    part: str | None = None,
+    legend: bool = True,
+    caption: bool = True,
+) -> Axes:
+    """Draw one round of the distributed algorithm, forward and back.
+
+    Packets that ride through, on the boat that they keep from then on, are coloured by boat; those that are beaten, and
+    wander until the middle of the round, are dark grey, all others light.  To the right of the dashed line everybody
+    undoes the moves, the last first; after the last round nobody does.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of the distributed algorithm, with its moves.
+    round : int
+        From 1.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    phase : int, optional
+        Default the one that takes most rounds.
+    part : {"A", "B1", "B2"}, optional
+        The sub-phase: whether those ride that were there, or those that enter at odd or at even inner levels; default
+        the one that takes most rounds.
+    legend, caption : bool
+        Whether to write above what the signs mean, and below what is shown.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the schedule is none of the distributed algorithm, has no moves or no such round.
+    """
+    require_matplotlib()
+    plan = schedule.plan if isinstance(schedule, Schedule) else None
+    if plan is None or plan.get("kind") != "distributed":
+        raise InputError("only schedules of the distributed algorithm have rounds; for others see space_time")
+    instance, moves = moved(schedule)
+    if not len(moves):
+        raise InputError("the moves of this distributed schedule were not kept: run it with steps='all'")
+    sub = _sub_phase(plan, phase, part)
+    rounds = int(plan["sub_rounds"][sub])
+    if not 1 <= round <= rounds:
+        raise InputError(f"round={round}: this sub-phase has the rounds 1 to {rounds}")
+    tau, lam = int(plan["tau"]), int(plan["lam"])
+    begin = int(plan["sub_begin"][sub]) + (round - 1) * 2 * tau
+    members = _members(schedule, int(plan["sub_phase"][sub]), int(plan["sub_part"][sub]))
+    a, end = members.a, begin + 2 * tau
+
+    entered = moves.time[moves.start[:-1]] - 1
+    there = np.flatnonzero((entered <= end) & (schedule.delivery >= begin))
+    chosen = np.union1d(members.packet, choose(schedule, there, None, 150))
+    drawn = traces(schedule, chosen, (begin, end), coarse=tau > 700)
+    through = _through(drawn, members, begin)
+    own = ax is None
+    ax = room(ax, 10.0, 5.0)
+    ax.set_xlim(-0.01 * 2 * tau, 1.01 * 2 * tau)
+    mine = np.isin(drawn.packets, members.packet)
+    reached = max((line[:, 1].max() for line, own_one in zip(drawn.lines, mine, strict=True) if own_one), default=a)
+    top = min(max(int(reached) + 2, a + lam + 2), instance.network.depth)
+    ax.set_ylim(max(a - 3, -1) - 0.5, top + 1.0)
+    framed(ax, f"step of the round, which begins at time {begin:,}", "level")
+    ax.axhspan(a - 0.5, a + lam - 0.5, color=tint(FAINT, 0.14), linewidth=0, zorder=0.5).set_gid("frame")
+    ax.axhline(a + lam - 0.5, color=FAINT, linewidth=0.9, zorder=1)
+    ax.axvline(tau, color=INK, linewidth=1.2, linestyle=(0, (4, 3)), zorder=6).set_gid("mirror")
+    note(ax, "forward", (tau, 1.0), ("data", "axes fraction"), (-8, 4), ha="right", va="bottom")
+    back = "and back" if round < rounds else "nobody goes back"
+    note(ax, back, (tau, 1.0), ("data", "axes fraction"), (8, 4), ha="left", va="bottom")
+    for number, low in enumerate((a, a + lam), a // lam + 1):
+        at = (1.0, low - 0.5 + min(lam, max(top + 1 - low, 1)) / 2)
+        note(ax, f"F{number}", at, ("axes fraction", "data"), (6, 0), va="center")
+
+    boat = dict(zip(members.packet.tolist(), members.colour.tolist(), strict=True))
+    riders = set(members.packet.tolist())
+    origin, shift = np.array([begin, 0.0]), aside(drawn.packets, 0.3)
+    pieces = [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)]
+    kinds = [0 if p not in riders else 2 if p in through else 1 for p in drawn.packets.tolist()]
+    looks = (("others", 0.8, 2.0), ("wanderers", 1.1, 3.0), ("packets", 1.4, 4.0))
+    for kind, (name, width, order) in enumerate(looks):
+        which = [k for k, each in enumerate(kinds) if each == kind]
+        shades = {0: QUIET, 1: "#6b727a"}
+        colours = [shades.get(kind) or colour_of(boat[int(drawn.packets[k])] - 1) for k in which]
+        lines(ax, name, [pieces[k] for k in which], colours, linewidths=width, zorder=order)
+    ink = [shades.get(kind) or colour_of(boat[p] - 1) for kind, p in zip(kinds, drawn.packets.tolist(), strict=True)]
+    for made, points, seen in (
+        (dots, drawn.first, (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end)),
+        (squares, drawn.last, drawn.last[:, 0] <= end),
+    ):
+        made(ax, (points - origin + shift)[seen], [c for c, here in zip(ink, seen, strict=True) if here])
+    if legend:
+        handles = [
+            sample("packet that succeeds, in the colour of its boat", color=colour_of(0), linewidth=1.6),
+            sample("packet that is beaten", color=shades[1], linewidth=1.4),
+            *([sample("other packet", color=QUIET, linewidth=1.2)] if 0 in kinds else []),
+            *(sample(kind, **MARKS[kind]) for kind in ("injection", "delivery")),
+        ]
+        above(ax, handles, 20.0)
+    if caption:
+        constants = [f"λ = {lam}", f"χ = {plan['chi']}", f"τ = {tau:,}"]
+        what = (
+            f"Phase {int(plan['sub_phase'][sub])}, sub-phase {_PARTS[int(plan['sub_part'][sub])]}, round {round} of "
+            f"{rounds}, wave {members.wave}: {len(through)} of {len(members.packet)} packets succeed."
+        )
+        below(ax, [about(schedule, *constants), what])
+    return finish(ax, own)
+
+
+def _sub_phase(plan: dict[str, Any], phase: int | None, part: str | None) -> int:
+    if part is not None and part not in _PARTS:
+        raise InputError(f"part={part!r}: the sub-phases of a phase are A, B1 and B2")
+    fits = np.ones(len(plan["sub_phase"]), bool)
+    if phase is not None:
+        fits &= plan["sub_phase"] == phase
+    if part is not None:
+        fits &= plan["sub_part"] == _PARTS.index(part)
+    if not fits.any():
+        wanted = " ".join([f"{part}" if part else "", f"of phase {phase}" if phase is not None else ""]).strip()
+        raise InputError(f"no packet rides in a sub-phase {wanted}; some do in phase {int(plan['sub_phase'][0])}")
+    return int(np.argmax(np.where(fits, plan["sub_rounds"], -1)))
+
+
+def _members(schedule: Schedule, phase: int, part: int) -> _Members:
+    """Who rides in a sub-phase; of several waves and groups the one with most packets."""
+    plan, instance = schedule.plan, schedule.instance
+    assert plan is not None
+    assert instance is not None
+    lam, start = int(plan["lam"]), plan["phase_start"]
+    number = phase - plan["phase"]
+    count = np.diff(start)
+    frame = instance.level // lam + number
+    fresh = (instance.level - frame * lam) % 2
+    rides = (number >= 0) & (number < count)
+    rides &= (number > 0) if part == 0 else (number == 0) & (fresh == part - 1)
+    packet = np.flatnonzero(rides)
+    row = start[packet] + number[packet]
+    key = frame[packet]
+    best = np.bincount(key).argmax()
+    packet, row = packet[key == best], row[key == best]
+    stops = number[packet] < count[packet] - 1
+    goal = (instance.level + instance.length)[packet]
+    goal[stops] = plan["home"][row[stops] + 1]
+    wave = int(plan["set"][packet[0]])
+    return _Members(packet, plan["colour"][row], int(best) * lam, plan["home"][row], goal, stops, wave)
+
+
+def _through(drawn: Traces, members: _Members, begin: int) -> set[int]:
+    """Who rides through: up at every move from home to goal on the boat that is kept, and over the edge beyond."""
+    line_of = {packet: k for k, packet in enumerate(drawn.packets.tolist())}
+    found = set()
+    for k, packet in enumerate(members.packet.tolist()):
+        if packet not in line_of:
+            continue
+        points = drawn.lines[line_of[packet]]
+        leaves = begin + int(members.home[k]) - members.a + 4 * int(members.colour[k]) - 4
+        far = int(members.goal[k]) + int(members.stops[k])
+        at = np.searchsorted(points[:, 0], [leaves, leaves + far - int(members.home[k])])
+        if at[1] < len(points) and points[at[0], 1] == members.home[k] and points[at[1], 1] == far:
+            found.add(packet)
+    return found

@@ -1,0 +1,219 @@
+"""Schedules as lines through time and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliv.errors import InputError
+from obliv.results.schedule import Schedule
+from obliv.view.axes import finish, require_matplotlib, room
+from obliv.view.schedules.cells import busiest, draw_cells, draw_columns, draw_sub_phases, wave_samples
+from obliv.view.schedules.surroundings import (
+    MARKS,
+    about,
+    above,
+    aside,
+    below,
+    called,
+    colour_of,
+    crosses,
+    dots,
+    framed,
+    lines,
+    sample,
+    squares,
+)
+from obliv.view.schedules.traces import choose, deflections, moved, traces
+from obliv.view.schedules.waves import has_waves, rides
+from obliv.view.style import FAINT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["space_time"]
+
+Array = npt.NDArray[Any]
+FINE = 1500  # steps; of more, single steps cannot be seen
+MANY, SOME = 400, 150  # packets that can be told apart, in waves and without
+
+
+def space_time(
+    schedule: Schedule,
+    ax: Axes | None = None,
+    *,
+    session: int = 1,
+    packets: int | Iterable[int] | None = None,
+    steps: tuple[int, int] | None = None,
+    legend: bool = True,
+    caption: bool = True,
+) -> Axes:
+    """Draw every packet as a line through time (to the right) and levels (upwards).
+
+    Dots are injections, squares deliveries, crosses deflections.  Of the centralized algorithm the colours are waves;
+    columns are phases and rows are frames, dark where the wave's packets board and light where they stop, to go to and
+    fro until the next boat (dotted) comes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        What :func:`obliv.bufferless.schedule` made.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    session : 1 or 2
+        Of the centralized algorithm, which runs the packets that fit no group of frames in a second session.
+    packets : int or list of int, optional
+        How many packets to draw at most, or which; default as many as can be told apart, a sample of them if need be.
+    steps : (int, int), optional
+        From when to when; default all of it, or, where single phases would be too small, those with most packets.
+    legend, caption : bool
+        Whether to write above what the signs mean, and below what is shown.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the schedule has no moves, or no such session, packets or steps.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> made = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:4"), "hot-potato")
+    >>> ax = space_time(made)
+    """
+    require_matplotlib()
+    instance, _ = moved(schedule)
+    waves = has_waves(schedule)
+    among = _of_session(schedule, session) if waves else np.arange(schedule.packets)
+    window, part = _window(schedule, session, steps)
+    own = ax is None
+    depth = instance.network.depth
+    ax = room(ax, 10.6, min(max(3.0 + 0.05 * depth, 4.2), 6.0))
+    margin = 0.006 * (window[1] - window[0])
+    ax.set_xlim(window[0] - margin, window[1] + margin)
+    ax.set_ylim(-0.8, depth + 0.8)
+    framed(ax, "time step", "level")
+
+    inside = among[_there(schedule, among, window)]
+    chosen = choose(schedule, inside, packets, MANY if waves else SOME)
+    drawn = traces(schedule, chosen, window, coarse=window[1] - window[0] > FINE)
+    pushed = deflections(schedule, chosen)
+    if waves:
+        draw_columns(ax, schedule, session, window)
+        draw_cells(ax, schedule, session, window, chosen)
+        number = schedule.plan["set"][drawn.packets] - 1 if schedule.plan else drawn.packets
+        colours = [colour_of(int(each)) for each in number]
+        handles = wave_samples(schedule, drawn.packets)
+    elif _distributed(schedule):
+        draw_sub_phases(ax, schedule)
+        number = schedule.plan["set"][drawn.packets] - 1 if schedule.plan else drawn.packets
+        colours = [colour_of(int(each)) for each in number]
+        handles = wave_samples(schedule, drawn.packets)
+    else:
+        colours, handles = _plain_colours(schedule, drawn.packets, pushed[0])
+    high = 0.0 if waves else 0.5
+    up = aside(drawn.packets, high)
+    small = 1.0 if len(chosen) <= 150 else 0.7
+    lines(ax, "packets", [line + d for line, d in zip(drawn.lines, up, strict=True)], colours, linewidths=1.1 * small)
+    dots(ax, drawn.first + up, colours, 13.0 * small)
+    squares(ax, drawn.last + up, colours, 15.0 * small)
+    seen = (pushed[1] - 1 >= window[0]) & (pushed[1] - 1 <= window[1])
+    if seen.any():
+        crosses(ax, (np.column_stack([pushed[1] - 1.0, pushed[2]]) + aside(pushed[0], high))[seen], 26.0 * small)
+    if legend:
+        kinds = ["injection", "delivery", *(["deflection"] if seen.any() else []), *(["boat"] if waves else [])]
+        above(
+            ax,
+            handles + [sample(kind, **MARKS[kind]) for kind in kinds],
+            20.0 if waves or _distributed(schedule) else 8.0,
+        )
+    if caption:
+        below(ax, _caption(schedule, session, waves, len(chosen), len(inside), part))
+    return finish(ax, own)
+
+
+def _distributed(schedule: Schedule) -> bool:
+    return schedule.plan is not None and schedule.plan.get("kind") == "distributed"
+
+
+def _of_session(schedule: Schedule, session: int) -> Array:
+    if session not in (1, 2):
+        raise InputError(f"session={session!r}: there are sessions 1 and 2")
+    made = np.flatnonzero(schedule.plan["session"] == session) if schedule.plan else np.zeros(0, np.int64)
+    if not len(made):
+        raise InputError(f"session {session} has no packets: draw session {3 - session}")
+    return made
+
+
+def _window(schedule: Schedule, session: int, steps: Any) -> tuple[tuple[int, int], str]:
+    """From when to when, and what to say of it."""
+    if steps is not None:
+        try:
+            low, high = (int(step) for step in steps)
+        except (TypeError, ValueError):
+            raise InputError("steps are two numbers, from and to") from None
+        if not 0 <= low < high:
+            raise InputError(f"steps=({low}, {high}): the first must be at least 0 and less than the second")
+        return (low, high), f"Steps {low:,} to {high:,}."
+    if has_waves(schedule):
+        return busiest(rides(schedule), session)
+    if _distributed(schedule) and schedule.plan:  # its timetable may begin with long empty phases
+        return (int(np.min(schedule.plan["sub_begin"])), int(schedule.makespan)), ""
+    return (0, max(int(schedule.makespan), 1)), ""
+
+
+def _there(schedule: Schedule, among: Array, window: tuple[int, int]) -> Array:
+    moves = schedule.moves
+    assert moves is not None
+    return np.asarray((moves.time[moves.start[among]] - 1 <= window[1]) & (schedule.delivery[among] >= window[0]))
+
+
+def _plain_colours(schedule: Schedule, packets: Array, pushed: Array) -> tuple[list[str], list[Any]]:
+    """Colours without waves: of packets that are held up, or, if none is, of those that run side by side."""
+    instance, moves = moved(schedule)
+    entered = moves.time[moves.start[packets]].astype(np.int64) - 1
+    slow = schedule.delivery[packets] - entered > instance.length[packets]
+    if not slow.any():
+        offset = entered - instance.level[packets]
+        rank = np.unique(offset, return_inverse=True)[1].reshape(-1)
+        return [colour_of(int(k)) for k in rank], [sample("packet, never held up", color=colour_of(0), linewidth=1.6)]
+    rank = np.cumsum(slow) - 1
+    colours = [colour_of(int(k)) if late else FAINT for k, late in zip(rank, slow, strict=True)]
+    text = "packet that has to wait" if schedule.rules == "buffered" else "packet that is deflected"
+    handles = [sample(f"{text} (colours only tell them apart)", color=colour_of(0), linewidth=1.6)]
+    if not slow.all():
+        handles.append(sample("packet never held up", color=FAINT, linewidth=1.6))
+    return colours, handles
+
+
+def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, there: int, part: str) -> list[str]:
+    extra: list[str] = []
+    plan = schedule.plan
+    if plan is not None and "lam" in plan:
+        chi = plan["chi"] if "chi" in plan else int(plan["colour"].max(initial=0))
+        extra = [f"s = {plan['s']:,}", f"λ = {plan['lam']}", f"χ = {chi}", f"τ = {plan['tau']:,}"]
+    name = called(schedule.algorithm) + (" algorithm" if plan else "")
+    priority = schedule.constants.get("priority")
+    name += f" ({priority} first)" if priority and priority not in schedule.algorithm else ""
+    second = [f"{name}: {schedule.makespan:,} steps, at least {schedule.lower_bound:,} needed"]
+    if schedule.rules == "bufferless":
+        second.append(f"{schedule.deflections:,} {'deflection' if schedule.deflections == 1 else 'deflections'}")
+    sentences = ", ".join(second) + "."
+    if waves:
+        both = plan is not None and len(np.unique(plan["session"])) > 1
+        sentences += f" Session {session} of 2." if both else ""
+        sentences += " Shaded: the frame that a wave points to (dark) and the next one (light)."
+        if plan and schedule.instance and schedule.instance.network.depth // plan["lam"] >= plan["gamma"]:
+            sentences += " Thick lines part groups of frames, which are used at once."
+    if _distributed(schedule):
+        sentences += " Columns: sub-phases A, of who was there, B1 and B2, of who enters."
+    sentences += f" {part}" if part else ""
+    if drawn < there:
+        sentences += f" Drawn: a sample of {drawn:,} of {there:,} packets."
+    return [about(schedule, *extra), sentences]

@@ -1,0 +1,60 @@
+"""What ``import obliv`` offers: names, types, and what is imported for them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import obliv
+from obliv.errors import ObliviousError
+from obliv.specs.builtin import MODULES
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
+
+PACKAGES = ("obliv", "obliv.bufferless", "obliv.fabric", "obliv.view")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_exported_name_is_there(name: str) -> None:
+    package = importlib.import_module(name)
+    assert dir(package) == sorted(package.__all__)
+    for export in package.__all__:
+        value = getattr(package, export)
+        assert not isinstance(value, ModuleType) or export in ("bufferless", "fabric")
+
+
+def test_functions_have_their_own_signatures() -> None:
+    assert list(inspect.signature(obliv.topology).parameters) == ["spec"]
+    assert list(inspect.signature(obliv.routing).parameters) == ["spec", "topology"]
+    assert "torus:9x9" in (inspect.getdoc(obliv.topology) or "")
+
+
+@pytest.mark.parametrize("registry", [TOPOLOGIES, ROUTINGS, PATTERNS], ids=lambda registry: registry.kind)
+def test_the_table_of_built_in_names_is_what_modules_register(registry: Registry[object]) -> None:
+    table = MODULES[registry.kind]
+    registered = {
+        word: entry.make.__module__
+        for entry in registry
+        for word in (entry.name, *entry.aliases)
+        if entry.make.__module__.startswith("obliv.")
+    }
+    assert registered == table
+
+
+def test_a_torus_imports_no_fabric() -> None:
+    script = "import sys; from obliv.cli import main; main(['worst', 'torus:9x9', 'romm']); print(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    modules = [name for name in output.splitlines()[-1].split() if name.split(".")[0] == "obliv"]
+    assert not [name for name in modules if name.split(".")[1:2] in (["fabric"], ["bufferless"], ["papers"])]
+    assert len(modules) <= 85
+
+
+@pytest.mark.parametrize(("package", "successor"), [("topologies", "topology"), ("routings", "routing")])
+def test_old_decorators_name_their_successors(package: str, successor: str) -> None:
+    module = importlib.import_module(f"obliv.{package}")
+    with pytest.raises(ObliviousError, match=f"register_{successor}"):
+        module("name")  # type: ignore[operator]
