@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "fabric"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mutations import PARSERS, fuzz
+from tests.fabric.mutations import PARSERS, fuzz
 
 from obliv.fabric.kernels.forwarding import read_entries
 

@@ -14,14 +14,13 @@ from pathlib import Path
 import atheris
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "fabric"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 with atheris.instrument_imports(include=["obliv.fabric"]):
     from obliv.fabric.files.opensm_subnet import read_guid2lid
     from obliv.fabric.files.read import read_fabric, read_tables
 
-import mutations
-import spelled
+from tests.fabric import mutations, spelled
 
 from obliv.errors import ObliviousError
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests import strategies
+from tests.adversarial import oracle
+from tests.strategies import Case
 
 import obliv
-import strategies
-from adversarial import oracle
-from strategies import Case
 
 
 def brute(case: Case) -> tuple[Fraction, list[Fraction]]:

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import strategies
+from tests.strategies import Case
 
 import obliv
-import strategies
-from strategies import Case
 
 
 def plain(value: Any) -> Any:

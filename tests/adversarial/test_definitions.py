@@ -10,11 +10,11 @@ from math import lcm
 from typing import Any
 
 import pytest
+from tests import strategies
+from tests.adversarial import oracle
+from tests.adversarial.oracle import Network
 
 import obliv
-import strategies
-from adversarial import oracle
-from adversarial.oracle import Network
 
 ROUTINGS: dict[str, Callable[..., Any]] = {
     "dor": oracle.dor(),

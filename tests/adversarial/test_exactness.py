@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
+from tests import strategies
+from tests.adversarial import oracle
 
 import obliv
-import strategies
-from adversarial import oracle
 
 
 class Gate(obliv.Routing):

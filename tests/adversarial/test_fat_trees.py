@@ -26,9 +26,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+from tests.adversarial import test_certificates
 
 import obliv
-from adversarial import test_certificates
 from obliv.cli import main
 from obliv.results import digest_of
 from obliv.topologies import tree_bounds

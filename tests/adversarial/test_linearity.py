@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests import strategies
+from tests.adversarial import oracle
+from tests.strategies import Case
 
 import obliv
-import strategies
-from adversarial import oracle
-from strategies import Case
 
 CARTESIAN = ["torus:3x3", "torus:4x2", "mesh:3x3", "mesh:4x2", "ring:8", "hyperx:3x3", "hypercube:3"]
 NAMES = ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"]

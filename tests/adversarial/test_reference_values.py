@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adversarial import oracle
 
 import obliv
-from adversarial import oracle
 
 FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "reference" / "mesh_torus.json"
 ROUTINGS = {

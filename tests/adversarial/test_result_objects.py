@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from tests import strategies
+from tests.strategies import Case
 
 import obliv
-import strategies
-from strategies import Case
 
 ALWAYS = {"kind", "topology", "routing", "provenance"}
 WORST = {"channel_load", "throughput", "fraction_of_capacity", "capacity", "channel", "permutation", "focus_channels"}

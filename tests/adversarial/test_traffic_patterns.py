@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import strategies
+from tests.adversarial.oracle import Network
 
 import obliv
-import strategies
-from adversarial.oracle import Network
 
 NETWORKS = [
     ("mesh", (4, 4)),

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+from tests.adversarial import oracle
 
 import obliv
-from adversarial import oracle
 
 # Figure 9 of the paper, as printed (row i, column j).
 FIGURE_9 = """

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import strategies
 
 import obliv
-import strategies
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program

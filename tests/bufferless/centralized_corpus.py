@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from instances import layered, line, walks
+from tests.bufferless.instances import layered, line, walks
 
 from obliv.bufferless.problems import instance
 from obliv.results.schedule import Moves

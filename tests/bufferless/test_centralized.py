@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from centralized_corpus import audit, one_by_one, some_constants, some_instance
-from instances import line
+from tests.bufferless.centralized_corpus import audit, one_by_one, some_constants, some_instance
+from tests.bufferless.instances import line
 
 import obliv.bufferless.frames.centralized as centralized_module
 import obliv.bufferless.frames.plan as plan_module

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
+from tests.bufferless.instances import layered, line, walks
 
 from obliv.bufferless.problems import instance
 from obliv.bufferless.schedulers import direct as module

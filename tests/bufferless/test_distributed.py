@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
+from tests.bufferless.instances import layered, line, walks
 
 import obliv
 from obliv.bufferless.frames import boats, distributed, stepped

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
+from tests.bufferless.instances import layered, line, walks
 
 from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
 from obliv.bufferless.frames.rounds import FAULTS, Variant, simulate

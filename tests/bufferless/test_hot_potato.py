@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
-from test_direct import EMPTY
+from tests.bufferless.instances import layered, line, walks
+from tests.bufferless.test_direct import EMPTY
 
 from obliv.bufferless.moves import Run
 from obliv.bufferless.problems import instance

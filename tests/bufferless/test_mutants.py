@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from centralized_corpus import some_instance
+from tests.bufferless.centralized_corpus import some_instance
 
 from obliv.bufferless.frames.plan import plan
 from obliv.bufferless.frames.stepping import Variant, simulate

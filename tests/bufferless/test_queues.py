@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
-from test_direct import EMPTY, small
+from tests.bufferless.instances import layered, line, walks
+from tests.bufferless.test_direct import EMPTY, small
 
 from obliv.bufferless.problems import instance
 from obliv.bufferless.schedulers import queues as module

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from instances import layered, line, walks
+from tests.bufferless.instances import layered, line, walks
 
 import obliv
 from obliv.bufferless import instances, schedule, schedules

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fabric import spelled
 
 import obliv
-from fabric import spelled
 from obliv.cli import main
 from obliv.cli.common import json_text
 from obliv.fabric.files.net import write_net

@@ -10,6 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.fabric.damage import cables, without
+from tests.fabric.opensm import simulated
+
 import obliv
 from obliv.fabric.files.lft import write_tables
 from obliv.fabric.files.net import write_net
@@ -17,11 +20,6 @@ from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.route import route
 from obliv.topologies.base import Topology, build
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from damage import cables, without
-from opensm import simulated
 
 HERE = Path(__file__).parent / "fixtures"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import spelled
+from tests.fabric import spelled
 
 from obliv.errors import ObliviousError
 from obliv.fabric.files.opensm_subnet import read_guid2lid

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import damage
 import numpy as np
 import pytest
-import spelled
 from scipy.optimize import linprog
+from tests.fabric import damage, spelled
 
 import obliv
 from obliv.fabric.capacity import capacity_load

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fabric import damage, spelled
 
 import obliv
-from fabric import damage, spelled
 from obliv.errors import FileError
 from obliv.fabric.checks.check import check
 from obliv.fabric.checks.log import engine_of

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.fabric.opensm import needs_opensm, simulated, where
 
 import obliv
-from fabric.opensm import needs_opensm, simulated, where
 from obliv.fabric.checks.check import check
 from obliv.fabric.files.net import write_net
 from obliv.fabric.files.read import read

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
+from tests.fabric import spelled
 
 from obliv.errors import FileError
 from obliv.fabric.files import ibnetdiscover as discover

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from make_fixtures import trunks
-from opensm import cabling, meaning
+from tests.fabric.make_fixtures import trunks
+from tests.fabric.opensm import cabling, meaning
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError, SpecError, TopologyError
@@ -25,7 +26,6 @@ from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import RATES, Fabric
 from obliv.topologies.base import build
-from strategies import examples
 
 HOSTILE = (
     'n1"\n[1]\t"S-0002c90200001004"[4]', "=s=9 w=77", "#@x\x00y", "lid 7 lmc 7", "'):\n0x0001 007 : ", "é" * 200,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
+from tests.fabric import spelled
 
 import obliv
 from obliv._util.codec import digest_of

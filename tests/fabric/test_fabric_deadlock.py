@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fabric import damage
 
 import obliv
-from fabric import damage
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import Fabric

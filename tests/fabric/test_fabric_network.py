@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import fabric_of, random_fabric
 
 import obliv
-from fabric.by_hand import fabric_of, random_fabric
 from obliv.errors import TopologyError
 from obliv.fabric.files.read import read_fabric
 from obliv.fabric.generate.from_topology import from_topology

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
-from ways import walked
+from tests.fabric import spelled
+from tests.fabric.ways import walked
 
 import obliv
 from obliv.errors import InputError, ObliviousError, TrafficError

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 
 import obliv
-from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric.analyses.average import average
 from obliv.fabric.analyses.bisection import bisection

@@ -6,9 +6,9 @@ import gzip
 from pathlib import Path
 
 import pytest
-from make_fixtures import CASES, HERE, LONG, OWN, fabric_of
-from opensm import cabling, meaning
-from ways import worst_by_hand
+from tests.fabric.make_fixtures import CASES, HERE, LONG, OWN, fabric_of
+from tests.fabric.opensm import cabling, meaning
+from tests.fabric.ways import worst_by_hand
 
 from obliv.fabric.files.net import write_net
 from obliv.fabric.files.read import read, read_fabric

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
-from test_discover import SHARED, shared, write  # noqa: F401
+from tests.fabric import spelled
+from tests.fabric.test_discover import SHARED, shared, write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from ways import walked
+from tests.fabric.ways import walked
 
 import obliv
 from obliv.errors import RoutingError, TopologyError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 
 import obliv
-from fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 from obliv.analysis.worst_case.channels import rates_of, simple_bound
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.generate.from_topology import from_topology, tables_of

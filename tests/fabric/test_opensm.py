@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from make_fixtures import fabric_of
-from opensm import Simulator, cabling, meaning, needs_opensm, simulated, where
+from tests.fabric.make_fixtures import fabric_of
+from tests.fabric.opensm import Simulator, cabling, meaning, needs_opensm, simulated, where
 
 import obliv
 from obliv.fabric.files.lft import write_tables

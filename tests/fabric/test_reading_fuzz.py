@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
 from hypothesis import given
 from hypothesis import strategies as st
-from mutations import PARSERS, WORDS, fuzz
-from test_discover import write  # noqa: F401
+from tests.fabric import spelled
+from tests.fabric.mutations import PARSERS, WORDS, fuzz
+from tests.fabric.test_discover import write  # noqa: F401
 
 from obliv.errors import ObliviousError
 from obliv.fabric.files.read import read_fabric, read_tables

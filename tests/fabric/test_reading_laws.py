@@ -13,9 +13,9 @@ from random import Random
 from typing import Any
 
 import pytest
-import reading_strategies as rs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fabric import reading_strategies as rs
 
 from obliv.errors import ObliviousError
 from obliv.fabric.files.opensm_subnet import read_guid2lid

@@ -11,10 +11,11 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from damage import cables, ports, relabelled, without
 from hypothesis import given
 from hypothesis import strategies as st
-from ways import walked
+from tests.fabric.damage import cables, ports, relabelled, without
+from tests.fabric.ways import walked
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, RoutingError, SpecError, TopologyError
@@ -32,7 +33,6 @@ from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 from obliv.topologies.base import build
-from strategies import examples
 
 
 def sound(fabric: Fabric, tables: Tables) -> None:

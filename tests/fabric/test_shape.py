@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fabric import damage
 
 import obliv
-from fabric import damage
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape, recognise

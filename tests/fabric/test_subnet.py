@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spelled
-from test_discover import write  # noqa: F401
+from tests.fabric import spelled
+from tests.fabric.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files.forwarding import changed

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import climbing, fabric_of, random_fabric, random_tables, walk
 
 import obliv
-from fabric.by_hand import climbing, fabric_of, random_fabric, random_tables, walk
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import climbing, loads_of, random_fabric, random_tables, worst_of
 
 import obliv
-from fabric.by_hand import climbing, loads_of, random_fabric, random_tables, worst_of
 from obliv.fabric.analyses.worst import hottest_cables, worst
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.routes.routing import routing as fabric_routing

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import random_fabric, random_tables
 
 import obliv
-from fabric.by_hand import random_fabric, random_tables
 from obliv.errors import InputError
 from obliv.fabric.analyses.average import average
 from obliv.fabric.analyses.bisection import bisection

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.colors
 import numpy as np
 import pytest
-from drawn import boxes, how_many, legend, part, texts
+from tests.view.drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn import boxes, legend, part, texts
+from tests.view.drawn import boxes, legend, part, texts
 
 import obliv
 from obliv import view

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn import boxes, legend
+from tests.view.drawn import boxes, legend
 
 import obliv
 from obliv import view

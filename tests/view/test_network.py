@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from drawn import boxes, how_many, legend, part, texts
+from tests.view.drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import everything, how_many, legend, part, texts
+from tests.view.drawn import everything, how_many, legend, part, texts
 
 import obliv
 from obliv import view

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.bufferless.instances import layered, line, walks
 
 import obliv
 from obliv.bufferless import schedule
 from obliv.results.schedule import Moves, Schedule
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bufferless"))
-from instances import layered, line, walks
 
 
 def obeys(made: dict[str, Any]) -> bool:
