@@ -2,7 +2,7 @@
 
     uv run --with atheris python benchmarks/fuzz_fabric_guided.py -runs=100000
 
-Whatever they hold, reading ends with what was found or with one line of :class:`obliv.ObliviousError`.
+Whatever they hold, reading ends with what was found or with one line of :class:`obliv.OblivError`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ with atheris.instrument_imports(include=["obliv.fabric"]):
 
 from tests.fabric import mutations, spelled
 
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 
 FOLDER = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
 RNG = np.random.default_rng(0)
@@ -49,7 +49,7 @@ def one(data: bytes) -> None:
         else:
             read_guid2lid(path)
             findings = ()
-    except ObliviousError as error:
+    except OblivError as error:
         assert str(error).isprintable(), str(error)
     else:
         assert all(each.message.isprintable() for each in findings), findings

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import obliv
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.specs.builtin import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
@@ -56,5 +56,5 @@ def test_a_torus_imports_no_fabric() -> None:
 @pytest.mark.parametrize(("package", "successor"), [("topologies", "topology"), ("routings", "routing")])
 def test_old_decorators_name_their_successors(package: str, successor: str) -> None:
     module = importlib.import_module(f"obliv.{package}")
-    with pytest.raises(ObliviousError, match=f"register_{successor}"):
+    with pytest.raises(OblivError, match=f"register_{successor}"):
         module("name")  # type: ignore[operator]

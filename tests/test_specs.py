@@ -67,7 +67,7 @@ def test_mixes() -> None:
 def test_any_text_makes_a_topology_or_one_clear_error(text: str) -> None:
     try:
         obliv.topology(text[:12])
-    except obliv.ObliviousError as error:
+    except obliv.OblivError as error:
         assert isinstance(error, ValueError)
 
 
@@ -140,7 +140,7 @@ def test_rooms_can_be_called_whatever_was_imported_before() -> None:
 def test_names_of_files_are_told_how_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cluster.net").write_text("")
-    with pytest.raises(SpecError, match=r"for a file write fabric:cluster\.net or file:cluster\.net"):
+    with pytest.raises(SpecError, match=r"for a file write file:cluster\.net or fabric:cluster\.net"):
         TOPOLOGIES.find("cluster.net")
     with pytest.raises(SpecError, match=r"for a file write lft:cluster\.net or table:cluster\.net"):
         ROUTINGS.find("cluster.net")

@@ -2,7 +2,7 @@
 
 ::
 
-    ObliviousError
+    OblivError
     ├── InputError (also a ValueError)      a spec, file or argument that cannot be used
     │   ├── SpecError                       an unknown name or a wrong parameter
     │   ├── FileError                       a file, with the line where it is known
@@ -22,6 +22,7 @@ __all__ = [
     "InputError",
     "Interrupted",
     "MissingExtraError",
+    "OblivError",
     "ObliviousError",
     "RoutingError",
     "SpecError",
@@ -32,8 +33,12 @@ __all__ = [
 ]
 
 
-class ObliviousError(Exception):
+class OblivError(Exception):
     """The root of all errors that obliv raises on purpose."""
+
+
+#: The former name of :class:`OblivError`, for one release.
+ObliviousError = OblivError
 
 
 class Interrupted(KeyboardInterrupt):
@@ -50,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
         self.so_far = so_far
 
 
-class InputError(ObliviousError, ValueError):
+class InputError(OblivError, ValueError):
     """Input that cannot be used; the message says what is wrong and how to mend it."""
 
 
@@ -84,7 +89,7 @@ class TooLargeError(InputError):
     """A problem that would not fit in memory, refused before anything is allocated."""
 
 
-class MissingExtraError(ObliviousError, ImportError):
+class MissingExtraError(OblivError, ImportError):
     """An optional package that this call needs is not installed."""
 
 

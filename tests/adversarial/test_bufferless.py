@@ -66,7 +66,7 @@ def without_time(made: Any) -> dict[str, Any]:
 
 def mistake(call: Callable[[], Any]) -> str:
     """The one line of what is raised, if it is raised as the contract says."""
-    with pytest.raises(obliv.ObliviousError) as caught:
+    with pytest.raises(obliv.OblivError) as caught:
         call()
     assert isinstance(caught.value, ValueError)
     text = str(caught.value)
@@ -257,7 +257,7 @@ def drawn(family: str, number: int, size: int) -> Any:
         if kind in ("walks", "crowd"):
             return instance(network, walks(network, rng, packets, kind == "walks"), seed=number)
         return instance(network, kind, seed=number, **options)
-    except obliv.ObliviousError as error:
+    except obliv.OblivError as error:
         assert "no packet to route" in str(error)
         return instance(network, walks(network, rng, packets, True), seed=number)
 

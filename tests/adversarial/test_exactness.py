@@ -230,7 +230,7 @@ def test_the_numerators_of_a_channel_always_come() -> None:
 def test_on_channel_beyond_64_bits_raises_an_error_of_the_tree() -> None:
     """One tree of errors: scipy holds no larger integers, so this cannot be answered; but never with a wrong number."""
     loads = Gate([[Fraction(1, 2**70), Fraction(3, 2**70)], [Fraction(5, 2**70), Fraction(1)]]).pair_loads()
-    with pytest.raises(obliv.ObliviousError):
+    with pytest.raises(obliv.OblivError):
         loads.on_channel(2)
 
 

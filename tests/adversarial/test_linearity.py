@@ -96,7 +96,7 @@ def test_loads_are_linear_in_the_traffic(which: tuple[str, str], data: st.DataOb
     name = data.draw(st.sampled_from(["uniform", "complement", "random-permutation:seed=3", "nearest-neighbor"]))
     try:
         other = obliv.traffic(name, loads.topology)
-    except obliv.ObliviousError:
+    except obliv.OblivError:
         assume(False)
     two = other.to_matrix()
     mixed = [[a * x + b * y for x, y in zip(*rows, strict=True)] for rows in zip(one, two, strict=True)]

@@ -80,7 +80,7 @@ def test_transposes(kind: str, k: int) -> None:
 @pytest.mark.parametrize("spec", ["mesh:4x3", "mesh:3x3x2", "ring:9", "random-regular:n=8,d=3,seed=1"])
 @pytest.mark.parametrize("name", ["transpose", "anti-transpose"])
 def test_transposes_need_a_square(spec: str, name: str) -> None:
-    with pytest.raises(obliv.ObliviousError) as caught:
+    with pytest.raises(obliv.OblivError) as caught:
         obliv.traffic(name, obliv.topology(spec))
     assert isinstance(caught.value, ValueError)
 

@@ -117,7 +117,7 @@ def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
             at[trail[-1]] = value + "0"
         else:
             at[trail[-1]] = [0]
-        with suppress(obliv.ObliviousError):  # refused for its form
+        with suppress(obliv.OblivError):  # refused for its form
             assert not verdict(forged, tmp_path, redigest=False).proved, trail
         changed += 1
     assert changed > 20
@@ -361,7 +361,7 @@ def test_random_damage_never_ends_in_another_error(tmp_path: Path) -> None:
         path.write_text("".join(damaged))
         try:
             found = obliv.verify(path)
-        except obliv.ObliviousError:
+        except obliv.OblivError:
             continue
         assert not found.proved or json.loads("".join(damaged)) == made
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tests.fabric import spelled
 
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.fabric.files.opensm_subnet import read_guid2lid
 from obliv.fabric.files.read import read, read_fabric, read_tables
 from obliv.fabric.model import Fabric, Finding
@@ -150,7 +150,7 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = 1
                     findings = scanned.findings + (found.findings if found else ())
                 else:
                     findings = (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
-            except ObliviousError as error:
+            except OblivError as error:
                 assert str(error).isprintable(), (parser, seed, str(error))
                 outcome["refused"] += 1
             else:

@@ -13,7 +13,7 @@ from tests.fabric import spelled
 from tests.fabric.ways import walked
 
 import obliv
-from obliv.errors import InputError, ObliviousError, TrafficError
+from obliv.errors import InputError, OblivError, TrafficError
 from obliv.fabric.analyses.throughput import slowed, throughput
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import Fabric
@@ -130,7 +130,7 @@ def test_odd_fabrics(seed: int) -> None:
     fabric = spelled.random_fabric(rng)
     try:
         routing = fabric_routing(network(fabric), spelled.random_tables(rng, fabric), missing="skip")
-    except ObliviousError:
+    except OblivError:
         return
     found = throughput(routing, "uniform")
     assert [cable.load for cable in found.cables[0]][:1] == [found.patterns[0]["channel_load"]][: len(found.cables[0])]

@@ -15,7 +15,7 @@ from tests.fabric import spelled
 from tests.fabric.mutations import PARSERS, WORDS, fuzz
 from tests.fabric.test_discover import write  # noqa: F401
 
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.fabric.files.read import read_fabric, read_tables
 from obliv.fabric.kernels.forwarding import read_entries
 
@@ -44,7 +44,7 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, tables
     path.write_bytes(data)
     try:
         _ = read_tables(path, FABRIC) if tables else read_fabric(path)
-    except ObliviousError as error:
+    except OblivError as error:
         assert str(error).isprintable()
 
 
@@ -100,7 +100,7 @@ def test_time_grows_with_the_length_only(name: str, write: Write) -> None:  # no
             start = time.process_time()
             try:
                 _ = read_tables(path, FABRIC) if data.startswith(b"Uni") else read_fabric(path)
-            except ObliviousError as error:
+            except OblivError as error:
                 assert str(error).isprintable()
             best = min(best, time.process_time() - start)
         return float(best)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fabric import reading_strategies as rs
 
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.fabric.files.opensm_subnet import read_guid2lid
 from obliv.fabric.files.read import read, read_fabric, read_tables
 from obliv.fabric.kernels.forwarding import read_entries
@@ -347,7 +347,7 @@ def ends_well(act: Callable[[], tuple[Finding, ...]]) -> None:
         start = time.process_time()
         try:
             told(act())
-        except ObliviousError as error:
+        except OblivError as error:
             assert str(error).isprintable()
         seconds = time.process_time() - start
         if seconds < 1:
@@ -434,7 +434,7 @@ def test_no_cable_changes_in_silence(folder: Path, told_by: tuple[str, rs.Net], 
         data = damaged(data, what, a, 0, b"", b"")
     try:
         fabric = read_fabric(put(folder, data))
-    except ObliviousError:
+    except OblivError:
         return
     told(fabric.findings)
     want = rs.written(net, rs.DIALECTS[name])["cables"]
@@ -448,7 +448,7 @@ def test_no_number_moves_a_cable_in_silence(folder: Path, net: rs.Net, full: boo
     want = cables(read_fabric(put(folder, text)))
     try:
         fabric = read_fabric(put(folder, damaged(text, "number", a, b, b"", b"")))
-    except ObliviousError:
+    except OblivError:
         return
     told(fabric.findings)
     assert noticed(fabric.findings, want, cables(fabric))
@@ -468,7 +468,7 @@ def test_a_lost_port_line_harms_no_other_cable(folder: Path, told_by: tuple[str,
     del lines[int(fabric.line[slot]) - 1]
     try:
         cut = read_fabric(put(folder, b"".join(lines)))
-    except ObliviousError:
+    except OblivError:
         assert len(slots) == 2
         return
     got = rs.found(cut)["cables"]
@@ -489,7 +489,7 @@ def test_a_cut_topology_is_noticed(folder: Path, told_by: tuple[str, rs.Net], a:
     left = text[:at].count(b"\n")  # lines that are complete
     try:
         fabric = read_fabric(put(folder, text[:at]))
-    except ObliviousError:
+    except OblivError:
         return
     told(fabric.findings)
     if errors(fabric.findings) or (name == "iblinkinfo" and fabric.findings):
@@ -545,7 +545,7 @@ def test_a_cut_table_is_an_error(folder: Path, both: tuple[rs.Net, rs.Entries], 
     at = 1 + b % (body.rindex(b"dumped") + 5)
     try:
         tables = read_tables(put(folder, b"".join(blocks[:k]) + body[:at]), fabric)
-    except ObliviousError:
+    except OblivError:
         assert k == 0
         return
     told(tables.findings)
@@ -585,7 +585,7 @@ def test_two_scans_in_one_file_are_noticed(folder: Path, net: rs.Net, other: rs.
     text = rs.DIALECTS[name].print(net) + rs.DIALECTS[name].print(other)
     try:
         fabric = read_fabric(put(folder, text))
-    except ObliviousError:
+    except OblivError:
         return
     told(fabric.findings)
     got = rs.found(fabric)["cables"]

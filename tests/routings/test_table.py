@@ -127,5 +127,5 @@ def test_damaged_files_end_in_one_line(tmp_path_factory: pytest.TempPathFactory,
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     try:
         obliv.worst_case(obliv.routing(f"table:{path}", SQUARE))
-    except obliv.ObliviousError as error:
+    except obliv.OblivError as error:
         assert "\n" not in str(error)

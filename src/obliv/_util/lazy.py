@@ -50,6 +50,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     def listed() -> list[str]:
-        return sorted(homes())
+        version = ["__version__"] if hasattr(sys.modules[package], "__version__") else []
+        return sorted([*homes(), *version])
 
     return get, listed

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any, NoReturn
 
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 
 __all__ = ["refuse_calls"]
 
@@ -16,6 +16,6 @@ def refuse_calls(module: str, instead: str) -> None:
 
     class Renamed(ModuleType):
         def __call__(self, *args: Any, **named: Any) -> NoReturn:
-            raise ObliviousError(f"{module} is a package now: register with {instead}")
+            raise OblivError(f"{module} is a package now: register with {instead}")
 
     sys.modules[module].__class__ = Renamed

@@ -15,8 +15,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, TO_INTERMEDIATE, Program
@@ -31,7 +31,6 @@ from obliv.topologies.cartesian import Axis, Cartesian
 
 __all__ = ["locality", "minimal_hops"]
 
-Array = npt.NDArray[Any]
 Lengths = dict[int, Fraction]  # polynomial: power and coefficient
 Step = Callable[[str, float], None]
 

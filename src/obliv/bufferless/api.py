@@ -13,7 +13,7 @@ from obliv._util.text import did_you_mean
 from obliv.bufferless.moves import Run
 from obliv.bufferless.problems import generator
 from obliv.checker.verify import verify as check
-from obliv.errors import InputError, ObliviousError
+from obliv.errors import InputError, OblivError
 from obliv.results import Schedule, Schedules, Verification, provenance
 from obliv.topologies.leveled.instances import Instance
 
@@ -159,7 +159,7 @@ def schedule(
     found = verify(result)
     if not found.proved:
         wrong = next((each for each in found.checks if not each["ok"]), {"detail": "no check failed"})
-        raise ObliviousError(f"{algorithm} made a schedule that breaks the rules, a fault of ours: {wrong['detail']}")
+        raise OblivError(f"{algorithm} made a schedule that breaks the rules, a fault of ours: {wrong['detail']}")
     return replace(result, verified=True)
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy.typing as npt
-
+from obliv._util.typing import Array
 from obliv.results.schedule import Moves
 
 __all__ = ["Run"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import inspect
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.bufferless.paths.grids import between, destinations
 from obliv.bufferless.problems import generator, instance, leveled
 from obliv.errors import InputError
@@ -20,7 +20,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["instances", "oriented"]
 
-Array = npt.NDArray[Any]
 
 _KINDS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")
 

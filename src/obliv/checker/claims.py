@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy.typing as npt
-
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
 from obliv.results.numbers import rational
 
 __all__ = ["Claim", "MalformedError", "read_claim"]
-
-Array = npt.NDArray[Any]
 
 
 class MalformedError(InputError):

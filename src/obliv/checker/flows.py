@@ -13,10 +13,10 @@ from math import factorial, lcm, prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
 from obliv._util.rationals import share as share_of
+from obliv._util.typing import Array
 from obliv.checker.kernels.flows import hop_flow, quadrant_flow, walk_flow
 from obliv.checker.trees import numbered, walk
 from obliv.errors import RoutingError
@@ -27,7 +27,6 @@ from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Flow", "source_flows", "without"]
 
-Array = npt.NDArray[Any]
 
 _STEPS = 2e7  # of a kernel between two looks at the clock and at the keyboard
 

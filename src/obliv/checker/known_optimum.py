@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv.checker.report import Report
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
 __all__ = ["check_optimum"]
-
-Array = npt.NDArray[Any]
 
 
 def check_optimum(report: Report, topology: Topology) -> None:

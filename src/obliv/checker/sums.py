@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.checker.claims import Claim
 from obliv.checker.flows import Flow
 from obliv.checker.kernels.flows import add_block, raise_tops, sort_block
@@ -17,7 +17,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["OutOfTimeError", "Prices", "Sums"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 8_000_000  # entries that are sorted by channel at a time
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.checker.kernels.trees import climb, raise_sums
 from obliv.errors import RoutingError
 from obliv.kernels import run
@@ -22,8 +22,6 @@ from obliv.routings.trees.base import TreeRouting
 from obliv.topologies.trees import Tree
 
 __all__ = ["hopping", "numbered", "row_sums", "single", "walk", "witness_load"]
-
-Array = npt.NDArray[Any]
 
 
 def numbered(routing: Routing) -> TypeGuard[TreeRouting]:

@@ -16,15 +16,15 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.checker.claims import Claim
 from obliv.checker.flows import source_flows, without
 from obliv.checker.known_optimum import check_optimum
 from obliv.checker.report import Report
 from obliv.checker.sums import OutOfTimeError, Prices, Sums
 from obliv.checker.trees import row_sums, single, witness_load
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.results import Verification, provenance
 from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
@@ -32,7 +32,6 @@ from obliv.topologies.trees import Tree
 
 __all__ = ["check_worst_case"]
 
-Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
 
 _SAID = {
@@ -80,7 +79,7 @@ def check_worst_case(
             if routing.partial or claim.skipped:
                 _check_left_out(report, claim, routing)
             unchecked = _check_loads(report, claim, topology, routing, quick, began + budget, progress)
-        except (ObliviousError, NotImplementedError) as error:
+        except (OblivError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))
     elif not report.holds:
         unchecked = list(range(topology.channels))

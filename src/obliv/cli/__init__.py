@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     0 it is so, 1 the answer is no, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     """
     from obliv.cli.common import Stopped
-    from obliv.errors import ObliviousError
+    from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         if status == 130:
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
-    except ObliviousError as error:
+    except OblivError as error:
         return _refused(str(error))
     except Stopped as stop:
         print(f"\nobliv: interrupted {stop}", file=sys.stderr)

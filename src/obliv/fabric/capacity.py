@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import recognise
 from obliv.routings.distances import Distances
 
 __all__ = ["capacity_load"]
 
-Array = npt.NDArray[Any]
 
 _MOST = 1 << 18  # switches times channels
 

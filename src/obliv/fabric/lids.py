@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.fabric.notes import Notes
 
 __all__ = ["LAST_LID", "checked_lids", "note_repeated_guids"]
 
-Array = npt.NDArray[Any]
 
 LAST_LID = 0xBFFF  #: The last unicast LID.
 _MOST_LMC = 7

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from obliv._util.typing import Array
 
 __all__ = ["RATES", "Fabric", "Finding", "gbits"]
 
-Array = npt.NDArray[Any]
 
 #: Signalling per lane in Gb/s, and the share of it that is data.
 _LANE = {

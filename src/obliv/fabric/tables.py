@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy.typing as npt
-
+from obliv._util.typing import Array
 from obliv.fabric.model import Finding
 
 __all__ = ["NONE", "Tables"]
 
-Array = npt.NDArray[Any]
 
 NONE = 255  #: No port.
 

@@ -6,12 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import plural, printable
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric, gbits
 from obliv.specs.registry import register_topology
@@ -19,7 +18,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["FabricTopology", "network", "safe"]
 
-Array = npt.NDArray[Any]
 
 _LONGEST = 64  # letters of a description that are shown
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import shown
+from obliv._util.typing import Array
 from obliv.io._links import Edge, Links
 
 __all__ = ["levels_of"]
 
-Array = npt.NDArray[Any]
 
 _SHOWN = 8  # nodes of a cycle in a message
 

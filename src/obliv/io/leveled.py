@@ -6,15 +6,14 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.codec import read_json
 from obliv._util.files import read_text, sha256_of
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean, lines, shown
+from obliv._util.typing import Array
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io import edgelist, gml, graphml
 from obliv.io._levels import levels_of
@@ -27,7 +26,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["leveled_file", "read_paths"]
 
-Array = npt.NDArray[Any]
 
 _FORMATS: dict[str, Callable[[str, object], Links]] = {
     "graphml": graphml.parse,

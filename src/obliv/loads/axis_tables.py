@@ -7,16 +7,13 @@ minimal way) and A (one drawn anywhere).  Tables hold numerators; the common den
 from __future__ import annotations
 
 from math import lcm
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.topologies.cartesian import Axis
 
 __all__ = ["crossing", "presence"]
-
-Array = npt.NDArray[Any]
 
 
 def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, int]:

@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import product_sum, whole
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.matching.weights import Weights
 from obliv.patterns.base import Traffic
@@ -18,9 +19,7 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["PairLoads", "channel_map", "whole"]
-
-Array = npt.NDArray[Any]
+__all__ = ["PairLoads", "channel_map"]
 
 
 class PairLoads(ABC):
@@ -213,18 +212,3 @@ def terminal_map(topology: Topology, node_map: Array) -> Array | None:
         if rates and any(rates[i] != rates[int(place[i])] for i in range(len(rates))):
             return None
     return place
-
-
-def whole(values: list[int]) -> Array:
-    """Whole numbers as int64, or as Python integers where 64 bits do not hold them."""
-    small = all(-(2**62) < value < 2**62 for value in values)
-    return np.array(values, np.int64 if small else object)
-
-
-def product_sum(one: Array, two: Array) -> int:
-    """Σ one·two as a Python integer that never wraps."""
-    if one.dtype != object and two.dtype != object and len(one):
-        bound = int(one.max()) * int(two.max()) * len(one)
-        if bound < 2**62:
-            return int(one @ two)
-    return sum(int(a) * int(b) for a, b in zip(one, two, strict=True) if a)

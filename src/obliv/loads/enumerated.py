@@ -9,19 +9,18 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import whole
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads._kernels import LOOP, hop_levels, propagate, scatter
-from obliv.loads.base import whole
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
 __all__ = ["Hops", "from_hops", "from_uses"]
 
-Array = npt.NDArray[Any]
 
 _DESTINATIONS = 64  # destinations whose next hops make one block
 _ENTRIES = 1 << 21  # entries made before they are sorted into place

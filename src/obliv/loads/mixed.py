@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import whole
 from obliv._util.memory import require_memory
-from obliv.loads.base import PairLoads, whole
+from obliv._util.typing import Array
+from obliv.loads.base import PairLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 
 __all__ = ["MixedLoads", "TwoPhaseLoads"]
-
-Array = npt.NDArray[Any]
 
 
 class MixedLoads(PairLoads):

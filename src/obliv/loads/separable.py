@@ -12,12 +12,13 @@ from math import gcd, lcm, prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import whole
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import crossing, presence
-from obliv.loads.base import PairLoads, whole
+from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
@@ -25,7 +26,6 @@ from obliv.topologies.cartesian import Axis, Cartesian
 
 __all__ = ["SeparableLoads"]
 
-Array = npt.NDArray[Any]
 _DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
 
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import product_sum, whole
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads._kernels import compare
-from obliv.loads.base import PairLoads, product_sum, whole
+from obliv.loads.base import PairLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
 
 __all__ = ["StoredLoads"]
-
-Array = npt.NDArray[Any]
 
 
 class StoredLoads(PairLoads):

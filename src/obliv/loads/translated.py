@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from obliv.loads.base import PairLoads, channel_map, whole
+from obliv._util.arrays import whole
+from obliv._util.typing import Array
+from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.stored import StoredLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.topologies.base import Topology
 
 __all__ = ["Group", "RelativeLoads", "translation_group"]
-
-Array = npt.NDArray[Any]
 
 
 class Group:

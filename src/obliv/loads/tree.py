@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads._kernels import same_ways
 from obliv.loads.base import PairLoads
@@ -19,7 +18,6 @@ from obliv.topologies.trees import Tree
 
 __all__ = ["TreeLoads", "Ways"]
 
-Array = npt.NDArray[Any]
 
 #: Numbers of the paths of pairs: arrays of sources and of destinations, which broadcast, to one of shape (..., K).
 Ways = Callable[[Array, Array], Array]

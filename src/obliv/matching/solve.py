@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.matching._kernels import assign, transport
 from obliv.matching.weights import Weights
 
 __all__ = ["Matching", "maximum_weight"]
 
-Array = npt.NDArray[Any]
 
 _BITS = 60  # with prices that start at 0 nothing in the kernels exceeds four times the largest weight
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from obliv._util.typing import Array
 
 __all__ = ["Weights", "from_entries"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

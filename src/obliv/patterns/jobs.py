@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import TrafficError
 from obliv.patterns.base import Traffic
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 
 __all__ = ["flows_of", "placed"]
-
-Array = npt.NDArray[Any]
 
 
 def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:

@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.codec import pack, unpack_array
+from obliv._util.typing import Array
 from obliv.results.base import Result
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Moves", "Schedule", "Schedules"]
 
-Array = npt.NDArray[Any]
 
 _FIGURES = ("packets", "congestion", "dilation", "makespan", "lower_bound", "deflections", "verified")
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import whole
 from obliv._util.rationals import share
 from obliv.errors import InputError, RoutingError
-from obliv.loads.base import PairLoads, channel_map, whole
+from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.enumerated import Hops, from_hops, from_uses
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.programs import Program

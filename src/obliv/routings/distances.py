@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.routings._kernels import distances_to
 
 __all__ = ["Distances"]
-
-Array = npt.NDArray[Any]
 
 
 class Distances:

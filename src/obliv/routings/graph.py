@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.enumerated import Hops
 from obliv.routings.base import HopRouting
@@ -16,8 +15,6 @@ from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
 __all__ = ["ECMP", "Shortest"]
-
-Array = npt.NDArray[Any]
 
 
 class MinimalRouting(HopRouting):

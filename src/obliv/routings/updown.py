@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.routings.base import HopRouting
 from obliv.routings.distances import Distances
@@ -16,8 +15,6 @@ from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
 __all__ = ["UpDown"]
-
-Array = npt.NDArray[Any]
 
 
 @register_routing("updown", example="updown")

@@ -169,7 +169,7 @@ class Registry(Generic[T]):
 
     def _hint(self, name: str) -> str:
         if os.path.isfile(name):
-            readers = [entry.name for entry in self if entry.reads_file]
+            readers = sorted((entry.name for entry in self if entry.reads_file), key=len)
             if readers:
                 return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)

@@ -7,16 +7,14 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import IntArray, Topology, build, require_network
 from obliv.topologies.cartesian import mesh
 
 __all__ = ["circles", "cmesh", "fan", "with_hosts"]
-
-Array = npt.NDArray[Any]
 
 
 @register_topology("cmesh", aliases=("concentrated-mesh",), example="cmesh:4x4,c=4")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import IntArray, Topology, require_network
@@ -15,7 +13,6 @@ from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["dragonfly"]
 
-Array = npt.NDArray[Any]
 
 _ARRANGEMENTS = ("absolute", "relative", "palm-tree", "circulant")
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 from math import isqrt
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import IntArray, Topology, require_network
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["slimfly"]
-
-Array = npt.NDArray[Any]
 
 
 @register_topology("slimfly", aliases=("slim-fly",), example="slimfly:5")

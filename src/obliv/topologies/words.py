@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import IntArray, Topology, build, require_network
 
 __all__ = ["debruijn", "kautz"]
-
-Array = npt.NDArray[Any]
 
 
 @register_topology("debruijn", aliases=("de-bruijn",), example="debruijn:d=2,n=4")

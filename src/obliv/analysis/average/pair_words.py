@@ -8,9 +8,9 @@ from math import gcd, isqrt, lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import TooLargeError
 from obliv.loads.base import PairLoads
@@ -18,8 +18,6 @@ from obliv.loads.separable import SeparableLoads
 from obliv.topologies.cartesian import Axis
 
 __all__ = ["PairWords", "pair_words"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from math import factorial, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
 from obliv.errors import InputError, Interrupted
@@ -25,7 +25,6 @@ from obliv.routings.base import Routing
 
 __all__ = ["average_case"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
 _BLOCKS = 8  # of them one after another in the same memory

@@ -9,16 +9,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.analysis.deadlocks.schemes import link_steps, wrap_links
 from obliv.loads.programs import ANYWHERE, QUADRANT
 from obliv.topologies.cartesian import Axis
 
 __all__ = ["BOTH", "END", "FIRST", "MIDDLE", "SECOND", "SOURCE", "Case", "Run", "Segment", "cases", "segments"]
 
-Array = npt.NDArray[Any]
 K = TypeVar("K")
 
 FIRST, SECOND, BOTH = 0, 1, 2  # a run takes the segment to the intermediate, the one onwards, or both in one go

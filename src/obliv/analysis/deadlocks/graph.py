@@ -8,14 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 
 __all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
 
-Array = npt.NDArray[Any]
 
 _KEPT = 1 << 22  # dependencies collected before those that came twice are dropped
 _VERTEX = 31  # bits of a vertex number

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
 from obliv.analysis.deadlocks.schemes import Lanes, Move, Scheme, find, lanes
 from obliv.errors import RoutingError
@@ -16,7 +16,6 @@ from obliv.routings.base import HopRouting, TwoPhase
 
 __all__ = ["count_paths", "follow_hops", "follow_two_phases"]
 
-Array = npt.NDArray[Any]
 Progress = Callable[[float], None]
 
 _STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time

@@ -13,8 +13,8 @@ from math import factorial, prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.analysis.deadlocks.axis import BOTH, END, FIRST, MIDDLE, SECOND, SOURCE, Case, cases
 from obliv.analysis.deadlocks.graph import Dependencies
 from obliv.analysis.deadlocks.schemes import Label, Move, Scheme
@@ -24,7 +24,6 @@ from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Slot", "draw_of", "follow_programs", "sequences"]
 
-Array = npt.NDArray[Any]
 Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
 
 _CHOICES = 2_000_000  # choices of cases and orders that are gone through

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.topologies.cartesian import Axis, Cartesian
 
@@ -35,7 +35,6 @@ PLANE = "two dimensions"
 PHASES = "phases"
 PROGRAMS = "phase programs"
 
-Array = npt.NDArray[Any]
 Label = Any  # a class of virtual channels: a number, or a tuple of numbers
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.analysis.ratios._kernels import link_bounds, match_link
 from obliv.errors import InputError
 from obliv.kernels import run
@@ -22,8 +22,6 @@ from obliv.loads.tree import TreeLoads
 from obliv.topologies.trees import Tree
 
 __all__ = ["Disjoint", "largest_disjoint", "way_table"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,13 @@ import sys
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import extra
 from obliv.loads.base import PairLoads
 
 __all__ = ["automorphisms", "signatures"]
 
-Array = npt.NDArray[Any]
 
 _SEARCH = """
 import pickle, sys

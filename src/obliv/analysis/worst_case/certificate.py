@@ -7,18 +7,17 @@ from math import floor
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import whole
+from obliv._util.typing import Array
 from obliv.analysis.worst_case.symmetry import Orbits
 from obliv.kernels import run
-from obliv.loads.base import PairLoads, whole
+from obliv.loads.base import PairLoads
 from obliv.loads.stored import StoredLoads
 from obliv.matching._kernels import coarsen
 from obliv.results import pack
 
 __all__ = ["certificate_of"]
-
-Array = npt.NDArray[Any]
 
 
 def certificate_of(

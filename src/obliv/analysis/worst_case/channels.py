@@ -8,10 +8,11 @@ from math import floor, lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.arrays import whole
+from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.loads.base import PairLoads, whole
+from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TwoPhaseLoads
 from obliv.loads.stored import StoredLoads
 from obliv.matching import Matching, Weights, maximum_weight
@@ -19,7 +20,6 @@ from obliv.matching._kernels import assign_channels
 
 __all__ = ["Rates", "Solved", "best_flow", "prices_of", "rates_of", "solve_channels"]
 
-Array = npt.NDArray[Any]
 Solved = tuple[int, Any, Any]  # channel, optimum, prices of the destinations or None
 
 _CHUNK = 2_000_000  # entries that are solved between two looks at the clock

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.analysis.worst_case.certificate import certificate_of
 from obliv.analysis.worst_case.channels import best_flow, rates_of, solve_channels
 from obliv.analysis.worst_case.symmetry import orbits, verified
@@ -20,7 +20,6 @@ from obliv.routings.base import Routing
 
 __all__ = ["worst_case"]
 
-Array = npt.NDArray[Any]
 Progress = Callable[[str, float], None]
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.loads.base import PairLoads, channel_map
 
 __all__ = ["Orbits", "orbits", "verified"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

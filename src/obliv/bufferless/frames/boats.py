@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.frames.waves import Waves
 from obliv.bufferless.kernels.rides import CLASH, CROWDED, Riders, boats
 from obliv.errors import InputError
@@ -16,7 +15,6 @@ from obliv.kernels import run
 
 __all__ = ["PARTS", "Rides", "crowded", "ride"]
 
-Array = npt.NDArray[Any]
 
 #: The sub-phases of a phase, by who rides in them.
 PARTS = ("A", "B1", "B2")

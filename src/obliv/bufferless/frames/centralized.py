@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import centralized_constants, draw_sets
 from obliv.bufferless.frames.plan import delivery_times, even, plan, too_high
 from obliv.bufferless.kernels.centralized import Plan, Rows, count_moves, find_hits, ride_times, write_moves
@@ -23,7 +23,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["CONSTANTS", "ORDERS", "centralized", "planned_moves"]
 
-Array = npt.NDArray[Any]
 
 CONSTANTS = ("paper", "tuned", "one-frame")
 ORDERS = ("source", "shuffled")

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.topologies.leveled.instances import Instance
 
@@ -31,8 +30,6 @@ __all__ = [
     "lg",
     "phases",
 ]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

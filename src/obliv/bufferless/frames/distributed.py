@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
 from obliv.bufferless.frames.boats import PARTS, Rides, ride
@@ -20,7 +19,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["AFFORDABLE", "distributed"]
 
-Array = npt.NDArray[Any]
 
 #: Single moves up to which the algorithm is run step by step unless told otherwise.
 AFFORDABLE = 50_000_000

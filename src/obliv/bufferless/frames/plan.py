@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign, compact, group_frames, phases
 from obliv.bufferless.kernels.colours import BITS, DONE, TOO_MANY, colour_frames
 from obliv.errors import InputError
@@ -16,7 +16,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["SEGMENTS", "delivery_times", "even", "phase_length", "plan", "too_high"]
 
-Array = npt.NDArray[Any]
 
 SEGMENTS = ("tight", "paper")
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.frames.boats import PARTS, crowded
 from obliv.bufferless.frames.stepped import Broken, Stepped
 from obliv.bufferless.frames.waves import Waves
@@ -23,7 +22,6 @@ from obliv.results.schedule import Moves
 
 __all__ = ["FAULTS", "Steps", "Variant", "Violation", "simulate"]
 
-Array = npt.NDArray[Any]
 
 #: What can be broken, by the numbers that kernels return.
 FAULTS = (

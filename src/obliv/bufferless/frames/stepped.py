@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.frames.waves import Waves
 from obliv.bufferless.kernels import moves as field
 from obliv.bufferless.kernels.halves import GROW, backward, forward
@@ -18,8 +16,6 @@ from obliv.kernels import Kernel, run
 from obliv.results.schedule import Moves
 
 __all__ = ["Broken", "Stepped"]
-
-Array = npt.NDArray[Any]
 
 
 class Broken(Exception):  # noqa: N818 - the word is the rules'

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign
 from obliv.bufferless.frames.plan import delivery_times, phase_length
 from obliv.bufferless.kernels.steps import AT, DOES, END, HOME, PATH, Log, Steps, simulate_phases
@@ -21,7 +21,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Outcome", "Variant", "Violation", "simulate"]
 
-Array = npt.NDArray[Any]
 
 BROKEN = (
     "",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import draw_sets
 from obliv.bufferless.frames.plan import delivery_times, even, plan, too_high
 from obliv.errors import InputError
@@ -14,7 +14,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["smallest_frame", "tune"]
 
-Array = npt.NDArray[Any]
 
 #: Edges of paths above which half the congestion is the only number of sets that is tried.
 LARGE = 5_000_000

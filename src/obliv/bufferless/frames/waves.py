@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Constants, Places, assign, phases
 from obliv.errors import InputError
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Waves", "waves"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

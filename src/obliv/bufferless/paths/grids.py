@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths.rows import Drawn, offsets, reversed_bits
 from obliv.errors import InputError
@@ -15,7 +13,6 @@ from obliv.topologies.leveled.base import Leveled
 
 __all__ = ["array", "between", "destinations", "hypercube", "mesh", "mesh_paths"]
 
-Array = npt.NDArray[Any]
 
 _LARGE = 128  # sides from here on are drawn in whole vectors
 _LARGE_CUBE = 14  # likewise dimensions of a hypercube

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.errors import InputError
 from obliv.kernels import run
@@ -19,7 +19,6 @@ from obliv.topologies.leveled.base import Leveled
 
 __all__ = ["ROWS", "Drawn", "offsets", "rows"]
 
-Array = npt.NDArray[Any]
 
 #: The kinds of traffic between rows.
 ROWS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")

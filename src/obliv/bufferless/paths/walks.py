@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths.rows import Drawn, offsets
 from obliv.errors import InputError
@@ -15,8 +13,6 @@ from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.random import matchings
 
 __all__ = ["anywhere", "deep", "random_leveled"]
-
-Array = npt.NDArray[Any]
 
 
 def random_leveled(

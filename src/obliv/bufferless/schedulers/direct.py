@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.direct import BITS, first_fit, run_through
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError
@@ -18,7 +16,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["ORDERS", "direct"]
 
-Array = npt.NDArray[Any]
 
 #: The orders in which packets choose, the first is the default.
 ORDERS = ("farthest", "longest", "random", "source")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.direct import run_through
 from obliv.bufferless.kernels.hot_potato import collect, leaving, steps
 from obliv.bufferless.moves import Run
@@ -20,7 +18,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["PRIORITIES", "hot_potato"]
 
-Array = npt.NDArray[Any]
 
 #: How much the keys count the time of injection and the way left; "random" draws keys afresh at every step.
 PRIORITIES = {"age": (1, 0), "closest": (0, 1), "farthest": (0, -1), "random": (0, 0)}

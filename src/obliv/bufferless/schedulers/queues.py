@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.queues import Queues, forward
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError
@@ -19,7 +19,6 @@ from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["PRIORITIES", "Priority", "ask", "queues"]
 
-Array = npt.NDArray[Any]
 
 #: A user's rule: packets, how far each has still to go, when it came, and a generator, to keys (smallest first).
 Priority = Callable[[Array, Array, Array, np.random.Generator], Any]

@@ -7,16 +7,15 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.codec import unpack_array
+from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.schedules.moves import Claimed
 from obliv.results.schedule import Moves, Schedule
 
 __all__ = ["claimed_of", "read_classes", "read_schedule"]
 
-Array = npt.NDArray[Any]
 
 _FIGURES = ("packets", "congestion", "dilation", "makespan", "lower_bound", "deflections")
 

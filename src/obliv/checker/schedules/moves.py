@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.checker.kernels.schedules import longest_walk, shortest_ends, walk_packets
 from obliv.checker.report import Report
-from obliv.errors import ObliviousError
+from obliv.errors import OblivError
 from obliv.kernels import run
 from obliv.results import Verification, provenance
 from obliv.specs.registry import TOPOLOGIES
@@ -25,7 +25,6 @@ from obliv.topologies.leveled.base import Leveled
 
 __all__ = ["Claimed", "check_classes", "check_schedule"]
 
-Array = npt.NDArray[Any]
 
 _FAULTS = {
     1: "begins where the packet is not",
@@ -195,7 +194,7 @@ def _check_network(report: Report, claim: Claimed) -> bool:
         return True
     try:
         network = TOPOLOGIES.make(claim.topology)
-    except ObliviousError:
+    except OblivError:
         network = None
     if not isinstance(network, Leveled):
         said = f"{claim.topology[:60]!r} is not looked up; what follows is about the levels and edges of the file"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.codec import unpack_array
+from obliv._util.typing import Array
 
 __all__ = ["column", "node_at", "number"]
-
-Array = npt.NDArray[Any]
 
 
 def number(plan: dict[str, Any], key: str, least: int) -> int:

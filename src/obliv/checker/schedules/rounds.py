@@ -13,14 +13,11 @@ import zlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv.checker.report import Report
 from obliv.checker.schedules.plan import column, node_at, number
 
 __all__ = ["check_rounds"]
-
-Array = npt.NDArray[Any]
 
 
 def check_rounds(report: Report, claim: Any) -> None:

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.checker.report import Report
 from obliv.checker.schedules.plan import column, node_at
 from obliv.checker.schedules.plan import number as number_of
 
 __all__ = ["check_waves"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from math import lcm, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.kernels.loads import heaviest
 from obliv.fabric.routes.routing import FabricRouting
@@ -21,7 +21,6 @@ from obliv.results import Estimate, provenance
 
 __all__ = ["BLOCK", "Progress", "factors", "largest", "made_by", "mean_of", "require_complete", "require_samples"]
 
-Array = npt.NDArray[Any]
 Progress = Callable[[float], None]
 
 BLOCK = 1 << 19  #: Flows that are followed between two looks at the keyboard.

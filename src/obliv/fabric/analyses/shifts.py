@@ -8,16 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import BLOCK, Progress, largest, made_by
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric import Shifts
 
 __all__ = ["shifts"]
-
-Array = npt.NDArray[Any]
 
 
 def shifts(

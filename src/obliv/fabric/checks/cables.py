@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -18,7 +16,6 @@ from obliv.fabric.shape.tree import Shape
 
 __all__ = ["check_cables", "check_shape"]
 
-Array = npt.NDArray[Any]
 
 _FEW = 4  # where no more than one cable in so many is unlike the usual ones, a slower one is taken for a fault
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.fabric.kernels.credit_loops import followers
 from obliv.fabric.model import Fabric
@@ -17,8 +16,6 @@ from obliv.fabric.tables import Tables
 from obliv.kernels import run
 
 __all__ = ["CreditLoops", "credit_loops"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
 from obliv._util.text import plural
+from obliv._util.typing import Array
 from obliv.fabric.checks.names import called, lid_list, port_name, tells_ports, way_text
 from obliv.fabric.kernels.check import last_switches
 from obliv.fabric.model import Fabric
@@ -20,7 +19,6 @@ from obliv.kernels import run
 
 __all__ = ["Served", "check_routes"]
 
-Array = npt.NDArray[Any]
 
 _MOST = 20_000  # groups of lost packets that are told apart
 

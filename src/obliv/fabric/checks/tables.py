@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import plural
+from obliv._util.typing import Array
 from obliv.fabric.checks.names import called, lid_list, tells_ports
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -16,7 +14,6 @@ from obliv.fabric.tables import NONE, Tables
 
 __all__ = ["check_entries", "check_tables", "dropped_lid", "owners"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 64  # LIDs that a switch tells at a time
 

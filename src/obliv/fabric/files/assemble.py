@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.cables import cables
 from obliv.fabric.files.records import MOST_PORTS, NAMES, Node, Port, Records, text_of
@@ -19,7 +19,6 @@ from obliv.fabric.notes import Notes
 
 __all__ = ["assemble"]
 
-Array = npt.NDArray[Any]
 Columns = dict[str, Array]
 
 _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.fabric.notes import Notes
 
 __all__ = ["cables"]
-
-Array = npt.NDArray[Any]
 
 
 def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[int], str], notes: Notes) -> Array:

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.raw_tables import RawTables
 from obliv.fabric.lids import LAST_LID
@@ -16,8 +16,6 @@ from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
 __all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
-
-Array = npt.NDArray[Any]
 
 
 def switch_guids(fabric: Fabric) -> dict[int, int]:

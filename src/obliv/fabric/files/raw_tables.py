@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import LONGEST, Blocks
 from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
@@ -22,7 +21,6 @@ from obliv.kernels import run
 
 __all__ = ["RawTables", "read_raw"]
 
-Array = npt.NDArray[Any]
 
 _START = re.compile(rb"[ \t]*0[xX]")
 _TRAILER = re.compile(rb"\s*(\d{1,9})\s+(?:valid\s+)?lids dumped")

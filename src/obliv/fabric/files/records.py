@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import shown
+from obliv._util.typing import Array
 from obliv.fabric.model import RATES
 from obliv.fabric.notes import Notes
 
 __all__ = ["MOST_PORTS", "NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
 
-Array = npt.NDArray[Any]
 
 MOST_PORTS = 254  #: 255 means "no port" in forwarding tables.
 NAMES = tuple(RATES)  #: Widths and speeds, by number.

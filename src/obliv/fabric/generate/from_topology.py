@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean, plural
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.generate.plan import Plan, plan_of
 from obliv.fabric.generate.tables import tables_of
@@ -22,7 +21,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["from_routing", "from_topology", "tables_of", "with_lids"]
 
-Array = npt.NDArray[Any]
 
 _HOST_GUID = 0x0002C90300100000  # every host has sixteen, its port takes the second
 _SWITCH_GUID = 0x0002C90200001000  # every switch has four

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.topologies.base import Topology
 
 __all__ = ["Plan", "plan_of"]
 
-Array = npt.NDArray[Any]
 
 _MOST_PORTS = 254  # 255 means "no port" in forwarding tables
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.generate.plan import Plan, plan_of
 from obliv.fabric.generate.tree_ports import tree_ports
@@ -18,8 +18,6 @@ from obliv.routings.base import HopRouting, Routing, checked_paths
 from obliv.routings.trees.base import TreeRouting
 
 __all__ = ["tables_of"]
-
-Array = npt.NDArray[Any]
 
 
 def tables_of(routing: Routing, fabric: Fabric) -> Tables:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.tables import NONE
 from obliv.topologies.trees import Tree
 
 __all__ = ["tree_ports"]
-
-Array = npt.NDArray[Any]
 
 
 def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.shape.tree import Shape
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 
 __all__ = ["ENGINES", "Plan", "plan_engine"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import fill_tables
 from obliv.fabric.model import Fabric
@@ -18,8 +16,6 @@ from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
 __all__ = ["filled"]
-
-Array = npt.NDArray[Any]
 
 
 def filled(

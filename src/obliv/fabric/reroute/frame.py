@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Side
 from obliv.fabric.model import Fabric
@@ -15,8 +14,6 @@ from obliv.fabric.shape.tree import Shape
 from obliv.routings.distances import Distances
 
 __all__ = ["Frame", "frame_of_tree", "frame_up_down"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

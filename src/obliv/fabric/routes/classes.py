@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.loads import Ways
 from obliv.fabric.routes.trace import Ending, Traces, Wiring, trace_all, wiring
@@ -17,7 +17,6 @@ from obliv.fabric.topology import FabricTopology
 
 __all__ = ["Routes", "offsets_of", "routes_of"]
 
-Array = npt.NDArray[Any]
 
 _MOST = 127  # the largest offset, with an LMC of 7
 _RULE = "an offset from 0 to 127, a list of them such as 0-0-1-1 (by place at the leaf), group, index or spread"

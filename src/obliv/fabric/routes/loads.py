@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.fabric.kernels.loads import bound_channels, carry, spread_ways, sum_channels
 from obliv.fabric.routes.classes import Routes
 from obliv.fabric.topology import FabricTopology
@@ -18,8 +18,6 @@ from obliv.matching.weights import Weights
 from obliv.patterns.base import Traffic
 
 __all__ = ["FabricLoads"]
-
-Array = npt.NDArray[Any]
 
 
 class FabricLoads(PairLoads):

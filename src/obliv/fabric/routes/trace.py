@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.model import Fabric
@@ -18,8 +18,6 @@ from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
 __all__ = ["Ending", "Trace", "Traces", "Wiring", "trace", "trace_all", "wiring"]
-
-Array = npt.NDArray[Any]
 
 
 class Ending(IntEnum):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 
 __all__ = ["compared"]
-
-Array = npt.NDArray[Any]
 
 
 def compared(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.cables import compared
 from obliv.topologies.recognise.tree_levels import layers_of
@@ -18,7 +17,6 @@ from obliv.topologies.trees import Tree, fattree, xgft
 
 __all__ = ["Shape", "recognise"]
 
-Array = npt.NDArray[Any]
 
 _STRAY = 50  # one host in so many may be one too many at its leaf before leaves count as larger
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign
 
 __all__ = ["Conflicts", "conflicts"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

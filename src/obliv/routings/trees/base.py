@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil, isqrt
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
@@ -20,8 +19,6 @@ from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
 __all__ = ["OMRMN", "OSRM2", "OSRM2C", "OSRM3", "OSRM3D", "OSRMN", "DModK", "Hash", "SModK", "TreeRouting"]
-
-Array = npt.NDArray[Any]
 
 
 class TreeRouting(Routing):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, isqrt
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from obliv._util.typing import Array
 
 __all__ = ["best_grid", "cover_root", "fewest_lids"]
-
-Array = npt.NDArray[Any]
 
 
 def best_grid(hosts: int, roots: int) -> tuple[int, int]:

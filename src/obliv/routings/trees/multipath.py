@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from math import isqrt, lcm
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.routings.trees.base import TreeRouting, mixed, number_of
 from obliv.specs.registry import ROUTINGS, register_routing
@@ -16,7 +15,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["OSRMK", "KPath"]
 
-Array = npt.NDArray[Any]
 
 _SELECT = ("shift", "disjoint", "random")
 

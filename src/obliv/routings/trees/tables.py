@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.trees._kernels import least_weights
@@ -19,7 +18,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["WSR", "TreeTable", "up_ports"]
 
-Array = npt.NDArray[Any]
 
 _OWN_PORTS = 20  # on FT(m, n) beyond, D-mod-k stands for WSR: it came to the same wherever both were computed
 _MOST_WORK = 10**10  # hosts² times paths that WSR's own rule may take: minutes

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.topologies.base import IntArray, Topology
 
 __all__ = ["FAITHFUL", "Leveled", "by_formula", "given", "require_numbers"]
 
-Array = npt.NDArray[Any]
 
 _BLOCK = 1 << 18
 

@@ -6,18 +6,16 @@ Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, by_formula
 
 __all__ = ["array", "butterfly", "equal_levels", "in_blocks", "leveled_hypercube", "leveled_mesh", "row_count"]
 
-Array = npt.NDArray[Any]
 
 _CLASS = "packets that go the other ways are classes of their own, routed one after another"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.codec import pack, read_json, write_json
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.kernels import run
 from obliv.topologies.leveled._kernels import count, first_break, prefixes, repeated
@@ -21,7 +21,6 @@ from obliv.topologies.leveled.instance_json import fields_of, numbers_of, readab
 
 __all__ = ["Instance"]
 
-Array = npt.NDArray[Any]
 
 _FEW = 64  # edges that are looked up by halving rather than in an array over all edges
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, require_numbers
 from obliv.topologies.leveled.families import equal_levels, in_blocks, row_count
 
 __all__ = ["deep", "matchings", "multibutterfly", "random_leveled"]
-
-Array = npt.NDArray[Any]
 
 
 @register_topology("random-leveled", example="random-leveled:L=60,W=16,d=2,seed=1")

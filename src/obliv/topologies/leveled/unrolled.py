@@ -6,11 +6,10 @@ Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, by_formula
@@ -18,7 +17,6 @@ from obliv.topologies.leveled.families import equal_levels, in_blocks, row_count
 
 __all__ = ["unrolled_debruijn", "unrolled_fattree", "unrolled_shuffle"]
 
-Array = npt.NDArray[Any]
 
 _UNROLLED = "all its levels are the same physical links, so that packets on different levels meet on them"
 

@@ -10,17 +10,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.topologies.cartesian import Cartesian, hyperx, mesh, torus
 from obliv.topologies.recognise.slices import Slices, slices_of
 
 __all__ = ["Grid", "grid_of"]
 
-Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
 _MOST, _DEGREE = 2000, 40  # nodes, and links at one of them; finding squares takes time

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from obliv._util.typing import Array
 
 __all__ = ["Slices", "slices_of"]
 
-Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
 

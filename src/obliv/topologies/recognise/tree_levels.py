@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from obliv._util.typing import Array
+
 __all__ = ["Layers", "layers_of", "linked", "majority"]
 
-Array = npt.NDArray[Any]
 
 _MOST_LEVELS = 12
 _MOST_SHARED = 60_000_000  # pairs of switches with a common parent that are looked at

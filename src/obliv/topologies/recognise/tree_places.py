@@ -8,13 +8,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.topologies.recognise.tree_levels import Layers, linked
 
 __all__ = ["numbered"]
-
-Array = npt.NDArray[Any]
 
 
 def numbered(found: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:

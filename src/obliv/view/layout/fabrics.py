@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.topologies.base import Topology
 from obliv.topologies.recognise.grid import Grid, grid_of
 from obliv.view.layout.fan import fan
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "fabric_plan"]
 
-Array = npt.NDArray[Any]
 Points = npt.NDArray[np.float64]
 
 _MOST = 1200  # switches; for more the layout takes long and shows nothing

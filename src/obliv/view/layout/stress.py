@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.typing import Array
+
 __all__ = ["stressed"]
 
-Array = npt.NDArray[Any]
 Points = npt.NDArray[np.float64]
 
 _ROUNDS, _LEAST_ROUNDS = 150, 15

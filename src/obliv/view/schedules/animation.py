@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.files import require_place, write_whole
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled
@@ -21,7 +21,6 @@ from obliv.view.style import SERIES
 
 __all__ = ["Scene", "Way", "animate", "scene"]
 
-Array = npt.NDArray[Any]
 
 NODES, EDGES, PACKETS = 600, 3000, 400
 STEPS = {"gif": 400, "html": 5000}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.schedules.surroundings import CYCLE, colour_of, lines, note, sample, tint
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["boats", "busiest", "draw_cells", "draw_columns", "draw_sub_phases", "frame_names", "wave_samples"]
 
-Array = npt.NDArray[Any]
 
 MANY = 30  # phases; of more a part is drawn
 PART = 14

@@ -7,8 +7,8 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule, Schedules
 from obliv.view.axes import figure_of, finish, require_matplotlib, room
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["deflection_ages", "delivery_times", "makespans"]
 
-Array = npt.NDArray[Any]
 _Any = Schedule | Schedules
 _BARS = 60  # of a histogram; of more values several share a bar
 

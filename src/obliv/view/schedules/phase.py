@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["one_phase"]
-
-Array = npt.NDArray[Any]
 
 
 def one_phase(

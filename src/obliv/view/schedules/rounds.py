@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["one_round"]
 
-Array = npt.NDArray[Any]
 _PARTS = ("A", "B1", "B2")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["space_time"]
 
-Array = npt.NDArray[Any]
 FINE = 1500  # steps; of more, single steps cannot be seen
 MANY, SOME = 400, 150  # packets that can be told apart, in waves and without
 

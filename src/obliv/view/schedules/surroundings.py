@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.literal import LITERAL, literally
@@ -36,7 +36,6 @@ __all__ = [
     "tint",
 ]
 
-Array = npt.NDArray[Any]
 
 CYCLE = SERIES[:6]  # the last two are for what is quiet and for marks
 _POINTS = 4.7  # width of a letter of the legend and the caption

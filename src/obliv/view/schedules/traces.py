@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.memory import require_memory
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.kernels import run
 from obliv.results.schedule import Moves, Schedule
@@ -20,7 +20,6 @@ from obliv.view.schedules.waves import rides
 
 __all__ = ["Traces", "choose", "deflections", "moved", "traces"]
 
-Array = npt.NDArray[Any]
 Packets = int | Iterable[int] | None
 
 POINTS = 200_000  # of all lines of a picture

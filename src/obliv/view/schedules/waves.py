@@ -7,17 +7,14 @@ where a is the frame's first level.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule
 
 __all__ = ["Rides", "has_waves", "rides"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

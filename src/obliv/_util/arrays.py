@@ -1,0 +1,27 @@
+"""Integer arrays that never wrap: 64 bits where they suffice, Python integers elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from obliv._util.typing import Array
+
+__all__ = ["INT64_SAFE", "product_sum", "whole"]
+
+#: Sums and products below this bound are safe in int64, with room for one more addition.
+INT64_SAFE = 2**62
+
+
+def whole(values: list[int]) -> Array:
+    """Whole numbers as int64, or as Python integers where 64 bits do not hold them."""
+    small = all(-(INT64_SAFE) < value < INT64_SAFE for value in values)
+    return np.array(values, np.int64 if small else object)
+
+
+def product_sum(one: Array, two: Array) -> int:
+    """Σ one·two as a Python integer that never wraps."""
+    if one.dtype != object and two.dtype != object and len(one):
+        bound = int(one.max()) * int(two.max()) * len(one)
+        if bound < INT64_SAFE:
+            return int(one @ two)
+    return sum(int(a) * int(b) for a, b in zip(one, two, strict=True) if a)
