@@ -10,7 +10,7 @@ from obliv.specs.builtin import MODULES
 __all__: list[str] = []
 
 _TOPOLOGIES = {
-    "obliv.fabric.topology": "fabric",
+    "obliv.fabric.specs": "fabric",
     "obliv.io.leveled": "leveled-file",
     "obliv.io.topology_file": "file",
     "obliv.topologies.cartesian": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
@@ -27,7 +27,7 @@ _TOPOLOGIES = {
 }
 
 _ROUTINGS = {
-    "obliv.fabric.routes.routing": "lft",
+    "obliv.fabric.specs": "lft",
     "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
     "obliv.routings.graph": "shortest min ecmp",
     "obliv.routings.tables": "table",

@@ -21,8 +21,9 @@ import obliv
 from obliv.errors import FileError, RoutingError, SpecError, TopologyError
 from obliv.fabric.files.lft import write_tables
 from obliv.fabric.files.read import read_fabric
-from obliv.fabric.generate.from_topology import from_topology, tables_of, with_lids
+from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.kernels.fill import fill_tables
+from obliv.fabric.lids import with_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import ENGINES, plan_engine
 from obliv.fabric.reroute.fill import filled

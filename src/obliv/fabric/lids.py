@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from obliv._util.text import plural
 from obliv._util.typing import Array
+from obliv.errors import TopologyError
+from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 
-__all__ = ["LAST_LID", "checked_lids", "note_repeated_guids"]
+__all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "require_lids", "with_lids"]
 
 
 LAST_LID = 0xBFFF  #: The last unicast LID.
@@ -68,3 +72,40 @@ def _repeated(values: Array, owners: Array) -> list[tuple[int, int, int]]:
         first = int(np.searchsorted(values, values[k]))
         found.append((int(owners[first]), int(owners[k]), int(values[k])))
     return found
+
+
+def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
+    """The same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
+    >>> with_lids(fabric, lmc=1).lid[fabric.endpoints].tolist()
+    [8, 10, 12, 14, 16, 18, 20, 22]
+    """
+    if not 0 <= lmc <= 7:
+        raise TopologyError(f"an LMC is 0 to 7, not {lmc}")
+    own = fabric.first_slot[fabric.switches]
+    others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
+    ports = np.flatnonzero(others & (fabric.peer >= 0))
+    step = 1 << lmc
+    first = require_lids(len(own), len(ports), lmc)
+    lid, masks = np.zeros_like(fabric.lid), np.zeros_like(fabric.lmc)
+    lid[own] = 1 + np.arange(len(own))
+    lid[ports] = first + step * np.arange(len(ports))
+    masks[ports] = lmc
+    return replace(fabric, lid=lid, lmc=masks)
+
+
+def require_lids(switches: int, ports: int, lmc: int) -> int:
+    """The first LID of hosts, if there are enough."""
+    step = 1 << lmc
+    first = -(-(switches + 1) // step) * step
+    if first + step * ports - 1 > LAST_LID:
+        raise TopologyError(
+            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each are more than the "
+            f"{LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
+        )
+    return first

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from obliv._util.text import plural, printable
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric, gbits
-from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
 __all__ = ["FabricTopology", "network", "safe"]
@@ -131,22 +129,6 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         node_at=node_at,
         reference=reference,
     )
-
-
-@register_topology("fabric", example="fabric:ibnetdiscover.txt")
-def fabric_file(path: Path, guid2lid: str = "") -> FabricTopology:
-    """InfiniBand fabric as ibnetdiscover or ibsim describes it; every cabled port of a channel adapter is a terminal.
-
-    Parameters
-    ----------
-    path : Path
-    guid2lid : str
-        OpenSM's file of that name, for fabrics that were written without LIDs.
-    """
-    from obliv.fabric.files.read import read_fabric
-
-    more = f",guid2lid={guid2lid}" if guid2lid else ""
-    return network(read_fabric(path, guid2lid=guid2lid or None), f"fabric:{path}{more}")
 
 
 def safe(text: str) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.text import did_you_mean, plural
+from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.generate.plan import Plan, plan_of
 from obliv.fabric.generate.tables import tables_of
+from obliv.fabric.lids import require_lids, with_lids
 from obliv.fabric.model import RATES, Fabric
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -19,12 +19,11 @@ from obliv.fabric.topology import network
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["from_routing", "from_topology", "tables_of", "with_lids"]
+__all__ = ["from_routing", "from_topology", "tables_of"]
 
 
 _HOST_GUID = 0x0002C90300100000  # every host has sixteen, its port takes the second
 _SWITCH_GUID = 0x0002C90200001000  # every switch has four
-_LAST_LID = 0xBFFF
 
 
 def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0) -> Fabric:
@@ -61,7 +60,7 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
     if lids:
         hosts = len(topology.terminals)
-        _require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
+        require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
     plan = plan_of(topology)
     hosts, nodes = len(plan.host), len(plan.first_slot) - 1
     switches = nodes - hosts
@@ -118,42 +117,6 @@ def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
     """
     fabric = from_topology(routing.topology, rate=rate)
     return fabric_routing(network(fabric), tables_of(routing, fabric))
-
-
-def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
-    """The same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
-    >>> with_lids(fabric, lmc=1).lid[fabric.endpoints].tolist()
-    [8, 10, 12, 14, 16, 18, 20, 22]
-    """
-    if not 0 <= lmc <= 7:
-        raise TopologyError(f"an LMC is 0 to 7, not {lmc}")
-    own = fabric.first_slot[fabric.switches]
-    others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
-    ports = np.flatnonzero(others & (fabric.peer >= 0))
-    step = 1 << lmc
-    first = _require_lids(len(own), len(ports), lmc)
-    lid, masks = np.zeros_like(fabric.lid), np.zeros_like(fabric.lmc)
-    lid[own] = 1 + np.arange(len(own))
-    lid[ports] = first + step * np.arange(len(ports))
-    masks[ports] = lmc
-    return replace(fabric, lid=lid, lmc=masks)
-
-
-def _require_lids(switches: int, ports: int, lmc: int) -> int:
-    """The first LID of hosts, if there are enough."""
-    step = 1 << lmc
-    first = -(-(switches + 1) // step) * step
-    if first + step * ports - 1 > _LAST_LID:
-        raise TopologyError(
-            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each are more than the "
-            f"{_LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
-        )
-    return first
 
 
 def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:

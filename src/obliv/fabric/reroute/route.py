@@ -16,7 +16,7 @@ from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.generate.from_topology import with_lids
+from obliv.fabric.lids import with_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import ENGINES, Plan, plan_engine
 from obliv.fabric.reroute.fill import filled

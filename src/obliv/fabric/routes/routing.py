@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,8 @@ from obliv.fabric.routes.classes import Routes, routes_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import Tables
-from obliv.fabric.topology import FabricTopology, network
+from obliv.fabric.topology import FabricTopology
 from obliv.routings.base import HopRouting, Path, Routing
-from obliv.specs.registry import register_routing
-from obliv.topologies.base import Topology
 
 __all__ = ["FabricHops", "FabricRouting", "routing"]
 
@@ -221,29 +218,3 @@ def routing(
         topology, routes, spec or f"lft:{tables.name}{more}", missing == "skip"
     )
     return made
-
-
-@register_routing("lft", example="lft:opensm-lfts.dump")
-def lft(topology: Topology, path: FilePath, offset: str = "0", missing: str = "refuse") -> FabricRouting:
-    """Forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-        ``fabric:PATH``.
-    path : Path
-    offset : str
-        Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
-        place at the leaf switch (``0-0-1-1``) or ``spread``.
-    missing : str
-        ``skip`` leaves out pairs whose packets do not arrive.
-    """
-    from obliv.fabric.files.read import with_tables
-
-    if not isinstance(topology, FabricTopology):
-        raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
-    fabric, tables = with_tables(topology.fabric, path)
-    if fabric is not topology.fabric:  # it has learned LIDs, or how many there are
-        topology = network(fabric, topology.spec)
-    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
-    return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")

@@ -1,0 +1,52 @@
+"""The specs ``fabric:PATH`` and ``lft:PATH``: a topology and a routing read from files of InfiniBand tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from obliv.errors import RoutingError
+from obliv.fabric.files.read import read_fabric, with_tables
+from obliv.fabric.routes.routing import FabricRouting, routing
+from obliv.fabric.topology import FabricTopology, network
+from obliv.specs.registry import register_routing, register_topology
+from obliv.topologies.base import Topology
+
+__all__ = ["fabric", "lft"]
+
+
+@register_topology("fabric", example="fabric:ibnetdiscover.txt")
+def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
+    """InfiniBand fabric as ibnetdiscover or ibsim describes it; every cabled port of a channel adapter is a terminal.
+
+    Parameters
+    ----------
+    path : Path
+    guid2lid : str
+        OpenSM's file of that name, for fabrics that were written without LIDs.
+    """
+    more = f",guid2lid={guid2lid}" if guid2lid else ""
+    return network(read_fabric(path, guid2lid=guid2lid or None), f"fabric:{path}{more}")
+
+
+@register_routing("lft", example="lft:opensm-lfts.dump")
+def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refuse") -> FabricRouting:
+    """Forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+        ``fabric:PATH``.
+    path : Path
+    offset : str
+        Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
+        place at the leaf switch (``0-0-1-1``) or ``spread``.
+    missing : str
+        ``skip`` leaves out pairs whose packets do not arrive.
+    """
+    if not isinstance(topology, FabricTopology):
+        raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
+    fabric, tables = with_tables(topology.fabric, path)
+    if fabric is not topology.fabric:  # it has learned LIDs, or how many there are
+        topology = network(fabric, topology.spec)
+    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
+    return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
