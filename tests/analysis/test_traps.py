@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from tests.adversarial import oracle
+from tests.oracles import paths as oracle
 
 import obliv
 

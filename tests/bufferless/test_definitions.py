@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import schedules as oracle
 
 import obliv
 import obliv.kernels
@@ -24,8 +25,6 @@ from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.cli import main
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.base import given as network_of
-
-from . import bufferless_oracle as oracle
 
 FAMILIES = (
     "butterfly",

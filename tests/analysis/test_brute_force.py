@@ -14,7 +14,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests import strategies
-from tests.adversarial import oracle
+from tests.oracles import paths as oracle
 from tests.strategies import Case
 
 import obliv

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 from tests import strategies
-from tests.adversarial import oracle
+from tests.oracles import paths as oracle
 
 import obliv
 from obliv.matching import from_entries

@@ -26,7 +26,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
-from tests.adversarial import test_certificates
+from tests.checker import test_certificates
 
 import obliv
 from obliv.cli import main
@@ -34,9 +34,8 @@ from obliv.results import digest_of
 from obliv.topologies import tree_bounds
 
 F = Fraction
-FILE = Path(__file__).resolve().parents[2] / ".." / "shared" / "reference" / "fat_tree.json"
-REFERENCE: dict[str, Any] = json.loads(FILE.read_text()) if FILE.is_file() else {}
-beside = pytest.mark.skipif(not FILE.is_file(), reason="the reference values are not beside the repository")
+FILE = Path(__file__).resolve().parents[1] / "reference" / "fat_tree.json"
+REFERENCE: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
 
 Digits = tuple[int, ...]
 
@@ -699,7 +698,6 @@ def test_larger_trees_of_two_levels(m: int) -> None:
         assert (row["best_grid"][0], row["bound"]) == (result.ratio, result.lower_bound)
 
 
-@beside
 def test_every_row_of_the_grids() -> None:
     rows = REFERENCE["osrm2_grid"]
     assert len(rows) >= 33
@@ -807,7 +805,6 @@ def test_reference_table_1(label: str, name: str, entry: Any) -> None:
     assert per_height(routing, n) == expected
 
 
-@beside
 def test_the_file_has_what_is_promised() -> None:
     assert len(TABLE1) >= 24
     assert len(REFERENCE["kpath"]) >= 40
@@ -867,7 +864,6 @@ def test_reference_osrm_k(label: str) -> None:
     assert per in others
 
 
-@beside
 def test_a_table_of_ratio_2_on_ft_6_2() -> None:
     """The routing that was found by search, put in with its own paths; the bound is met, and no table beats it."""
     found = REFERENCE["ft6_2_ratio2_routing"]
@@ -888,7 +884,6 @@ def pair_choices(m: int, roots: list[int]) -> dict[tuple[int, int], int]:
     return dict(zip(pairs[len(roots)], roots, strict=True))
 
 
-@beside
 def test_reference_patterns() -> None:
     """Tables II and III as the notes can reproduce them: 32 placements within five standard errors."""
     named = {"ring:bi": "ring", "hyper": "hypercube", "tree:bi": "tree", "mesh3:4x4x8torus": "torus3d"}
@@ -903,7 +898,6 @@ def test_reference_patterns() -> None:
             assert 0.4 * spread < row["ratio"].stderr < 2.2 * spread
 
 
-@beside
 def test_reference_figures() -> None:
     specs = {"rand": "bernoulli:{}", "cluster": "clustered:{}", "hot": "hotspot:4,{}"}
     chosen = ["rand|0.1", "cluster|8", "hot|2"]
@@ -1300,7 +1294,6 @@ def test_bounds_are_below_the_best_known() -> None:
             assert tree_bounds.single_path_bound(m, n) <= known
 
 
-@beside
 def test_bounds_with_lids_are_below_the_grids() -> None:
     rows = {label: row for label, row in REFERENCE["lids"].items() if label.startswith("L LIDs")}
     assert len(rows) >= 20

@@ -722,30 +722,30 @@ def test_what_is_no_node_map(node_map: Any) -> None:
 
 
 def test_registering_again_and_using() -> None:
-    @obliv.register_topology("adversarial-wheel")
+    @obliv.register_topology("own-wheel")
     def wheel(n: int) -> Any:
         """A directed ring."""
-        return obliv.build(f"adversarial-wheel:{n}", n, [(i, (i + 1) % n) for i in range(n)])
+        return obliv.build(f"own-wheel:{n}", n, [(i, (i + 1) % n) for i in range(n)])
 
-    @obliv.register_routing("adversarial-forward")
+    @obliv.register_routing("own-forward")
     class Forward(obliv.HopRouting):
         """Always forward."""
 
         def next_hops(self, node: int, destination: int) -> list[int]:
             return [node]
 
-    @obliv.register_pattern("adversarial-back")
+    @obliv.register_pattern("own-back")
     def back(topology: Any) -> Any:
         """One back."""
         n = len(topology.terminals)
         return obliv.permutation([(i - 1) % n for i in range(n)])
 
-    topology = obliv.topology("adversarial-wheel:5")
+    topology = obliv.topology("own-wheel:5")
     assert topology.channels == 5
-    routing = obliv.routing("adversarial-forward", topology)
+    routing = obliv.routing("own-forward", topology)
     # Every packet goes up to 4 hops; to the node behind: all channels carry 4.
     assert obliv.worst_case(routing).channel_load == 4
-    assert obliv.throughput(routing, "adversarial-back").patterns[0]["channel_load"] == 4
-    assert obliv.worst_case(obliv.routing("1/2*adversarial-forward+1/2*shortest", topology)).channel_load == 4
-    mistake(lambda: obliv.topology("adversarial-wheel:x"))
-    assert "adversarial-forward" in mistake(lambda: obliv.routing("adversarial-forwrd", topology))
+    assert obliv.throughput(routing, "own-back").patterns[0]["channel_load"] == 4
+    assert obliv.worst_case(obliv.routing("1/2*own-forward+1/2*shortest", topology)).channel_load == 4
+    mistake(lambda: obliv.topology("own-wheel:x"))
+    assert "own-forward" in mistake(lambda: obliv.routing("own-forwrd", topology))

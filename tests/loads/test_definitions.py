@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from tests import strategies
-from tests.adversarial import oracle
-from tests.adversarial.oracle import Network
+from tests.oracles import paths as oracle
+from tests.oracles.paths import Network
 
 import obliv
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
-from tests.adversarial.oracle import Network
+from tests.oracles.paths import Network
 
 import obliv
 

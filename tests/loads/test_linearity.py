@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests import strategies
-from tests.adversarial import oracle
+from tests.oracles import paths as oracle
 from tests.strategies import Case
 
 import obliv
