@@ -1,32 +1,54 @@
-"""Kernels: one source that runs interpreted or compiled.
+"""Kernels: loops over arrays, written once, run interpreted or compiled.
 
-A kernel is a plain function over arrays in a file that holds nothing but kernels.
-Called directly it is interpreted, which needs no compiler, suits small inputs and
-works on Python integers of any size (arrays of dtype ``object``).  :meth:`Kernel.compiled`
-gives the machine-code version, compiled on first use, cached on disk and releasing the
-interpreter lock while it runs.
+A kernel is a plain function over arrays, numbers and records (named tuples of arrays), in a module named ``_kernels``
+or in a package named ``kernels``.  Called directly it is interpreted: this needs no compiler, suits small inputs and
+works on Python integers of any size (arrays of dtype ``object``).  :meth:`Kernel.compiled` returns the machine-code
+version, which is compiled on first use, cached on disk and releases the interpreter lock.  :func:`run` chooses between
+the two.
 
-Arrays that belong together come as a named tuple.  A call copies all its fields and counts their references, so what is
-called for every packet or move takes few arrays, or unpacks them before its loop.  Compiled code is kept by the source
-file of the kernel that was called from Python: after a change in a kernel that it calls, touch that file, too.
+A kernel may use the following names of its module: other kernels, constants (numbers, strings, tuples, arrays), record
+types, and numpy or math.  The cache key covers all of these, across files: when a callee, a constant or the fields of a
+record change, the callers are compiled again.  Any other name raises TypeError on compilation.
+
+Notes
+-----
+Arrays that belong together come as a record.  A call copies all fields of a record and counts their references, so a
+kernel that is called in an inner loop takes few arrays.
+
+NumPy computes with elements of a 32-bit array in 32 bits, compiled code in 64.  Where a product or a shift of elements
+may exceed 32 bits, convert one factor with ``int(...)``, or use 64-bit arrays.
+
+Each kernel has to be reached by a workload of ``tests/kernels``, where its interpreted and compiled versions are
+compared.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
+import hashlib
 import types
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 __all__ = ["COMPILE_ABOVE", "Kernel", "kernel", "run"]
 
 #: Elementary steps above which loading the compiler pays (about a third of a second).
 COMPILE_ABOVE = 300_000
 
+_LIBRARIES = ("builtins", "math", "numpy")
+
 
 class Kernel:
-    """A function that can be interpreted or compiled; see the module."""
+    """A function that runs interpreted or compiled.
+
+    Attributes
+    ----------
+    python : function
+        The interpreted version.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
@@ -36,11 +58,18 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         return self.python(*args)
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+
     def compiled(self) -> Callable[..., Any]:
-        """The machine-code version of this kernel."""
+        """Return the machine-code version of this kernel."""
         if self._machine is None:
-            self._machine = _compile(self.python)
+            self._machine = _compile(self)
         return self._machine
+
+    def digest(self) -> str:
+        """Return a digest of this kernel and of all kernels, constants and record types that it reaches."""
+        return hashlib.sha256(repr(_content(self.python, ())).encode()).hexdigest()
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
@@ -49,33 +78,104 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 
 def run(function: Kernel, work: float, *args: Any) -> Any:
-    """Run a kernel, compiled where `work` elementary steps are worth it; never on Python integers."""
-    if any(getattr(getattr(argument, "dtype", None), "kind", "") == "O" for argument in args):
+    """Run a kernel, compiled where this pays.
+
+    Parameters
+    ----------
+    function : Kernel
+    work : float
+        Estimated number of elementary steps.
+    *args
+        Arguments of the kernel. Where an array holds Python integers (dtype ``object``), the kernel is interpreted.
+    """
+    if _unbounded(args):
         return function.python(*args)
     if function._machine is not None or work > COMPILE_ABOVE:
         return function.compiled()(*args)
     return function.python(*args)
 
 
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    import numba
+def _unbounded(args: tuple[Any, ...]) -> bool:
+    """Whether an array among the arguments or in a record holds Python integers."""
+    return any(
+        _unbounded(argument)
+        if isinstance(argument, tuple)
+        else getattr(getattr(argument, "dtype", None), "kind", "") == "O"
+        for argument in args
+    )
 
-    code = function.__code__
-    scope = dict(function.__globals__)
-    for name in code.co_names:  # the compiler knows its own functions only
+
+def _compile(function: Kernel) -> Callable[..., Any]:
+    from obliv._util.machine_code import compile_function
+
+    python = function.python
+    digest = function.digest()
+    scope = dict(python.__globals__)
+    for name in _global_names(python.__code__):  # compiled code calls compiled code only
         callee = scope.get(name)
         if isinstance(callee, Kernel):
             scope[name] = callee.compiled()
-    bare = types.FunctionType(code, scope, function.__name__, function.__defaults__)
-    bare.__module__ = function.__module__
-    bare.__qualname__ = function.__qualname__
-    try:
-        machine: Callable[..., Any] = numba.njit(cache=True, nogil=True)(bare)
-    except RuntimeError:  # no directory can be written for the cache
-        warnings.warn(
-            "compiled kernels cannot be cached here; set NUMBA_CACHE_DIR to a writable directory",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        machine = numba.njit(nogil=True)(bare)
-    return machine
+    bare = types.FunctionType(python.__code__, scope, python.__name__, python.__defaults__)
+    bare.__module__ = python.__module__
+    bare.__qualname__ = python.__qualname__
+    return compile_function(bare, digest)
+
+
+def _content(function: Callable[..., Any], callers: tuple[Callable[..., Any], ...]) -> tuple[Any, ...]:
+    """Describe all that the machine code of a function depends on, as a tuple with an unambiguous ``repr``."""
+    if function in callers:
+        raise TypeError(f"kernel {function.__qualname__} calls itself")
+    if function.__closure__:
+        raise TypeError(f"kernel {function.__qualname__} uses variables of an enclosing function")
+    names = sorted(set(_global_names(function.__code__)) & function.__globals__.keys())
+    described = []
+    for name in names:
+        value = function.__globals__[name]
+        if isinstance(value, Kernel):
+            described.append((name, _content(value.python, (*callers, function))))
+            continue
+        try:
+            described.append((name, _constant(value)))
+        except TypeError:
+            raise TypeError(
+                f"kernel {function.__module__}.{function.__qualname__} uses {name}, a {type(value).__name__}; "
+                "use kernels, constants, record types, numpy and math only"
+            ) from None
+    defaults = tuple(_constant(value) for value in function.__defaults__ or ())
+    return (function.__qualname__, _code(function.__code__), defaults, tuple(described))
+
+
+def _code(code: types.CodeType) -> tuple[Any, ...]:
+    constants = tuple(_code(c) if isinstance(c, types.CodeType) else _constant(c) for c in code.co_consts)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return (code.co_code.hex(), constants, names, code.co_argcount, code.co_flags)
+
+
+def _constant(value: Any) -> tuple[Any, ...]:
+    """Describe a constant, a record type or a name of a library; TypeError for anything else."""
+    if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes):
+        return (type(value).__name__, repr(value))
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return ("array", value.dtype.str, value.shape, value.tobytes().hex())
+    if isinstance(value, np.generic):
+        return ("scalar", value.dtype.str, value.tobytes().hex())
+    if isinstance(value, tuple):
+        return (type(value).__qualname__, *(_constant(item) for item in value))
+    if isinstance(value, frozenset):
+        return ("frozenset", *sorted(_constant(item) for item in value))
+    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+        return ("record", value.__module__, value.__qualname__, value._fields)
+    library = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
+    if library.partition(".")[0] in _LIBRARIES:
+        return (library, getattr(value, "__name__", ""))
+    raise TypeError(f"{value!r} is not a constant")
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    """Yield the global names that code reads, inner functions included."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _global_names(constant)

@@ -1,0 +1,99 @@
+"""Compile functions with numba and cache the machine code under a digest of everything it depends on."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import sys
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any, cast
+
+import numba
+import numba.core.types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+__all__ = ["compile_function"]
+
+_DIGITS = 20  #: Hexadecimal digits of the digest in file names.
+
+_config: Any = numba.config
+_types: Any = numba.core.types
+
+
+def compile_function(function: types.FunctionType, digest: str) -> Callable[..., Any]:
+    """Return the machine-code version of a function, compiled on its first call for each set of argument types.
+
+    Parameters
+    ----------
+    function : function
+        It may call compiled functions only.
+    digest : str
+        A digest of the function and of all functions and constants that it reaches. Code that was cached under
+        another digest is never loaded.
+
+    Warns
+    -----
+    RuntimeWarning
+        If no directory for the cache is writable.
+    """
+    machine: Any = numba.njit(nogil=True)(function)
+    if _config.DISABLE_JIT:
+        return function
+    try:
+        machine._cache = _Cache(function, digest)
+    except RuntimeError:
+        warnings.warn(
+            "compiled kernels cannot be cached here; set NUMBA_CACHE_DIR to a writable directory",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return cast(Callable[..., Any], machine)
+
+
+class _Cache(FunctionCache):
+    """A file cache whose file names, index and keys hold the digest, so that no stale entry can be loaded.
+
+    numba's own cache is keyed by the source file of one function: it misses changes of callees and constants in other
+    files, of the fields of records, and of ``NUMBA_BOUNDSCHECK``.
+    """
+
+    def __init__(self, function: types.FunctionType, digest: str) -> None:
+        super().__init__(function)
+        stamp = hashlib.sha256(f"{digest} {numba.__version__}".encode()).hexdigest()
+        python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+        checked = "-checked" if _config.BOUNDSCHECK else ""
+        self._name = f"{function.__module__}.{function.__qualname__}-{python}{checked}"
+        self._base = f"{self._name}-{stamp[:_DIGITS]}"
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._base, stamp)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), tuple(_records(sig)))
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        super()._save_overload(sig, data)
+        self._remove_stale()
+
+    def _remove_stale(self) -> None:
+        """Remove what earlier versions of the function left in the cache."""
+        pattern = os.path.join(glob.escape(self.cache_path), glob.escape(self._name) + "-" + "[0-9a-f]" * _DIGITS)
+        for path in [*glob.glob(f"{pattern}.nbi"), *glob.glob(f"{pattern}.[0-9]*.nbc")]:
+            if not os.path.basename(path).startswith(f"{self._base}."):
+                try:
+                    os.unlink(path)
+                except OSError:  # another process was faster, or still has it open
+                    continue
+
+
+def _records(sig: Any) -> list[tuple[str, ...]]:
+    """Return the names and fields of the records among argument types, nested ones included."""
+    records = []
+    for argument in sig:
+        if isinstance(argument, _types.BaseNamedTuple):
+            kind = argument.instance_class
+            records.append((kind.__module__, kind.__qualname__, *argument.fields))
+        if isinstance(argument, _types.BaseTuple):
+            records += _records(argument)
+    return records

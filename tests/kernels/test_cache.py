@@ -1,0 +1,158 @@
+"""The engine of kernels: what a kernel may use, and a cache that no edit can leave stale."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from obliv.kernels import Kernel, kernel, run
+from obliv.matching._kernels import coarsen
+
+CALLER = """
+from deep import Pair, scaled
+from obliv.kernels import kernel
+
+@kernel
+def total(pair, values):
+    result = 0
+    for k in range(len(values)):
+        result += scaled(values[k]) + pair.first[0]
+    return result
+"""
+CALLEE = """
+from typing import NamedTuple
+
+import numpy as np
+from numbers_ import FACTOR, TABLE
+from obliv.kernels import kernel
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+@kernel
+def scaled(x):
+    return FACTOR * x + TABLE[1]
+"""
+CONSTANTS = """
+import numpy as np
+
+FACTOR = 2
+TABLE = np.array([7, 0])
+"""
+SCRIPT = """
+import numpy as np
+from top import Pair, total
+
+machine = total.compiled()
+answer = machine(Pair(first=np.array([0]), second=np.array([1000])), np.array([1, 10, 100]))
+print(answer, sum(machine.stats.cache_hits.values()))
+"""
+
+
+def answer_of(folder: Path, **environment: str) -> tuple[int, int]:
+    """The answer in a new process, and how many compiled kernels came from the cache."""
+    variables = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")} | environment
+    # an edit within the resolution of time stamps would be hidden by Python's own cache of bytecode
+    variables["PYTHONDONTWRITEBYTECODE"] = "1"
+    answer = subprocess.run([sys.executable, "-c", SCRIPT], env=variables, capture_output=True, text=True, check=True)
+    value, hits = answer.stdout.split()
+    return int(value), int(hits)
+
+
+def test_an_edit_in_another_file_changes_the_answer(tmp_path: Path) -> None:
+    def edit(name: str, old: str, new: str) -> None:
+        text = (tmp_path / name).read_text()
+        assert old in text
+        (tmp_path / name).write_text(text.replace(old, new))
+
+    for name, text in (("top.py", CALLER), ("deep.py", CALLEE), ("numbers_.py", CONSTANTS)):
+        (tmp_path / name).write_text(text)
+    caller = (tmp_path / "top.py").stat()
+    assert answer_of(tmp_path) == (222, 0)
+    assert answer_of(tmp_path) == (222, 1)
+    edit("deep.py", "FACTOR * x", "FACTOR * x * x")
+    assert answer_of(tmp_path) == (2 * 10101, 0)
+    edit("numbers_.py", "FACTOR = 2", "FACTOR = 3")
+    edit("numbers_.py", "[7, 0]", "[7, 1]")
+    assert answer_of(tmp_path) == (3 * 10101 + 3, 0)
+    edit("deep.py", "first: object\n    second", "second: object\n    first")
+    assert answer_of(tmp_path) == (3 * 10101 + 3, 0)  # the fields are part of the key of a call
+    edit("deep.py", "class Pair", "# a comment\n\nclass Pair")
+    assert answer_of(tmp_path) == (3 * 10101 + 3, 1)  # nothing that matters has changed
+    assert answer_of(tmp_path, NUMBA_BOUNDSCHECK="1") == (3 * 10101 + 3, 0)
+    assert (tmp_path / "top.py").stat().st_mtime_ns == caller.st_mtime_ns
+    stamps = {path.name.split(".")[1].rpartition("-")[2] for path in (tmp_path / "cache").rglob("top.total-*")}
+    assert len(stamps) == 1  # stale entries are gone
+
+
+def test_without_a_writable_directory(tmp_path: Path) -> None:
+    code = """
+import warnings
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []
+from obliv.matching._kernels import coarsen
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    coarsen.compiled()
+print(caught[0].message)
+"""
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "NUMBA_CACHE_DIR" in answer.stdout
+
+
+LIST = [1, 2]
+
+
+@kernel
+def _uses_a_list() -> int:
+    return LIST[0]
+
+
+def _plain(x: int) -> int:
+    return x
+
+
+@kernel
+def _calls_a_function() -> int:
+    return _plain(1)
+
+
+@kernel
+def _calls_itself(x: int) -> int:
+    return 0 if x == 0 else _calls_itself(x - 1)
+
+
+@pytest.mark.parametrize("function", [_uses_a_list, _calls_a_function, _calls_itself])
+def test_what_a_kernel_may_not_use(function: Kernel) -> None:
+    with pytest.raises(TypeError, match=function.__name__):
+        function.compiled()
+
+
+def test_interpreted_kernels_do_not_load_the_compiler() -> None:
+    code = (
+        "import sys, obliv; obliv.worst_case(obliv.routing('romm', obliv.topology('torus:4x4')));"
+        "print('numba' in sys.modules, 'obliv._util.machine_code' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.split() == ["False", "False"]
+
+
+def test_python_integers_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Kernel) -> None:
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(Kernel, "compiled", refuse)
+    big = np.array([2**80], object)
+    assert run(kernel(lambda values: values[0]), 1e12, big) == 2**80
+    assert run(kernel(lambda record: record[1][0]), 1e12, (np.zeros(1), big)) == 2**80
+
+
+def test_kernels_pickle() -> None:
+    assert pickle.loads(pickle.dumps(coarsen)) is coarsen
