@@ -17,7 +17,7 @@ from obliv.fabric.files.read import read_fabric
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.topology import FabricTopology, network
 from obliv.view.layout.curves import RADIUS, channel_lines
-from obliv.view.layout.places import place
+from obliv.view.layout.places import layout_of
 
 
 def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:
@@ -53,7 +53,7 @@ def levels(points: np.ndarray) -> list[int]:
 
 @pytest.mark.parametrize("spec", ["fattree:4,3", "fattree:8,2", "eft2:8,6", "xgft:3;2,3,4;1,2,3"])
 def test_a_tree_of_a_file_stands_like_the_tree_itself(spec: str) -> None:
-    tree, found = place(obliv.topology(spec)), place(fabric(spec))
+    tree, found = layout_of(obliv.topology(spec)).points, layout_of(fabric(spec)).points
     assert levels(found) == levels(tree)
     hosts = len(obliv.topology(spec).terminals)
     assert np.allclose(found[:hosts], tree[:hosts])
@@ -61,12 +61,12 @@ def test_a_tree_of_a_file_stands_like_the_tree_itself(spec: str) -> None:
 
 
 def test_a_damaged_tree_stands_on_its_levels_too() -> None:
-    assert levels(place(fabric("fattree:8,2", pulled=3))) == [32, 8, 4]
-    assert levels(place(fabric("fattree:8,3", pulled=8))) == [128, 32, 32, 16]
+    assert levels(layout_of(fabric("fattree:8,2", pulled=3)).points) == [32, 8, 4]
+    assert levels(layout_of(fabric("fattree:8,3", pulled=8)).points) == [128, 32, 32, 16]
 
 
 def test_switches_and_hosts_on_a_level_do_not_touch() -> None:
-    points = place(fabric("fattree:8,3"))
+    points = layout_of(fabric("fattree:8,3")).points
     for low in np.unique(points[:, 1]):
         assert np.diff(np.sort(points[points[:, 1] == low, 0])).min() > 2 * RADIUS
 
@@ -76,7 +76,7 @@ def test_what_has_no_place_in_the_tree_stands_beside_it(tmp_path: Path) -> None:
     hosts = {f"h{k:02d}": leaves[k // 4] for k in range(32)} | {"sm": "root1", "far": "gate"}
     cables = [(leaf, root) for leaf in leaves for root in roots] + [("gate", "leaf3"), ("gate2", "gate")]
     topology = cabled(tmp_path, hosts, cables)
-    points = place(topology)
+    points = layout_of(topology).points
     at = {name: points[topology.node(name)] for name in topology.labels}
     assert len({at[name][1] for name in hosts if name.startswith("h")}) == 1
     assert at["sm"][1] > at["root1"][1]
@@ -87,22 +87,22 @@ def test_what_has_no_place_in_the_tree_stands_beside_it(tmp_path: Path) -> None:
 def test_strange_switches_and_their_hosts_stand_apart(tmp_path: Path) -> None:
     hosts = {f"h{k}": "a" for k in range(6)} | {"p": "b", "q": "b"} | {f"w{k}": "c" for k in range(7)}
     topology = cabled(tmp_path, hosts, [("a", "b")])
-    points = place(topology)
+    points = layout_of(topology).points
     assert len(np.unique(np.round(points, 6), axis=0)) == len(points)
     assert np.isfinite(points).all()
 
 
 def test_one_switch_stands_above_its_hosts(tmp_path: Path) -> None:
-    assert levels(place(cabled(tmp_path, {f"h{k}": "s" for k in range(9)}, []))) == [9, 1]
+    assert levels(layout_of(cabled(tmp_path, {f"h{k}": "s" for k in range(9)}, [])).points) == [9, 1]
 
 
 def test_a_torus_is_a_grid_whose_outer_cables_leave_it() -> None:
     topology = fabric("torus:9x9")
-    points = place(topology)
+    points = layout_of(topology).points
     switches = points[81:]
     assert levels(switches) == levels(switches[:, ::-1]) == [9] * 9
     wraps = 0
-    for c, group in enumerate(channel_lines(topology, points)):
+    for c, group in enumerate(channel_lines(topology, layout_of(topology))):
         assert all(np.ptp(line, axis=0).max() < 2.0 for line in group)
         wraps += len(group) == 2
         assert np.hypot(*(group[0][0] - points[topology.tail[c]])) == pytest.approx(RADIUS, abs=0.02)
@@ -113,7 +113,7 @@ def test_a_torus_is_a_grid_whose_outer_cables_leave_it() -> None:
 @pytest.mark.parametrize("spec", ["random-regular:n=30,d=4,seed=1", "dragonfly:p=2,a=4,h=2", "torus:9x9", "complete:6"])
 def test_hosts_stand_nearest_to_their_own_switch(spec: str) -> None:
     topology = fabric(spec)
-    points = place(topology)
+    points = layout_of(topology).points
     hosts = len(topology.fabric.endpoints)
     far = np.hypot(*np.moveaxis(points[:hosts, None] - points[None, hosts:], 2, 0))
     assert (far.argmin(axis=1) + hosts == topology.head[topology.first_channel[:hosts]]).all()
@@ -121,14 +121,14 @@ def test_hosts_stand_nearest_to_their_own_switch(spec: str) -> None:
 
 def test_parts_without_a_cable_between_them_stand_apart(tmp_path: Path) -> None:
     hosts = {f"h{k}": "abcdef"[k % 6] for k in range(18)}
-    points = place(cabled(tmp_path, hosts, [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e")]))
+    points = layout_of(cabled(tmp_path, hosts, [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e")])).points
     gaps = [np.hypot(*(one - two)) for one, two in combinations(points, 2)]
     assert min(gaps) > 2 * RADIUS
 
 
 def test_hosts_that_are_cabled_to_hosts_are_drawn(tmp_path: Path) -> None:
     topology = cabled(tmp_path, {"one": "two", "two": "one"}, [])
-    assert np.isfinite(place(topology)).all()
+    assert np.isfinite(layout_of(topology).points).all()
     assert view.plot_topology(topology)
 
 

@@ -10,7 +10,7 @@ from tests.view.drawn import boxes, how_many, legend, part, texts
 import obliv
 from obliv import view
 from obliv.view.layout.curves import RADIUS, channel_lines
-from obliv.view.layout.places import place
+from obliv.view.layout.places import layout_of
 from obliv.view.network.ribbons import ribbon
 
 SPECS = [
@@ -41,7 +41,7 @@ def test_every_channel_is_an_arrow_and_every_node_a_disc(spec: str) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
     topology = obliv.topology(spec)
-    lines = [line for group in channel_lines(topology, place(topology)) for line in group]
+    lines = [line for group in channel_lines(topology, layout_of(topology)) for line in group]
     middles = {tuple(np.round(line[len(line) // 2 - 1] + line[len(line) // 2], 6).tolist()) for line in lines}
     assert len(middles) == len(lines)
 
@@ -49,8 +49,8 @@ def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_arrows_run_from_the_rim_of_the_tail_to_the_rim_of_the_head(spec: str) -> None:
     topology = obliv.topology(spec)
-    points = place(topology)
-    for c, group in enumerate(channel_lines(topology, points)):
+    points = layout_of(topology).points
+    for c, group in enumerate(channel_lines(topology, layout_of(topology))):
         assert np.hypot(*(group[0][0] - points[topology.tail[c]])) == pytest.approx(RADIUS, abs=0.02)
         assert np.hypot(*(group[-1][-1] - points[topology.head[c]])) == pytest.approx(RADIUS, abs=0.02)
 
@@ -58,7 +58,7 @@ def test_arrows_run_from_the_rim_of_the_tail_to_the_rim_of_the_head(spec: str) -
 def test_channels_that_wrap_round_a_torus_leave_the_grid_and_no_line_crosses_it() -> None:
     topology = obliv.torus(5, 4)
     stubs = 0
-    for group in channel_lines(topology, place(topology)):
+    for group in channel_lines(topology, layout_of(topology)):
         assert all(np.ptp(line, axis=0).max() < 1 for line in group)
         if len(group) == 2:
             stubs += 1
@@ -70,7 +70,7 @@ def test_channels_that_wrap_round_a_torus_leave_the_grid_and_no_line_crosses_it(
 
 def test_parallel_channels_are_apart() -> None:
     topology = obliv.build("double", 2, [(0, 1), (0, 1), (1, 0)])
-    middles = [group[0][len(group[0]) // 2] for group in channel_lines(topology, place(topology))]
+    middles = [group[0][len(group[0]) // 2] for group in channel_lines(topology, layout_of(topology))]
     gaps = [np.hypot(*(a - b)) for k, a in enumerate(middles) for b in middles[:k]]
     assert min(gaps) > 0.1
 
@@ -78,7 +78,7 @@ def test_parallel_channels_are_apart() -> None:
 def test_positions_of_a_file_are_kept_up_to_scale() -> None:
     given = np.array([[10.0, 50.0], [14.0, 50.0], [10.0, 53.0]])
     topology = obliv.build("map", 3, [(0, 1), (1, 2), (2, 0)], positions=given)
-    found = place(topology)
+    found = layout_of(topology).points
     sides, wanted = np.hypot(*np.diff(found, axis=0).T), np.hypot(*np.diff(given, axis=0).T)
     assert sides[0] / sides[1] == pytest.approx(wanted[0] / wanted[1])
 
@@ -86,14 +86,14 @@ def test_positions_of_a_file_are_kept_up_to_scale() -> None:
 @pytest.mark.parametrize("given", [np.zeros((4, 2)), np.full((4, 2), np.nan)])
 def test_positions_that_say_nothing_are_not_used(given: np.ndarray) -> None:
     topology = obliv.build("nowhere", 4, [(0, 1), (1, 2), (2, 3), (3, 0)], positions=given)
-    found = place(topology)
+    found = layout_of(topology).points
     assert np.isfinite(found).all()
     assert len(np.unique(np.round(found, 6), axis=0)) == 4
 
 
 def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "networkx", None)
-    found = place(obliv.topology("random-regular:n=12,d=3,seed=1"))
+    found = layout_of(obliv.topology("random-regular:n=12,d=3,seed=1")).points
     radii = np.hypot(*found.T)
     assert np.allclose(radii, radii[0])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric, gbits
 from obliv.topologies.base import Topology
+from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["FabricTopology", "network", "safe"]
 
@@ -60,6 +62,38 @@ class FabricTopology(Topology):
     def port_name(self, slot: int) -> str:
         """A port in words: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"
+
+    def port_names(self, channel: int) -> tuple[str, str]:
+        """Return the ports at both ends of a cable; empty where the name of the node contains the port already."""
+        slot = int(self.slot_of[channel])
+        names = []
+        for end in (slot, int(self.fabric.peer[slot])):
+            node, port = int(self.node_at[end]), f"port {self.fabric.port_of(end)}"
+            contained = node < self.hosts and f" {port} " in f"{self.name_of(node)} "
+            names.append("" if contained else port)
+        return names[0], names[1]
+
+    def layout_hint(self) -> LayoutHint:
+        """Return the places of hosts and switches in the fat tree that the fabric is or nearly is."""
+        from obliv.fabric.shape.tree import recognise  # only pictures need it
+
+        fabric = self.fabric
+        order = fabric.peer[fabric.endpoints]
+        shape = recognise(fabric)
+        if shape is None:
+            return LayoutHint(self.hosts, order)
+        room = shape.children[0]
+        sharing = np.bincount(shape.leaf[shape.leaf >= 0], minlength=1)
+        sharing = np.maximum(sharing[np.maximum(shape.leaf, 0)], room)  # hosts of a full leaf stand closer
+        sizes = [prod(shape.children[low:]) * prod(shape.parents[:low]) for low in range(shape.levels + 1)]
+        level = shape.level[fabric.switches]
+        across = (shape.number[fabric.switches] + 0.5) * prod(shape.children) / np.array(sizes)[level]
+        return LayoutHint(
+            self.hosts,
+            order,
+            level=np.concatenate([np.where(shape.place >= 0, 0, -1), level]),
+            across=np.concatenate([shape.leaf * room + (shape.place + 0.5) * room / sharing, across]),
+        )
 
     def _node_text(self, slot: int) -> str:
         node = int(self.node_at[slot])

@@ -18,6 +18,7 @@ from obliv._util.text import did_you_mean
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
+from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["IntArray", "Topology", "build", "require_network", "topology"]
 
@@ -138,6 +139,14 @@ class Topology:
     def channel_name(self, channel: int) -> str:
         """``tail -> head`` of a channel, in words."""
         return f"{self.name_of(int(self.tail[channel]))} -> {self.name_of(int(self.head[channel]))}"
+
+    def port_names(self, channel: int) -> tuple[str, str]:
+        """Return the names of the ports at the tail and the head of a channel; empty where ports have no names."""
+        return "", ""
+
+    def layout_hint(self) -> LayoutHint | None:
+        """Return how hosts and switches lie, for pictures; None where the topology knows nothing about it."""
+        return None
 
     def node(self, name: str | int) -> int:
         """The number of the node with this number or label.

@@ -15,6 +15,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import IntArray, Topology, require_network
+from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
 
@@ -68,6 +69,14 @@ class Tree(Topology):
         """The first node of each level, and the number of nodes."""
         sizes = [self.below[-1] // self.below[level] * self.width[level] for level in range(self.levels + 1)]
         return (0, *np.cumsum(sizes).tolist())
+
+    def layout_hint(self) -> LayoutHint | None:
+        """Return the level of every node, with the hosts in their order."""
+        if self.positions is None:
+            return None
+        hosts = self.first_node[1]
+        level = np.repeat(np.arange(self.levels + 1), np.diff(self.first_node))
+        return LayoutHint(hosts, np.arange(hosts), level=level, across=np.asarray(self.positions, float)[:, 0])
 
     def level_of(self, node: int) -> int:
         """The level of a node, 0 for a host."""

@@ -1,4 +1,4 @@
-"""The lines along which channels and flows are drawn, from the rim of one node to the rim of another."""
+"""Lines of channels and flows, from the rim of one node to the rim of another."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
-from obliv.view.layout.fabrics import Plan, fabric_plan
-from obliv.view.layout.places import Points, on_grid
+from obliv.view.layout.base import Layout, Points
+from obliv.view.layout.places import on_grid
 
 __all__ = ["RADIUS", "arc", "channel_lines", "flow_line", "loop"]
 
@@ -17,17 +17,17 @@ _STUB = 0.62  # how far a wrap-around channel leaves the grid
 _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 
 
-def channel_lines(topology: Topology, points: Points) -> list[list[Points]]:
-    """The lines of every channel: one from tail to head, or two stubs where it wraps round the network."""
+def channel_lines(topology: Topology, layout: Layout) -> list[list[Points]]:
+    """Return the lines of every channel: one from tail to head, or two stubs where it wraps around the network."""
+    points = layout.points
     if on_grid(topology) and isinstance(topology, Cartesian):
         ends = zip(points[topology.tail], points[topology.head], strict=True)
-        return [_on_grid(topology, channel, *each) for channel, each in enumerate(ends)]
-    plan = fabric_plan(topology)
-    seen: dict[tuple[int, int], int] = {}
+        return [_on_grid(topology, channel, start, end) for channel, (start, end) in enumerate(ends)]
+    lanes: dict[tuple[int, int], int] = {}
     lines = []
     for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
-        lane = seen[tail, head] = seen.get((tail, head), -1) + 1
-        along = None if lane or plan is None else _along(plan, tail, head)
+        lane = lanes[tail, head] = lanes.get((tail, head), -1) + 1
+        along = None if lane else _along_grid(layout, tail, head)
         if along is not None:
             lines.append(along)
         else:
@@ -35,20 +35,21 @@ def channel_lines(topology: Topology, points: Points) -> list[list[Points]]:
     return lines
 
 
-def _along(plan: Plan, tail: int, head: int) -> list[Points] | None:
-    """The lines of a cable between neighbours on the grid that switches stand on; None for other cables."""
-    if plan.grid is None or min(tail, head) < plan.hosts:
+def _along_grid(layout: Layout, tail: int, head: int) -> list[Points] | None:
+    """Return the lines of a link between neighboring switches on a grid; None for other links."""
+    if layout.grid is None or min(tail, head) < layout.hosts:
         return None
-    shape, start, end = plan.grid.shape, *(int(plan.grid.number[node - plan.hosts]) for node in (tail, head))
+    shape, numbers = layout.grid.shape, layout.grid.number
+    start, end = int(numbers[tail - layout.hosts]), int(numbers[head - layout.hosts])
     if start < 0:
         return None
-    ways = [c for c in range(*shape.first_channel[start : start + 2].tolist()) if shape.head[c] == end]
-    ways.sort(key=lambda c: _wraps(shape, c))  # of two between two neighbours the one that does not leave the grid
-    return _on_grid(shape, ways[0], plan.points[tail], plan.points[head]) if ways else None
+    channels = [c for c in range(*shape.first_channel[start : start + 2].tolist()) if shape.head[c] == end]
+    channels.sort(key=lambda c: _wraps(shape, c))  # of two, prefer the one that does not leave the grid
+    return _on_grid(shape, channels[0], layout.points[tail], layout.points[head]) if channels else None
 
 
 def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
-    """The line of a flow, bowed so that it does not run along channels; where all is free `under` its ends, there."""
+    """Return the line of a flow, bowed away from the channels, or `under` its ends where that space is free."""
     far = float(np.hypot(*(end - start)))
     rise = 0.16 + 0.07 * far
     if far == 0:
@@ -60,7 +61,7 @@ def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
 
 
 def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: int = 24) -> Points:
-    """A curve that bows to the right of its direction by `rise`, cut off at `margin` from both ends."""
+    """Return a curve that bows to the right of its direction by `rise`, cut off at `margin` from both ends."""
     along = end - start
     far = float(np.hypot(*along))
     across = np.array([along[1], -along[0]]) / far
@@ -70,17 +71,17 @@ def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: 
 
 
 def loop(at: Points) -> Points:
-    """A small loop at a node, for what a node sends to itself."""
+    """Return a small loop at a node, for packets that a node sends to itself."""
     angle = np.linspace(-0.35 * np.pi, 1.3 * np.pi, 24)
     radius = 0.8 * RADIUS
-    centre = at + (RADIUS + 0.55 * radius) * np.array([0.7, 0.7])
-    curve: Points = centre + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    center = at + (RADIUS + 0.55 * radius) * np.array([0.7, 0.7])
+    curve: Points = center + radius * np.column_stack([np.cos(angle), np.sin(angle)])
     return curve
 
 
 def _link(start: Points, end: Points, lane: int) -> Points:
     far = float(np.hypot(*(end - start)))
-    if far < 2.5 * RADIUS:  # nodes that all but touch
+    if far < 2.5 * RADIUS:  # nodes that almost touch
         return np.array([start, end]) if far else loop(start)
     return arc(start, end, _BESIDE + 0.02 * far + 0.2 * lane, steps=16)
 
@@ -103,7 +104,7 @@ def _on_grid(topology: Cartesian, channel: int, start: Points, end: Points) -> l
 
 
 def _wraps(topology: Cartesian, channel: int) -> bool:
-    """Whether a channel leaves the grid on one side and comes back on the other."""
+    """Return whether a channel leaves the grid on one side and comes back on the other."""
     along, link = topology.axes[int(topology.dim_of[channel])], int(topology.link_of[channel])
     return along.kind == "ring" and along.links[link][0] == (along.radix - 1 if link % 2 == 0 else 0)
 
@@ -116,7 +117,7 @@ def _beside(start: Points, end: Points) -> Points:
 
 
 def _stubs(start: Points, end: Points, dim: int, sign: float) -> list[Points]:
-    """A wrap-around channel as a line that leaves the grid and one that comes back on the other side."""
+    """Return a wrap-around channel as a line that leaves the grid and one that comes back on the other side."""
     step = np.zeros(2)
     step[dim % 2] = sign
     right = np.array([step[1], -step[0]])
@@ -124,7 +125,7 @@ def _stubs(start: Points, end: Points, dim: int, sign: float) -> list[Points]:
         t = np.linspace(0.0, 1.0, 10)[:, None]
         inset = (RADIUS**2 - _BESIDE**2) ** 0.5
         out = _BESIDE * right + (inset + t * (_STUB - inset)) * step + 0.09 * t**2 * right
-    else:  # inside a tile there is no edge to leave over: a short way aslant between the rows
+    else:  # a tile has no free edge: a short diagonal between the rows
         t = np.linspace(0.0, 1.0, 10)[:, None]
         out = RADIUS * (step + right) / 2**0.5 + t * (0.16 * step + 0.26 * right) - 0.08 * t**2 * step
     back = (out * np.where(step == 0, 1.0, -1.0))[::-1]
@@ -132,7 +133,7 @@ def _stubs(start: Points, end: Points, dim: int, sign: float) -> list[Points]:
 
 
 def _over(start: Points, end: Points, rise: float) -> Points:
-    """A line from tile to tile that runs between the rows: up, along, down."""
+    """Return a line from tile to tile that runs between the rows: up, along, down."""
     along = end - start
     far = float(np.hypot(*along))
     across = np.array([along[1], -along[0]]) / far
@@ -142,7 +143,7 @@ def _over(start: Points, end: Points, rise: float) -> Points:
 
 
 def _cut(curve: Points, margin: float) -> Points:
-    """The part of a curve outside circles round its two ends."""
+    """Return the part of a curve outside circles around its two ends."""
     near_start = np.hypot(*(curve - curve[0]).T)
     near_end = np.hypot(*(curve - curve[-1]).T)
     inside = np.flatnonzero((near_start > margin) & (near_end > margin))

@@ -1,4 +1,4 @@
-"""Hosts round a switch, between its cables to other switches."""
+"""Hosts around a switch, between its links to other switches."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from math import pi, sin
 
 import numpy as np
-import numpy.typing as npt
+
+from obliv._util.typing import Array
+from obliv.view.layout.base import Points
 
 __all__ = ["fan"]
 
-Points = npt.NDArray[np.float64]
-
 _NEAREST = 0.62  # from a switch to its hosts
-_GAP = 0.42  # from host to host, at least
-_FIRST = -pi / 4  # where a single host stands, if it may choose
+_GAP = 0.42  # least distance between hosts
+_FIRST = -pi / 4  # best direction of a single host
 
 
 def fan(taken: Sequence[float], count: int, gap: float = _GAP) -> Points:
-    """Where so many hosts stand, `gap` apart, seen from their switch, shape (count, 2).
+    """Return the offsets of `count` hosts from their switch, `gap` apart, shape (count, 2).
 
-    Cables to other switches leave it at the angles `taken`.
+    Links to other switches leave at the angles `taken`.
 
     Examples
     --------
@@ -28,30 +28,33 @@ def fan(taken: Sequence[float], count: int, gap: float = _GAP) -> Points:
     >>> fan([0.0, math.pi / 2, math.pi, -math.pi / 2], 1).round(2).tolist()
     [[0.44, -0.44]]
     """
-    angles = _between(sorted(taken), count) if taken else np.pi / 2 - 2 * np.pi * np.arange(count) / count
-    close = float(np.diff(np.sort(angles), append=np.min(angles) + 2 * pi).min())
-    even, radius = _radius(2 * pi / count, gap), _radius(close, gap)
-    if radius > 1.5 * even:  # the cables leave too little room: hosts stand among them
-        angles, radius = np.pi / 2 - 2 * np.pi * np.arange(count) / count, even
-    made: Points = radius * np.column_stack([np.cos(angles), np.sin(angles)])
-    return made
+    evenly = np.pi / 2 - 2 * np.pi * np.arange(count) / count
+    angles = _between(sorted(taken), count) if taken else evenly
+    closest = float(np.diff(np.sort(angles), append=np.min(angles) + 2 * pi).min())
+    even, radius = _radius(2 * pi / count, gap), _radius(closest, gap)
+    if radius > 1.5 * even:  # the links leave too little room: place hosts among them
+        angles, radius = evenly, even
+    points: Points = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    return points
 
 
-def _between(taken: Sequence[float], count: int) -> npt.NDArray[np.float64]:
-    """Angles in the widest gaps between others, clockwise."""
+def _between(taken: Sequence[float], count: int) -> Array:
+    """Return angles in the widest gaps between others, clockwise."""
     gaps = [(start, end - start) for start, end in zip(taken, [*taken[1:], taken[0] + 2 * pi], strict=True)]
-    held = [0] * len(gaps)
+    hosts = [0] * len(gaps)
     for _ in range(count):
-        chosen = max(range(len(gaps)), key=lambda k: (round(gaps[k][1] / (held[k] + 1), 3), -_off(gaps[k])))
-        held[chosen] += 1
+        widest = max(range(len(gaps)), key=lambda k: (round(gaps[k][1] / (hosts[k] + 1), 3), -_deviation(gaps[k])))
+        hosts[widest] += 1
     angles = [
-        start + (k + 1) * wide / (many + 1) for (start, wide), many in zip(gaps, held, strict=True) for k in range(many)
+        start + (k + 1) * width / (number + 1)
+        for (start, width), number in zip(gaps, hosts, strict=True)
+        for k in range(number)
     ]
     return np.array(angles[::-1])
 
 
-def _off(gap: tuple[float, float]) -> float:
-    """How far the middle of a gap is from where a single host stands best."""
+def _deviation(gap: tuple[float, float]) -> float:
+    """Return the angle between the middle of a gap and the best direction of a single host."""
     turn = (gap[0] + gap[1] / 2 - _FIRST) % (2 * pi)
     return min(turn, 2 * pi - turn)
 

@@ -1,90 +1,65 @@
-"""Fat trees drawn level above level, the hosts in their order below; also those recognised in a fabric."""
+"""Fat trees drawn level above level, with the hosts in their order at the bottom."""
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING
-
 import numpy as np
-import numpy.typing as npt
 
+from obliv._util.typing import Array
+from obliv.topologies.base import Topology
+from obliv.topologies.layout_hint import LayoutHint
+from obliv.view.layout.base import Points
 from obliv.view.layout.fan import fan
 
-if TYPE_CHECKING:
-    from obliv.fabric.shape.tree import Shape
-    from obliv.fabric.topology import FabricTopology
+__all__ = ["tree_points"]
 
-__all__ = ["apart", "tree_points"]
-
-Points = npt.NDArray[np.float64]
-
-_GAP = 0.41  # between neighbours on a level: their discs do not touch
-_TALL = 0.34  # of the width, where levels are few
-_ROOMY = 1.5  # so much more than even shares of the picture, where nodes are few
+_GAP = 0.41  # between neighbors on a level, so that their discs do not touch
+_TALL = 0.34  # height over width, where there are few levels
+_ROOMY = 1.5  # scale of pictures with few nodes
 
 
-def tree_points(topology: FabricTopology) -> Points | None:
-    """Where the nodes of a fabric stand that is a fat tree or nearly one, be it a single switch; None for others.
+def tree_points(topology: Topology, hint: LayoutHint) -> Points:
+    """Return the positions of the nodes of a tree, or of a network that is nearly one.
 
-    Places without a host or a switch stay empty; what has no place stands near what it is cabled to.
+    A place without a host or a switch stays empty; a node without a place lies near its neighbors.
     """
-    from obliv.fabric.shape.tree import recognise
-
-    fabric = topology.fabric
-    shape = recognise(fabric)
-    if shape is None:
-        return None
-    wide = prod(shape.children)
-    sizes = [prod(shape.children[low:]) * prod(shape.parents[:low]) for low in range(shape.levels + 1)]
-    level = np.concatenate([np.where(shape.place >= 0, 0, -1), shape.level[fabric.switches]])
-    number = shape.number[fabric.switches]
-    x = np.concatenate([_host_places(shape), (number + 0.5) * wide / np.array(sizes)[level[len(shape.place) :]]])
-    points = apart(x, level)
-    if level.min() < 0:
-        _strays(points, level >= 0, topology)
+    if hint.level is None or hint.across is None:
+        raise ValueError(f"{topology.spec}: the layout hint has no levels")
+    points = _separated(hint.across, hint.level)
+    if hint.level.min() < 0:
+        _place_strays(points, hint.level >= 0, topology, hint.hosts)
     return points
 
 
-def apart(x: Points, level: npt.NDArray[np.int64]) -> Points:
-    """Points at `x` on levels, at such a scale that neighbours do not touch; what has no level, -1, does not count."""
-    held, levels = x[level >= 0], int(level.max())
-    width = float(np.ptp(held))
+def _separated(across: Array, level: Array) -> Points:
+    """Return points on levels, scaled so that neighbors do not touch; level -1 does not count."""
+    x, levels = across[level >= 0], int(level.max())
+    width = float(np.ptp(x))
     height = max(width * max(levels / 8, _TALL), 1.0)
-    unit = max((width * height / len(x)) ** 0.5, max(width, height) / len(x))
-    steps = np.concatenate([np.diff(np.sort(x[level == each])) for each in range(levels + 1)])
+    unit = max((width * height / len(across)) ** 0.5, max(width, height) / len(across))
+    steps = np.concatenate([np.diff(np.sort(across[level == number])) for number in range(levels + 1)])
     least = float(steps[steps > 1e-9].min(initial=unit))
-    made: Points = np.column_stack([x - held.min(), level * height / max(levels, 1)])
-    made *= max(_ROOMY / unit, _GAP / least)
-    return made
+    points: Points = np.column_stack([across - x.min(), level * height / max(levels, 1)])
+    points *= max(_ROOMY / unit, _GAP / least)
+    return points
 
 
-def _host_places(shape: Shape) -> Points:
-    """How far to the right hosts stand; those of a leaf with too many of them stand closer."""
-    room = shape.children[0]
-    held = np.bincount(shape.leaf[shape.leaf >= 0], minlength=1)
-    many = np.maximum(held[np.maximum(shape.leaf, 0)], room)
-    made: Points = shape.leaf * room + (shape.place + 0.5) * room / many
-    return made
-
-
-def _strays(points: Points, placed: npt.NDArray[np.bool_], topology: FabricTopology) -> None:
-    """Set what has no place in the tree: switches to the right of it, hosts round the switch that has them."""
-    hosts = len(topology.fabric.endpoints)
+def _place_strays(points: Points, placed: Array, topology: Topology, hosts: int) -> None:
+    """Place the nodes that are not in the tree: switches to the right of it, hosts around their switch."""
     home = topology.head[topology.first_channel[:hosts]]
-    lone = np.flatnonzero(~placed[:hosts])
+    stray = np.flatnonzero(~placed[:hosts])
     right = float(points[placed, 0].max())
     for node in np.flatnonzero(~placed).tolist():
         if node < hosts and home[node] >= hosts:
             continue
         near = topology.head[topology.tail == node]
-        high = points[near[placed[near]], 1]
-        own = lone[home[lone] == node] if node >= hosts else lone[:0]
-        aside = fan([np.pi], len(own)) if len(own) else np.zeros((0, 2))
-        reach = float(np.abs(aside).max(initial=0.0)) + 1.2 * _GAP
-        points[node] = right + reach, float(high.mean()) if len(high) else 0.0
-        points[own] = points[node] + aside
+        heights = points[near[placed[near]], 1]
+        own = stray[home[stray] == node] if node >= hosts else stray[:0]
+        offset = fan([np.pi], len(own)) if len(own) else np.zeros((0, 2))
+        reach = float(np.abs(offset).max(initial=0.0)) + 1.2 * _GAP
+        points[node] = right + reach, float(heights.mean()) if len(heights) else 0.0
+        points[own] = points[node] + offset
         right += 2.0 * reach
-    for switch in np.unique(home[lone]).tolist():
-        own = lone[home[lone] == switch]
+    for switch in np.unique(home[stray]).tolist():
+        own = stray[home[stray] == switch]
         if switch >= hosts and placed[switch]:
             points[own] = points[switch] + fan([-np.pi / 2], len(own))

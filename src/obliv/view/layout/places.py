@@ -1,49 +1,44 @@
-"""Where the nodes of a network stand in a picture: neighbours about one apart."""
+"""Choose where the nodes of a network are drawn."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
-from obliv.topologies.trees import Tree
-from obliv.view.layout.fabrics import fabric_plan
-from obliv.view.layout.levels import apart
+from obliv.view.layout.base import Layout, Points
+from obliv.view.layout.clusters import clusters
+from obliv.view.layout.levels import tree_points
 
-__all__ = ["Points", "on_grid", "place"]
+__all__ = ["layout_of", "on_grid"]
 
-Points = npt.NDArray[np.float64]
-
-_SPRINGS = 400  # beyond so many nodes a spring layout takes long and shows nothing
+_SPRINGS = 400  # nodes; beyond that a spring layout is slow and unreadable
 
 
-def place(topology: Topology) -> Points:
-    """Positions of all nodes, shape (nodes, 2).
+def layout_of(topology: Topology) -> Layout:
+    """Return the positions of all nodes.
 
-    Meshes, tori and hypercubes stand on their grid; rings and complete graphs on a circle; fat trees on levels, also
-    those of a fabric; others where the topology says, or as springs pull them.
+    Meshes, tori and hypercubes lie on their grid, rings and complete graphs on a circle, fat trees on levels, hosts
+    around their switches. Other networks use the positions that the topology gives, or a spring layout.
     """
     if on_grid(topology):
-        return np.asarray(topology.positions, float)
+        return Layout(np.asarray(topology.positions, float))
     if isinstance(topology, Cartesian) and len(topology.axes) == 1:
-        return _circle(topology.nodes)
-    plan = fabric_plan(topology)
-    if plan is not None:
-        return plan.points
-    given = topology.positions
-    if isinstance(topology, Tree) and given is not None:
-        level = np.repeat(np.arange(topology.levels + 1), np.diff(topology.first_node))
-        return apart(np.asarray(given, float)[:, 0], level)
-    if given is not None and np.isfinite(given).all() and np.ptp(given, axis=0).max() > 0:
-        return 1.5 * _scaled(np.asarray(given, float))  # places on a map crowd in spots
-    return _springs(topology)
+        return Layout(_circle(topology.nodes))
+    hint = topology.layout_hint()
+    if hint is not None and hint.level is not None:
+        return Layout(tree_points(topology, hint), hint.hosts)
+    layout = None if hint is None else clusters(topology, hint)
+    if layout is not None:
+        return layout
+    positions = topology.positions
+    if positions is not None and np.isfinite(positions).all() and np.ptp(positions, axis=0).max() > 0:
+        return Layout(1.5 * _scaled(np.asarray(positions, float)))  # places on a map crowd in spots
+    return Layout(_springs(topology))
 
 
 def on_grid(topology: Topology) -> bool:
-    """Whether the nodes stand on a grid whose lines are the network's dimensions."""
+    """Return whether the nodes lie on a grid whose lines are the dimensions of the network."""
     if not isinstance(topology, Cartesian) or topology.positions is None:
         return False
     return len(topology.axes) > 1 or topology.axes[0].kind == "line"
@@ -70,8 +65,9 @@ def _springs(topology: Topology) -> Points:
         return _circle(topology.nodes)
     if topology.nodes > _SPRINGS or topology.nodes < 3:
         return _circle(topology.nodes)
-    graph: Any = networkx.Graph()
+    graph = networkx.Graph()
     graph.add_nodes_from(range(topology.nodes))
     graph.add_edges_from(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
-    found = networkx.kamada_kawai_layout(graph) if topology.nodes <= 60 else networkx.spring_layout(graph, seed=0)
-    return _scaled(np.array([found[node] for node in range(topology.nodes)]))
+    small = topology.nodes <= 60
+    position = networkx.kamada_kawai_layout(graph) if small else networkx.spring_layout(graph, seed=0)
+    return _scaled(np.array([position[node] for node in range(topology.nodes)]))

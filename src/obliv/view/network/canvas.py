@@ -1,4 +1,4 @@
-"""An empty picture of a network: axes that hold its nodes, its channels' lines and what else will be drawn."""
+"""The canvas of a network picture: axes with room for its nodes, the lines of its channels and its flows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from obliv.topologies.base import Topology
 from obliv.view.axes import points_per_unit, require_matplotlib, room
+from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS, channel_lines, flow_line
-from obliv.view.layout.places import Points
-from obliv.view.network.cables import ends_of
+from obliv.view.layout.places import layout_of
 from obliv.view.network.names import Labels, Names, names_of, require_labels
+from obliv.view.network.ports import port_suffixes
 from obliv.view.network.witness import Flow
 
 if TYPE_CHECKING:
@@ -25,10 +26,30 @@ __all__ = ["Canvas", "canvas"]
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where things stand: ``points`` of the nodes, ``lines`` of each channel and of each of the ``flows``.
+    """Axes and positions for a picture of a network.
 
-    ``own`` says whether we made the figure; ``hot`` is the channel that will be pointed out, and ``ends`` what is said
-    of its ends beside their names.
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    points : float array, shape (nodes, 2)
+        Positions of the nodes.
+    lines : list of lists of arrays
+        The lines of every channel.
+    ax : matplotlib.axes.Axes
+        The axes.
+    own : bool
+        Whether the figure was created here and may be resized.
+    labels : {"auto", True, False}
+        Which names were asked for.
+    names : Names
+        The names and their places.
+    hot : int, optional
+        The channel to highlight.
+    ends : dict
+        Suffixes of the names of its two end nodes: their ports.
+    flows : dict
+        The line of every flow.
     """
 
     topology: Topology
@@ -45,45 +66,46 @@ class Canvas:
 
 def canvas(
     topology: Topology,
-    points: Points,
     ax: Axes | None,
     labels: Labels,
     flows: Sequence[Flow] = (),
     hot: int | None = None,
 ) -> Canvas:
-    """Axes of one scale in both directions with room for a network and for the lines of `flows`."""
+    """Return axes of one scale in both directions with room for a network and for the lines of `flows`."""
     require_matplotlib()
     require_labels(labels)
-    lines = channel_lines(topology, points)
-    ends = {} if hot is None else ends_of(topology, hot)
+    layout = layout_of(topology)
+    points, lines = layout.points, channel_lines(topology, layout)
+    ends = {} if hot is None else port_suffixes(topology, hot)
     box = _box(points, list(chain.from_iterable(lines)))
-    made, unit = ax, 72.0 * _inches(box)
-    if made is not None:
-        _set_up(made, box)
-        unit = points_per_unit(made)
+    unit = 72.0 * _inches(box)
+    if ax is not None:
+        _set_up(ax, box)
+        unit = points_per_unit(ax)
     names = names_of(topology, points, unit, labels, ends)
-    drawn = {each: _flow(each, topology, points, names) for each in flows}
-    if drawn:
-        box = _box(points, [*chain.from_iterable(lines), *drawn.values()])
-    made = room(ax, *((box[1] - box[0]) * _inches(box)))
-    _set_up(made, box)
-    return Canvas(topology, points, lines, made, ax is None, labels, names, hot, ends, drawn)
+    curves = {flow: _flow(flow, topology, points, names) for flow in flows}
+    if curves:
+        box = _box(points, [*chain.from_iterable(lines), *curves.values()])
+    own = ax is None
+    ax = room(ax, *((box[1] - box[0]) * _inches(box)))
+    _set_up(ax, box)
+    return Canvas(topology, points, lines, ax, own, labels, names, hot, ends, curves)
 
 
 def _flow(flow: Flow, topology: Topology, points: Points, names: Names) -> Points:
-    source, destination = (int(topology.terminals[each]) for each in flow[:2])
+    source, destination = (int(topology.terminals[end]) for end in flow[:2])
     under = names.under if {source, destination} <= names.row else 0.0
     return flow_line(points[source], points[destination], under)
 
 
 def _box(points: Points, lines: Sequence[Points]) -> Points:
-    """The lower left and the upper right corner of what holds discs at the points, and the lines."""
+    """Return the lower left and the upper right corner of the box around all nodes and lines."""
     everything = np.vstack([points - RADIUS, points + RADIUS, *lines])
     return np.array([everything.min(axis=0) - 0.1, everything.max(axis=0) + 0.1])
 
 
 def _inches(box: Points) -> float:
-    """The length of a data unit in a figure of our own."""
+    """Return the length of a data unit in a new figure, in inches."""
     width, height = box[1] - box[0]
     return float(min(max(0.75, min(1.1, 3.2 / max(width, height))), 11.0 / width, 7.0 / height))
 

@@ -15,11 +15,10 @@ from obliv.results.format import brief
 from obliv.results.numbers import as_float
 from obliv.topologies.base import Topology
 from obliv.view.axes import bar, finish, key, points_per_unit
-from obliv.view.layout.places import place
-from obliv.view.network.cables import channel_name
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
+from obliv.view.network.ports import channel_title
 from obliv.view.network.ribbons import ribbons, thickened
 from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
 
@@ -56,7 +55,7 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     >>> import obliv
     >>> ax = draw_topology(obliv.torus(4, 3))
     """
-    on = canvas(topology, place(topology), ax, labels)
+    on = canvas(topology, ax, labels)
     widths = thickened(on.ax, [0.025] * len(on.lines), 0.5)
     on.ax.add_collection(_collection(ribbons(on.lines, widths), "channels", facecolors=FAINT), autolim=False)
     draw_nodes(on)
@@ -110,11 +109,11 @@ def draw_loads(
     if worst is not None and not 0 <= worst < topology.channels:
         raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
     chosen = (int(amounts.argmax()) if worst is None else worst) if amounts.any() else None
-    on = canvas(topology, place(topology), ax, labels, hot=chosen)
+    on = canvas(topology, ax, labels, hot=chosen)
     loads_on(on, amounts, label)
     signs = node_signs(topology)
     if chosen is not None:
-        signs.insert(0, outlined(on, chosen, amounts, f"{channel_name(topology, chosen)}: {brief(loads[chosen])}"))
+        signs.insert(0, outlined(on, chosen, amounts, f"{channel_title(topology, chosen)}: {brief(loads[chosen])}"))
     key(on.ax, signs)
     return finish(on.ax, on.own)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from obliv.view.axes import figure_of, points_per_unit
 from obliv.view.labels import Box, box_beside, box_of, overlap, size_of
+from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
-from obliv.view.layout.places import Points
 from obliv.view.literal import LITERAL
 from obliv.view.style import ACCENT, INK
 

@@ -13,8 +13,8 @@ import numpy as np
 from obliv.errors import InputError
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
+from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
-from obliv.view.layout.places import Points
 from obliv.view.literal import LITERAL, shortened
 from obliv.view.network.name_places import stand_beside, stand_upright
 from obliv.view.style import INK, NODE

@@ -12,7 +12,6 @@ from obliv.results.format import brief, count
 from obliv.routings.base import Routing
 from obliv.view.axes import bar, finish, key, points_per_unit, require_matplotlib
 from obliv.view.layout.curves import RADIUS
-from obliv.view.layout.places import place
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
@@ -71,7 +70,7 @@ def draw_paths(
         for channel in channels:
             used[channel] = used.get(channel, Fraction(0)) + chance
     own = ax is None
-    on = canvas(topology, place(topology), ax, labels)
+    on = canvas(topology, ax, labels)
     twice = any(len(set(channels)) < len(channels) for channels in ways)
     draw_nodes(on)
     _channels(on, used, "mean crossings of the channel" if twice else "probability to take the channel")

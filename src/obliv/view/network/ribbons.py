@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv.view.axes import points_per_unit
-from obliv.view.layout.places import Points
+from obliv.view.layout.base import Points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

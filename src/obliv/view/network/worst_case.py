@@ -9,14 +9,13 @@ from obliv.errors import InputError
 from obliv.results import Estimate, WorstCase
 from obliv.results.format import brief, count, short
 from obliv.view.axes import finish, key, require_matplotlib
-from obliv.view.layout.places import place
-from obliv.view.network.cables import channel_name
 from obliv.view.network.canvas import canvas
 from obliv.view.network.channels import as_amounts, loads_on, outlined
 from obliv.view.network.flows import draw_flows, flow_sign
 from obliv.view.network.matrix import draw_matrix
 from obliv.view.network.names import Labels, require_labels
 from obliv.view.network.nodes import node_signs
+from obliv.view.network.ports import channel_title
 from obliv.view.network.witness import Witness, witness
 from obliv.view.style import INK, MANY
 
@@ -80,7 +79,7 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
 
     topology, many, worst = shown.topology, shown.topology.nodes > MANY, result.channel["id"]
     weak = () if many else shown.weak
-    on = canvas(topology, place(topology), ax, labels, [*shown.strong, *weak], worst)
+    on = canvas(topology, ax, labels, [*shown.strong, *weak], worst)
     amounts = as_amounts(topology, shown.loads.under(shown.traffic))
     if isinstance(result.channel_load, Estimate):  # one number for one channel: the estimate that is written
         amounts[worst] = result.channel_load.value
@@ -88,7 +87,7 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
     draw_flows(on, shown.strong, weak)
     weak_text = count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else "")
     signs = [
-        outlined(on, worst, amounts, f"worst {channel_name(topology, worst)}: load {brief(result.channel_load)}"),
+        outlined(on, worst, amounts, f"worst {channel_title(topology, worst)}: load {brief(result.channel_load)}"),
         flow_sign(on, shown.strong, count(len(shown.strong), "pair that loads it", "pairs that load it")),
         Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
     ]
