@@ -25,7 +25,7 @@ from obliv.fabric.kernels.check import last_switches
 from obliv.fabric.kernels.credit_loops import followers
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
-from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
+from obliv.fabric.routes.trace import Ending, trace, trace_all
 from obliv.fabric.tables import NONE, Tables
 from obliv.results.fabric_check import FabricCheck
 
@@ -654,10 +654,10 @@ def test_kernels_do_the_same_compiled() -> None:
     rng = np.random.default_rng(3)
     out = np.where(rng.random(tables.out.shape) < 0.2, rng.integers(0, 7, tables.out.shape), tables.out)
     tables = replace(tables, out=out.astype(np.uint8))
-    wires = wiring(fabric, tables)
-    traces = trace_all(fabric, tables, wires)
-    channel = np.full(len(wires.to), -1, np.int64)
-    channel[wires.to >= 0] = np.arange(int((wires.to >= 0).sum()))
+    traces = trace_all(fabric, tables)
+    to = traces.hops.to
+    channel = np.full(len(to), -1, np.int64)
+    channel[to >= 0] = np.arange(int((to >= 0).sum()))
     alone = np.full(len(traces.lid), -1)
     found = []
     for compiled in (False, True):
@@ -665,7 +665,7 @@ def test_kernels_do_the_same_compiled() -> None:
         follows = np.zeros((int(channel.max()) + 1, 8), np.bool_)
         for kernel, more in ((last_switches, (at,)), (followers, (channel, follows))):
             lids = (traces.lid, alone) if kernel is followers else (traces.lid,)
-            (kernel.compiled() if compiled else kernel.python)(traces.leaf, *lids, traces.code, *wires.arrays, *more)
+            (kernel.compiled() if compiled else kernel.python)(traces.leaf, *lids, traces.code, traces.hops, *more)
         found.append((at, follows))
     assert (found[0][0] >= 0).any()
     assert found[0][1].any()

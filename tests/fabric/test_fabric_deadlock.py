@@ -16,7 +16,7 @@ import obliv
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import Fabric
-from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
+from obliv.fabric.routes.trace import Ending, trace, trace_all
 from obliv.fabric.tables import Tables
 
 
@@ -45,7 +45,7 @@ def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
 
 def require_agreement(fabric: Fabric, tables: Tables) -> CreditLoops:
     wanted = dependencies(fabric, tables)
-    found = credit_loops(fabric, tables)
+    found = credit_loops(trace_all(fabric, tables))
     assert found.dependencies == len(wanted)
     after: dict[int, set[int]] = {}
     for one, other in wanted:
@@ -87,7 +87,7 @@ def test_agrees_with_every_way_walked(spec: str, seed: int, share: float, lmc: i
 def test_trees_and_meshes_are_free(spec: str, routing: str) -> None:
     topology = obliv.topology(spec)
     fabric = from_topology(topology)
-    found = credit_loops(fabric, tables_of(obliv.routing(routing, topology), fabric))
+    found = credit_loops(trace_all(fabric, tables_of(obliv.routing(routing, topology), fabric)))
     assert found.acyclic
     assert found.channels == len(damage.cables(fabric)) * 2
 
@@ -105,7 +105,7 @@ def test_what_no_host_sends_makes_no_dependency() -> None:
     topology = obliv.topology("torus:5")
     fabric = from_topology(topology)
     tables = tables_of(obliv.routing("dor", topology), fabric)
-    assert not credit_loops(fabric, tables).acyclic
+    assert not credit_loops(trace_all(fabric, tables)).acyclic
     hosts = damage.cables(fabric, hosts=True)
     assert len(hosts) == 5
     few = damage.without(fabric, hosts[2:])
@@ -130,6 +130,4 @@ def test_11664_hosts_take_seconds() -> None:
     topology = obliv.topology("fattree:36,3")
     fabric = from_topology(topology)
     tables = tables_of(obliv.routing("osrm3-d", topology), fabric)
-    wires = wiring(fabric, tables)
-    traces = trace_all(fabric, tables, wires)
-    assert credit_loops(fabric, tables, wires=wires, traces=traces).acyclic
+    assert credit_loops(trace_all(fabric, tables)).acyclic

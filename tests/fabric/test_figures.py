@@ -122,14 +122,14 @@ def test_kernels_agree_compiled(seed: int) -> None:
     results = []
     for kernel in (heaviest, heaviest.compiled()):
         result = np.empty(10, np.int64)
-        kernel(images, most, factor, routes.ways, np.zeros(channels, np.int64), result)
+        kernel(images, most, factor, routes.arrays, np.zeros(channels, np.int64), result)
         results.append(result.tolist())
     assert results[0] == results[1]
     pairs = np.array([0, 1]), np.array([2, 3])
     results = []
     for kernel in (narrowest, narrowest.compiled()):
         result = np.empty(2, np.int64)
-        kernel(*pairs, factor, routes.ways, result)
+        kernel(*pairs, factor, routes.arrays, result)
         results.append(result.tolist())
     assert results[0] == results[1]
 

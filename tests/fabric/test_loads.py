@@ -13,7 +13,7 @@ import obliv
 from obliv.analysis.worst_case.channels import rates_of, simple_bound
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.kernels.loads import bound_channels, spread_ways
+from obliv.fabric.kernels.loads import bound_channels, spread_routes
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.classes import offsets_of
 from obliv.fabric.routes.loads import FabricLoads
@@ -116,7 +116,7 @@ def test_kernels_agree_compiled(seed: int) -> None:
     channels = routing.topology.channels
     filled = np.empty_like(pair), np.empty_like(times)
     last = np.full(channels, -1, np.int64)
-    spread_ways.compiled()(routing.routes.ways, True, last, start[:-1].copy(), *filled)
+    spread_routes.compiled()(routing.routes.arrays, True, last, start[:-1].copy(), *filled)
     assert (filled[0] == pair).all()
     assert (filled[1] == times).all()
     ones, bound = np.ones(5, np.int64), np.zeros(channels, np.int64)

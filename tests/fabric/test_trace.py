@@ -11,7 +11,7 @@ from tests.fabric.by_hand import climbing, fabric_of, random_fabric, random_tabl
 import obliv
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.kernels.traces import trace_columns
-from obliv.fabric.routes.trace import Ending, trace, trace_all, wiring
+from obliv.fabric.routes.trace import Ending, trace, trace_all
 from obliv.fabric.tables import Tables
 
 
@@ -21,9 +21,8 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
     tables = random_tables(fabric, seed, damage=seed % 4 * 3)
     traces = trace_all(fabric, tables)
     assert len(traces.lid) == 5 << seed % 3
-    wires = wiring(fabric, tables)
     machine = np.empty_like(traces.code)
-    trace_columns.compiled()(traces.leaf, traces.lid, traces.endpoint, *wires.arrays, machine)
+    trace_columns.compiled()(traces.leaf, traces.lid, traces.endpoint, traces.hops, machine)
     assert (machine == traces.code).all()
     ends = fabric.endpoints.tolist()
     for s in ends:

@@ -38,7 +38,7 @@ class FabricCheck(Result):
     engine : dict or None
         ``used``, ``requested`` and ``failed``, where a log was given.
     credit : dict or None
-        ``acyclic``, ``dependencies`` and ``cycle``, the ports where its channels begin.
+        ``acyclic``, ``dependencies`` and ``cycle``: the ports where its channels begin, None where there is no cycle.
     """
 
     kind: ClassVar[str] = "fabric-check"

@@ -73,8 +73,8 @@ def bisection(
         drawn = rng.permutation(n)
         pairs = drawn[:half], drawn[half : 2 * half]
         total, most = np.zeros(topology.channels, np.int64), np.empty(half, np.int64)
-        run(carry, work, *pairs, every, routes.ways, total)
-        run(narrowest, work, *pairs, total * factor, routes.ways, most)
+        run(carry, work, *pairs, every, routes.arrays, total)
+        run(narrowest, work, *pairs, total * factor, routes.arrays, most)
         loads, counts = np.unique(most[most > 0], return_counts=True)
         shares = (Fraction(count * common, load) for load, count in zip(loads.tolist(), counts.tolist(), strict=True))
         return sum(shares, Fraction(0)) / half

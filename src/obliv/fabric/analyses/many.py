@@ -51,7 +51,7 @@ def largest(
     def solve(images: Array) -> Array:
         result = np.empty(len(images), np.int64)
         total = np.zeros(topology.channels, np.int64)
-        run(heaviest, work, images, most, factor, routes.ways, total, result)
+        run(heaviest, work, images, most, factor, routes.arrays, total, result)
         return result
 
     parts: list[Array] = []

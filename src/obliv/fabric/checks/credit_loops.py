@@ -1,4 +1,4 @@
-"""Credit loops: packets that wait for each other in a circle under the tables of a fabric."""
+"""Credit loops: channels that wait for each other in a cycle under the tables of a fabric."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.fabric.kernels.credit_loops import followers
-from obliv.fabric.model import Fabric
-from obliv.fabric.routes.trace import Traces, Wiring, trace_all, wiring
-from obliv.fabric.tables import Tables
+from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
 __all__ = ["CreditLoops", "credit_loops"]
@@ -27,7 +25,7 @@ class CreditLoops:
     channels : int
         Cables between switches, both directions counted.
     dependencies : int
-        How many pairs of channels some way takes right after each other.
+        Pairs of channels that some route uses one right after the other.
     cycle : tuple of int
         The slots where the channels of a short cycle begin: each may be used right before the next, the last right
         before the first. Empty where there is none.
@@ -43,22 +41,13 @@ class CreditLoops:
         return not self.cycle
 
 
-def credit_loops(
-    fabric: Fabric,
-    tables: Tables,
-    *,
-    wires: Wiring | None = None,
-    traces: Traces | None = None,
-) -> CreditLoops:
-    """Look for a cycle among the channels that the ways of a fabric take one after the other.
+def credit_loops(traces: Traces) -> CreditLoops:
+    """Look for a cycle among the channels that the routes of a fabric use one after the other.
 
     Parameters
     ----------
-    fabric : Fabric
-    tables : Tables
-    wires : Wiring, optional
-    traces : Traces, optional
-        Of the two, where they are at hand.
+    traces : Traces
+        See :func:`obliv.fabric.routes.trace.trace_all`.
 
     Returns
     -------
@@ -66,10 +55,10 @@ def credit_loops(
 
     Notes
     -----
-    Ways from every switch with an endpoint to every LID of an endpoint are followed; those that go round in a loop
-    never hand their channels back and are left to :func:`obliv.fabric.check`. All packets are taken to use one virtual
-    lane: engines that spread service levels over several (dfsssp, lash, nue, torus-2QoS) may be free of
-    deadlock in spite of a cycle.
+    Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
+    their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
+    engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
+    spite of a cycle.
 
     References
     ----------
@@ -80,36 +69,34 @@ def credit_loops(
     --------
     >>> import obliv
     >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.routes.trace import trace_all
     >>> torus = obliv.topology("torus:5x5")
     >>> fabric = from_topology(torus)
-    >>> found = credit_loops(fabric, tables_of(obliv.routing("dor", torus), fabric))
-    >>> found.acyclic, len(found.cycle)
+    >>> loops = credit_loops(trace_all(fabric, tables_of(obliv.routing("dor", torus), fabric)))
+    >>> loops.acyclic, len(loops.cycle)
     (False, 5)
     """
-    wires = wires or wiring(fabric, tables)
-    traces = traces or trace_all(fabric, tables, wires)
-    slots = np.flatnonzero(wires.to >= 0)
+    fabric, to = traces.fabric, traces.hops.to
+    slots = np.flatnonzero(to >= 0)
     slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
-    channel = np.full(len(wires.to), -1, np.int64)
+    channel = np.full(len(to), -1, np.int64)
     channel[slots] = np.arange(len(slots))
     ports = int(np.diff(fabric.first_slot)[fabric.switches].max(initial=1))
-    ports = min(ports, 256)  # tables know no others
+    ports = min(ports, 256)  # a table entry is a byte
     require_memory(10.0 * len(slots) * ports, f"the channel dependency graph of {fabric.name}")
     follows = np.zeros((len(slots), ports), np.bool_)
-    lid, code, alone = traces.lid, traces.code, _alone(fabric, traces)
-    run(followers, 8.0 * code.size, traces.leaf, lid, alone, code, *wires.arrays, channel, follows)
+    arrays = (traces.leaf, traces.lid, _alone(traces), traces.code, traces.hops, channel, follows)
+    run(followers, 8.0 * traces.code.size, *arrays)
     before, port = np.nonzero(follows)
-    at = fabric.first_slot[wires.to[slots[before]]] + port
+    at = fabric.first_slot[to[slots[before]]] + port
     starts = np.concatenate([[0], np.cumsum(np.bincount(before, minlength=len(slots)))])
     cycle = short_cycle(starts, channel[at]) or []
     return CreditLoops(len(slots), len(before), tuple(int(slots[c]) for c in cycle))
 
 
-def _alone(fabric: Fabric, traces: Traces) -> Array:
-    """For every column the leaf where its endpoint is the only one, -1 where it has company: none sends to itself."""
-    place = np.full(fabric.nodes, -1)
-    place[traces.leaf] = np.arange(len(traces.leaf))
-    leaf = place[fabric.node_of[fabric.peer[traces.ends]]]
+def _alone(traces: Traces) -> Array:
+    """Return for every column the leaf where its endpoint is the only one, -1 where others would send from there."""
+    leaf = traces.leaf_of.copy()
     several = np.append(np.bincount(leaf[leaf >= 0], minlength=len(traces.leaf)) > 1, False)  # the last for leaf -1
     leaf[several[leaf]] = -1
     return np.asarray(leaf[traces.endpoint])

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from obliv._util.text import shown
 from obliv.fabric.model import Fabric
 
-__all__ = ["called", "lid_list", "port_name", "tells_ports", "way_text"]
+__all__ = ["called", "lid_list", "port_name", "route_text", "tells_ports"]
 
-_MOST_HOPS = 8  # of a way that are printed
+_MAX_HOPS = 8  # of a route that are printed
 
 
 def called(fabric: Fabric, node: int) -> str:
-    """A node: what the file calls it, and its description."""
+    """Return a node's name: its identifier in the file, and its description."""
     ident, text = fabric.ident[node], fabric.description[node].strip()
     if len(ident) > 40 or not (ident.isascii() and ident.replace("-", "").isalnum()):
         ident = shown(ident)
@@ -21,16 +21,16 @@ def called(fabric: Fabric, node: int) -> str:
 
 
 def port_name(fabric: Fabric, slot: int) -> str:
-    """A port: its node and its number."""
+    """Return a port's name: its node and its number."""
     return f"{called(fabric, int(fabric.node_of[slot]))} port {fabric.port_of(slot)}"
 
 
 def tells_ports(fabric: Fabric, node: int) -> bool:
-    """Whether the file says how many ports a node has; else the last cable that anyone tells of is its last port.
+    """Return whether the file says how many ports a node has; else the last port known to have a cable is its last.
 
-    It says nothing of a node that has no record of its own, and lists of ports (``iblinkinfo``, ``ibnetdiscover -p``)
-    say it of none: they begin to tell of a node in a line of one of its ports. So does ``opensm-subnet.lst``, which has
-    the numbers all the same; where all ports of a switch are cabled they go unused.
+    The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
+    ``ibnetdiscover -p``), where a node first appears in the line of one of its ports. ``opensm-subnet.lst`` looks the
+    same, though it has the numbers; they matter only where all ports of a switch are cabled.
     """
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
     if end - first > 1 and fabric.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
@@ -44,16 +44,16 @@ def _is_list(fabric: Fabric) -> bool:
     return bool(((fabric.line > 0) & (fabric.line == fabric.node_line[fabric.node_of])).any())
 
 
-def way_text(fabric: Fabric, slots: Sequence[int]) -> str:
-    """Channels one after the other, by the ports where they begin; of very many the first."""
-    parts = [port_name(fabric, slot) for slot in slots[:_MOST_HOPS]]
-    if len(slots) > _MOST_HOPS:
-        parts.append(f"... ({len(slots) - _MOST_HOPS} more)")
+def route_text(fabric: Fabric, slots: Sequence[int]) -> str:
+    """Return channels one after the other, by the ports where they begin; only the first of very many."""
+    parts = [port_name(fabric, slot) for slot in slots[:_MAX_HOPS]]
+    if len(slots) > _MAX_HOPS:
+        parts.append(f"... ({len(slots) - _MAX_HOPS} more)")
     return " -> ".join(parts)
 
 
 def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
-    """One LID with its owner, or several; of very many the first."""
+    """Return one LID with its owner, or several LIDs; only the first of very many."""
     some = list(lids)
     if len(some) == 1:
         slot = owner.get(some[0], -1)

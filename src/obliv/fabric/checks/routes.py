@@ -1,4 +1,4 @@
-"""The pairs of a fabric that its tables do not serve, and where their packets are lost."""
+"""The pairs of a fabric whose packets do not arrive, and where they are lost."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import called, lid_list, port_name, tells_ports, way_text
+from obliv.fabric.checks.names import called, lid_list, port_name, route_text, tells_ports
 from obliv.fabric.kernels.check import last_switches
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
-from obliv.fabric.routes.trace import Ending, Traces, Wiring
+from obliv.fabric.routes.trace import Ending, Traces
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
 __all__ = ["Served", "check_routes"]
 
 
-_MOST = 20_000  # groups of lost packets that are told apart
+_MAX_GROUPS = 20_000  # of lost packets that are reported separately
 
 
 @dataclass
 class Served:
-    """How many ordered pairs of endpoints are served, and the losses that were told.
+    """How many ordered pairs of endpoints the tables serve, and the losses that were reported.
 
-    A pair is unrouted where packets for one of its destination's LIDs do not arrive; `loops`, `dead_ends` (the way
-    stops at a switch) and `wrong_ends` (it comes to another host) count the pairs that have such a way.
+    A pair is unrouted where packets for one of its destination's LIDs do not arrive; `loops`, `dead_ends` (the route
+    stops at a switch) and `wrong_ends` (it leads to another host) count the pairs that have such a route.
     """
 
     pairs: int = 0
@@ -36,47 +36,40 @@ class Served:
     loops: int = 0
     dead_ends: int = 0
     wrong_ends: int = 0
-    told: set[tuple[int, int]] = field(default_factory=set)  # switch, Ending
+    reported: set[tuple[int, int]] = field(default_factory=set)  # switch, Ending
 
 
-def check_routes(
-    fabric: Fabric,
-    tables: Tables,
-    wires: Wiring,
-    traces: Traces,
-    owner: dict[int, int],
-    dropped: int,
-    notes: tuple[Notes, Notes],
-) -> Served:
+def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tuple[Notes, Notes]) -> Served:
     """Count the pairs that are not served and say why, switch by switch.
 
     Parameters
     ----------
-    fabric, tables, wires, traces
+    traces : Traces
+        Between all endpoints.
     owner : dict
         The slot of every LID.
     dropped : int
-        The LID that the dump left out, which is told elsewhere; 0 for none.
+        The LID that the dump left out, which is reported elsewhere; 0 if it left out nothing.
     notes : two Notes
         About the topology and about the tables.
+
+    Returns
+    -------
+    Served
     """
-    about, notes_ = notes
-    ends = fabric.endpoints
+    fabric, tables, code = traces.fabric, traces.tables, traces.code
+    about_topology, about_tables = notes
+    ends, leaf_of = traces.ends, traces.leaf_of
     served = Served(pairs=len(ends) * (len(ends) - 1))
-    beside = fabric.node_of[fabric.peer[ends]].astype(np.int64)
-    place = np.full(fabric.nodes, -1)
-    place[traces.leaf] = np.arange(len(traces.leaf))
-    leaf_of = place[beside]
     hosts = np.bincount(leaf_of[leaf_of >= 0], minlength=len(traces.leaf))
-    _count(served, fabric, traces, leaf_of, hosts)
-    _without_switch(served, fabric, ends, leaf_of, about)
-    _without_lid(fabric, ends, about)
-    code = traces.code
+    _count(served, traces, hosts)
+    _without_switch(served, traces, about_topology)
+    _without_lid(fabric, ends, about_topology)
     if not code.any():
         return served
     require_memory(24.0 * code.size, f"where packets of {fabric.name} are lost")
     at = np.empty(code.shape, np.int32)
-    run(last_switches, 6.0 * code.size, traces.leaf, traces.lid, code, *wires.arrays, at)
+    run(last_switches, 6.0 * code.size, traces.leaf, traces.lid, code, traces.hops, at)
     row, column = np.nonzero(code)
     lost = hosts[row] - (leaf_of[traces.endpoint[column]] == row)
     silent = (traces.lid[column] == dropped) & (code[row, column] == Ending.NO_ENTRY) & (dropped > 0)
@@ -84,55 +77,56 @@ def check_routes(
     row, column, lost = row[kept], column[kept], lost[kept]
     where, why, lid = at[row, column], code[row, column], traces.lid[column].astype(np.int64)
     order = np.lexsort((lid, where, why))
-    where, why, lid, lost, column = (each[order] for each in (where, why, lid, lost, column))
+    where, why, lid, lost = (values[order] for values in (where, why, lid, lost))
     starts = np.flatnonzero(np.r_[True, (np.diff(where) != 0) | (np.diff(why) != 0)]) if len(where) else where
-    round_trips: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for start, end in zip(starts[:_MOST].tolist(), [*starts.tolist(), len(where)][1:], strict=False):
+    loops: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # of every loop: LIDs, and pairs that lose packets
+    for start, end in zip(starts[:_MAX_GROUPS].tolist(), [*starts.tolist(), len(where)][1:], strict=False):
         node, ending = int(where[start]), Ending(int(why[start]))
-        served.told.add((node, int(ending)))
+        served.reported.add((node, int(ending)))
         lids, member = np.unique(lid[start:end], return_inverse=True)
         pairs = np.bincount(member, lost[start:end]).astype(np.int64).tolist()
         if ending is Ending.LOOP:
-            for each, several in zip(lids.tolist(), pairs, strict=True):
-                way = _round(fabric, wires, node, each)
-                round_trips.setdefault(way, []).append((each, several))
+            for looping, count in zip(lids.tolist(), pairs, strict=True):
+                loops.setdefault(_loop(traces, node, looping), []).append((looping, count))
         else:
-            _tell(fabric, tables, node, ending, lids.tolist(), sum(pairs), owner, notes_)
-    for way, those in round_trips.items():
+            _report(fabric, tables, node, ending, lids.tolist(), sum(pairs), owner, about_tables)
+    for slots, lost_to in loops.items():
         text = (
-            f"packets for {lid_list(fabric, [each for each, _ in those], owner)} go round: {way_text(fabric, way)} -> "
-            f"again the first; {plural(sum(n for _, n in those), 'pair')} cut off: route again"
+            f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} go round: {route_text(fabric, slots)} "
+            f"-> again the first; {plural(sum(count for _, count in lost_to), 'pair')} cut off: route again"
         )
-        notes_.add("error", "loop", text, _line(tables, int(fabric.node_of[way[0]])))
+        about_tables.add("error", "loop", text, _line(tables, int(fabric.node_of[slots[0]])))
     return served
 
 
-def _count(served: Served, fabric: Fabric, traces: Traces, leaf_of: Array, hosts: Array) -> None:
-    """Weigh pairs of leaf and endpoint with the hosts that send."""
+def _count(served: Served, traces: Traces, hosts: Array) -> None:
+    """Count the pairs with lost packets, from every leaf as often as it has hosts."""
+    leaf_of = traces.leaf_of
     for step in range(0, len(traces.leaf), 64):  # a few leaves at a time
         part = slice(step, min(step + 64, len(traces.leaf)))
         code = traces.code[part]
         if not code.any():
             continue
         weight = np.repeat(hosts[part, None], len(leaf_of), axis=1)
-        mine = np.flatnonzero((leaf_of >= part.start) & (leaf_of < part.stop))
-        weight[leaf_of[mine] - part.start, mine] -= 1
-        dead = (code != Ending.DELIVERED) & (code != Ending.LOOP) & (code != Ending.WRONG_END)
-        for name, bad in (
-            ("unrouted", code != Ending.DELIVERED),
-            ("loops", code == Ending.LOOP),
-            ("dead_ends", dead),
-            ("wrong_ends", code == Ending.WRONG_END),
-        ):
-            some = np.logical_or.reduceat(bad, traces.first_column[:-1], axis=1)
-            setattr(served, name, getattr(served, name) + int(weight[some].sum()))
+        own = np.flatnonzero((leaf_of >= part.start) & (leaf_of < part.stop))
+        weight[leaf_of[own] - part.start, own] -= 1
+
+        def pairs(bad: Array, weight: Array = weight) -> int:
+            return int(weight[np.logical_or.reduceat(bad, traces.first_column[:-1], axis=1)].sum())
+
+        lost, looping, elsewhere = code != Ending.DELIVERED, code == Ending.LOOP, code == Ending.WRONG_END
+        served.unrouted += pairs(lost)
+        served.loops += pairs(looping)
+        served.dead_ends += pairs(lost & ~looping & ~elsewhere)
+        served.wrong_ends += pairs(elsewhere)
 
 
-def _without_switch(served: Served, fabric: Fabric, ends: Array, leaf_of: Array, notes: Notes) -> None:
-    """Endpoints that are cabled to no switch reach the other end of their cable and nothing else."""
+def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
+    """Count and note endpoints cabled to no switch: they reach only the other end of their cable."""
+    fabric, ends = traces.fabric, traces.ends
     number = np.full(len(fabric.peer), -1)
     number[ends] = np.arange(len(ends))
-    for slot in ends[leaf_of < 0].tolist():
+    for slot in ends[traces.leaf_of < 0].tolist():
         lacking = len(ends) - 1 - int(number[fabric.peer[slot]] >= 0)
         served.unrouted += lacking
         served.dead_ends += lacking
@@ -142,12 +136,13 @@ def _without_switch(served: Served, fabric: Fabric, ends: Array, leaf_of: Array,
 
 
 def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
+    """Note endpoints without a LID."""
     for slot in ends[fabric.lid[ends] <= 0].tolist():
         text = f"{port_name(fabric, slot)} has no LID: nothing can be sent to it; let the subnet manager run"
         notes.add("error", "no-lid", text, fabric.line[slot])
 
 
-def _tell(
+def _report(
     fabric: Fabric,
     tables: Tables,
     node: int,
@@ -157,6 +152,7 @@ def _tell(
     owner: dict[int, int],
     notes: Notes,
 ) -> None:
+    """Note that packets for some LIDs are lost at a switch."""
     who, what = called(fabric, node), lid_list(fabric, lids, owner)
     cut = f"{plural(pairs, 'pair')} cut off"
     line = _line(tables, node)
@@ -189,9 +185,9 @@ def _tell(
 
 
 def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:
-    """The ports that a switch sends some LIDs to, and what is there."""
-    mine = tables.out[tables.row_of[node]]
-    ports = sorted({int(mine[lid]) for lid in lids if lid < len(mine)} - {NONE})
+    """Return the ports to which a switch sends some LIDs, and what is there."""
+    entries = tables.out[tables.row_of[node]]
+    ports = sorted({int(entries[lid]) for lid in lids if lid < len(entries)} - {NONE})
     if ports == [0]:
         return "port 0, itself"
     if len(ports) != 1:
@@ -201,17 +197,18 @@ def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:
     return f"port {ports[0]}" + (f", which leads to {port_name(fabric, there)}" if there >= 0 else "")
 
 
-def _round(fabric: Fabric, wires: Wiring, node: int, lid: int) -> tuple[int, ...]:
-    """The channels of a loop that a switch is on."""
-    way: list[int] = []
+def _loop(traces: Traces, node: int, lid: int) -> tuple[int, ...]:
+    """Return the slots of the loop that a switch is on."""
+    first, to, row, out = traces.hops
+    slots: list[int] = []
     at = node
-    while not way or at != node:
-        slot = int(fabric.first_slot[at]) + int(wires.out[lid, wires.row[at]])
-        way.append(slot)
-        at = int(wires.to[slot])
-    return tuple(way)
+    while not slots or at != node:
+        slots.append(int(first[at]) + int(out[lid, row[at]]))
+        at = int(to[slots[-1]])
+    return tuple(slots)
 
 
 def _line(tables: Tables, node: int) -> int:
+    """Return the line where a switch's table begins, 0 without a table."""
     row = tables.row_of.get(node)
     return int(tables.line[row]) if row is not None else 0

@@ -1,4 +1,4 @@
-"""What can be said of forwarding tables switch by switch, before any way is followed."""
+"""Checks of forwarding tables switch by switch, without following routes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from obliv.fabric.tables import NONE, Tables
 __all__ = ["check_entries", "check_tables", "dropped_lid", "owners"]
 
 
-_BLOCK = 64  # LIDs that a switch tells at a time
+_BLOCK = 64  # LIDs that a switch reports at a time
 
 
 def owners(fabric: Fabric) -> dict[int, int]:
-    """The slot of every LID that a port of the fabric owns; of two the first."""
-    found: dict[int, int] = {}
+    """Return the slot of every LID that a port of the fabric owns; of several owners the first."""
+    owner: dict[int, int] = {}
     slots = np.flatnonzero(fabric.lid > 0)
     for slot, lid, lmc in zip(slots.tolist(), fabric.lid[slots].tolist(), fabric.lmc[slots].tolist(), strict=True):
-        for each in range(lid, lid + (1 << min(max(lmc, 0), 7))):
-            found.setdefault(each, slot)
-    return found
+        for own in range(lid, lid + (1 << min(max(lmc, 0), 7))):
+            owner.setdefault(own, slot)
+    return owner
 
 
 def dropped_lid(tables: Tables) -> int:
-    """The LID that dump_lfts, dump_fts and ibroute left out, 0 for none.
+    """Return the LID that dump_lfts, dump_fts and ibroute left out, 0 if they left out nothing.
 
     They stop one block early where the largest LID is a multiple of 64: it is in no table then.
     """
@@ -42,7 +42,7 @@ def dropped_lid(tables: Tables) -> int:
 
 
 def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: Notes) -> int:
-    """Note tables that are all empty or from another moment; returns the LID that the dump left out, or 0."""
+    """Note tables that are all empty or from another moment; return the LID that the dump left out, or 0."""
     dropped = dropped_lid(tables)
     if dropped:
         _note_dropped(fabric, tables, dropped, owner, notes)
@@ -55,24 +55,24 @@ def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: N
 
 
 def check_entries(
-    fabric: Fabric, tables: Tables, owner: dict[int, int], dropped: int, told: set[tuple[int, int]], notes: Notes
+    fabric: Fabric, tables: Tables, owner: dict[int, int], dropped: int, reported: set[tuple[int, int]], notes: Notes
 ) -> None:
     """Note entries that no packet between endpoints meets, but which are wrong or odd.
 
     Parameters
     ----------
     fabric, tables, owner, dropped
-    told : set of (switch, Ending)
-        What was said already.
+    reported : set of (switch, Ending)
+        What is noted already.
     notes : Notes
     """
     used = (tables.out != NONE).any(axis=1)
     for node in tables.switch[~used].tolist() if used.any() else ():
-        if (node, int(Ending.NO_ENTRY)) not in told:
+        if (node, int(Ending.NO_ENTRY)) not in reported:
             text = f"the table of {called(fabric, node)} is empty: dump it again; no host needs it"
             notes.add("warning", "empty-table", text, int(tables.line[tables.row_of[node]]))
     for node in fabric.switches.tolist():
-        if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in told:
+        if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in reported:
             text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
             notes.add("warning", "missing-table", text, fabric.node_line[node])
     lids = np.array(sorted(lid for lid in owner if lid < tables.out.shape[1]), np.int64)
@@ -91,7 +91,7 @@ def check_entries(
             beyond = np.zeros_like(beyond)
             loosely.add((node, int(Ending.NO_PORT)))
         line = int(tables.line[row])
-        if beyond.any() and (node, int(Ending.NO_PORT)) not in told:
+        if beyond.any() and (node, int(Ending.NO_PORT)) not in reported:
             where = np.flatnonzero(beyond)
             text = (
                 f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
@@ -102,7 +102,7 @@ def check_entries(
         cabled[0] = True
         cabled[1 : end - first] = (fabric.peer[first + 1 : end] >= 0)[:255]
         loose = known & ~beyond & ~cabled[entry] & own
-        if loose.any() and not loosely & told:
+        if loose.any() and not loosely & reported:
             where = np.flatnonzero(loose)
             text = (
                 f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
@@ -120,6 +120,7 @@ def check_entries(
 
 
 def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int], notes: Notes) -> None:
+    """Note the LID that a dump left out."""
     slot = owner.get(lid, -1)
     serious = slot >= 0 and fabric.kind[int(fabric.node_of[slot])] != "switch"
     text = (
@@ -131,7 +132,7 @@ def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int
 
 
 def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> None:
-    """A switch keeps its own LID for itself, at port 0: another LID there was its own when the table was dumped."""
+    """Note switches that had another LID when their table was dumped: port 0 stands for a switch's own LID."""
     moved = []
     for row, node in enumerate(tables.switch.tolist()):
         now = int(fabric.lid[fabric.first_slot[node]])
@@ -150,6 +151,7 @@ def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> 
 
 
 def _note_switch_lids(fabric: Fabric, tables: Tables, dropped: int, notes: Notes) -> None:
+    """Note that switches lack routes to LIDs of switches."""
     own = fabric.lid[fabric.first_slot[fabric.switches]].astype(np.int64)
     own = own[(own > 0) & (own != dropped)]
     used = (tables.out != NONE).any(axis=1)

@@ -1,7 +1,4 @@
-"""Kernel: where ways end that do not arrive.
-
-The arrays are those of :mod:`obliv.fabric.kernels.traces`.
-"""
+"""Kernel: where routes end that do not arrive."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv.fabric.kernels.traces import Hops
 from obliv.kernels import kernel
 
 __all__ = ["last_switches"]
@@ -17,13 +15,20 @@ Array = Any
 
 
 @kernel
-def last_switches(
-    leaf: Array, lid: Array, code: Array, first: Array, to: Array, row: Array, out: Array, at: Array
-) -> None:
-    """The switch where every way ends that does not arrive (code 0); of a loop the switch with the least number.
+def last_switches(leaf: Array, lid: Array, code: Array, hops: Hops, at: Array) -> None:
+    """Store in `at` the switch where every lost route ends, -1 for routes that arrive (code 0).
 
-    All ways to one LID are followed together: what is known of a switch is not walked again.
+    Of a loop it is the switch with the least number.  Routes to one LID are followed together: a switch whose outcome
+    is known is not visited again.
+
+    Parameters
+    ----------
+    leaf, lid, code
+        As :func:`obliv.fabric.kernels.traces.trace_columns` has them.
+    hops : Hops
+    at : int32 array, shape (leaves, columns)
     """
+    first, to, row, out = hops.first, hops.to, hops.row, hops.out
     nodes = len(row)
     opened, done = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
     ending = np.zeros(nodes, np.int32)

@@ -1,7 +1,4 @@
-"""Kernel: which channel is used right after which by the ways that forwarding tables make.
-
-The arrays are those of :mod:`obliv.fabric.kernels.traces`.
-"""
+"""Kernel: which channel a route uses right after which."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv.fabric.kernels.traces import Hops
 from obliv.kernels import kernel
 
 __all__ = ["followers"]
@@ -17,24 +15,23 @@ Array = Any
 
 
 @kernel
-def followers(
-    leaf: Array,
-    lid: Array,
-    alone: Array,
-    code: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    channel: Array,
-    follows: Array,
-) -> None:
-    """Mark ``follows[c, p]`` where a way takes channel c between two switches and then port p to a third one.
+def followers(leaf: Array, lid: Array, alone: Array, code: Array, hops: Hops, channel: Array, follows: Array) -> None:
+    """Mark ``follows[c, p]`` where a route takes channel c between two switches and then port p to a third switch.
 
-    ``channel[slot]`` numbers the channels between switches, -1 for others.  Ways that go round in a loop (code 6) or
-    have no LID (7) are left out, and those from leaf ``alone[k]``, where the owner of LID k is the only endpoint.  All
-    ways to one LID are followed together, each switch's own hop once.
+    Routes that loop (code 6) or have no LID (7) are left out, and those from leaf ``alone[k]``, where the owner of
+    LID k is the only endpoint.  Routes to one LID are followed together, each switch's own hop once.
+
+    Parameters
+    ----------
+    leaf, lid, code
+        As :func:`obliv.fabric.kernels.traces.trace_columns` has them.
+    alone : int array, shape (columns,)
+    hops : Hops
+    channel : int64 array, shape (slots,)
+        The number of each channel between switches, -1 for other slots.
+    follows : bool array, shape (channels between switches, ports)
     """
+    first, to, row, out = hops.first, hops.to, hops.row, hops.out
     seen = np.zeros(len(row), np.int32)
     for k in range(len(lid)):
         for i in range(len(leaf)):

@@ -1,4 +1,4 @@
-"""Kernels: what ways through a fabric put on its channels."""
+"""Kernels: what routes through a fabric put on its channels."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["Ways", "bound_channels", "carry", "heaviest", "narrowest", "spread_ways", "sum_channels"]
+__all__ = ["RouteArrays", "bound_channels", "carry", "heaviest", "narrowest", "spread_routes", "sum_channels"]
 
 Array = Any
 
 
-class Ways(NamedTuple):
-    """Who takes which way: sources in classes that share theirs, LIDs, cables and tables.
+class RouteArrays(NamedTuple):
+    """The routes of sources in classes that share theirs.
 
-    Class r starts at the switch ``node[r]``, leaf number ``leaf[r]``, and uses of every endpoint's LIDs those with the
-    offsets ``low[r] .. high[r] - 1``, again from 0 where an endpoint has fewer.  A class without a switch, leaf -1,
-    sends to the endpoint at the other end of its cable only.  LID k, ``lid[k]`` with
+    Class r starts at leaf switch number ``leaf[r]``, node ``node[r]``, and uses, of each endpoint's LIDs, the
+    `several` ones from offset ``low[r]`` on, again from 0 where an endpoint has fewer.  A class without a switch,
+    leaf -1, reaches only the endpoint at the other end of its cable.  LID k, ``lid[k]`` with
     ``first_column[d] <= k < first_column[d + 1]``, belongs to endpoint d, and only where ``code[leaf, k]`` is 0 does
-    its way arrive; the others carry nothing.  ``first``, ``to`` and ``row`` are those of
-    :mod:`obliv.fabric.kernels.traces`; ``out[row, lid]`` is a port.
+    its route arrive; other routes carry nothing.  ``first``, ``to`` and ``row`` are those of
+    :class:`obliv.fabric.kernels.traces.Hops`; ``out[row, lid]`` is a port.
     """
 
+    several: int
     class_of: Array  # of every endpoint
     slot_of: Array  # of every endpoint
     node: Array
     leaf: Array
     low: Array
-    high: Array
     first_column: Array
     lid: Array
     code: Array
@@ -41,38 +41,32 @@ class Ways(NamedTuple):
 
 
 @kernel
-def spread_ways(
-    ways: Ways,
-    fill: bool,
-    last: Array,
-    cursor: Array,
-    pair: Array,
-    times: Array,
-) -> None:
-    """Sort the ways of all classes to all endpoints by channel; those between switches only.
+def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, pair: Array, times: Array) -> None:
+    """Sort the routes of all classes to all endpoints by channel; channels between switches only.
 
-    Pair r · endpoints + d stands once at a channel, in ``pair[cursor[c]]``, and ``times`` says how many of its ways
-    cross it (no entries: every pair has one way).  Without `fill` they are only counted.  `last` must hold -1.
+    Pair r · endpoints + d is stored once for each channel, in ``pair[cursor[c]]``; ``times`` says how many of its
+    routes cross the channel (no entries: every pair has one route).  Without `fill` they are only counted.  `last`
+    must hold -1.
     """
-    ends = len(ways.first_column) - 1
+    ends = len(routes.first_column) - 1
     many = len(times) > 0
-    for r in range(len(ways.node)):
-        if ways.leaf[r] < 0:
+    for r in range(len(routes.node)):
+        if routes.leaf[r] < 0:
             continue
         for d in range(ends):
-            begin = ways.first_column[d]
-            size = ways.first_column[d + 1] - begin
-            for o in range(ways.low[r], ways.high[r]):
+            begin = routes.first_column[d]
+            size = routes.first_column[d + 1] - begin
+            for o in range(routes.low[r], routes.low[r] + routes.several):
                 k = begin + o % size
-                if ways.code[ways.leaf[r], k] != 0:
+                if routes.code[routes.leaf[r], k] != 0:
                     continue
-                v = ways.node[r]
+                v = routes.node[r]
                 while True:
-                    slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
-                    v = ways.to[slot]
+                    slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
+                    v = routes.to[slot]
                     if v < 0:
                         break
-                    c = ways.channel_of[slot]
+                    c = routes.channel_of[slot]
                     here = r * ends + d
                     if last[c] != here:
                         last[c] = here
@@ -89,7 +83,7 @@ def spread_ways(
 def bound_channels(
     start: Array, pair: Array, times: Array, ends: int, supply: Array, demand: Array, bound: Array
 ) -> None:
-    """The simple bound of every channel, min(Σ row maxima · supply, Σ column maxima · demand); rows are classes."""
+    """Store each channel's simple bound, min(Σ row maxima · supply, Σ column maxima · demand); rows are classes."""
     top = np.zeros(ends, np.int64)
     many = len(times) > 0
     for c in range(len(bound)):
@@ -120,7 +114,7 @@ def bound_channels(
 
 @kernel
 def sum_channels(start: Array, pair: Array, times: Array, ends: int, size: Array, total: Array) -> None:
-    """How often the ways of all pairs cross every channel; a class counts for as many sources as it has."""
+    """Add to `total` how often the routes of all pairs cross each channel; a class counts once for each source."""
     many = len(times) > 0
     for c in range(len(total)):
         for e in range(start[c], start[c + 1]):
@@ -128,50 +122,37 @@ def sum_channels(start: Array, pair: Array, times: Array, ends: int, size: Array
 
 
 @kernel
-def carry(
-    source: Array,
-    destination: Array,
-    amount: Array,
-    ways: Ways,
-    total: Array,
-) -> None:
-    """Add to every channel the amounts of flows, as often as a way of theirs crosses it; to -1 nothing flows."""
+def carry(source: Array, destination: Array, amount: Array, routes: RouteArrays, total: Array) -> None:
+    """Add to each channel the amounts of flows, as often as their routes cross it; destination -1 means no flow."""
     for f in range(len(source)):
         s, d = source[f], destination[f]
         if s == d or d < 0:
             continue
-        r = ways.class_of[s]
-        begin = ways.first_column[d]
-        size = ways.first_column[d + 1] - begin
-        for o in range(ways.low[r], ways.high[r]):
+        r = routes.class_of[s]
+        begin = routes.first_column[d]
+        size = routes.first_column[d + 1] - begin
+        for o in range(routes.low[r], routes.low[r] + routes.several):
             k = begin + o % size
-            slot = ways.slot_of[s]
-            if ways.leaf[r] < 0:
-                if ways.to[slot] == -3 - d:
-                    total[ways.channel_of[slot]] += amount[f]
+            slot = routes.slot_of[s]
+            if routes.leaf[r] < 0:
+                if routes.to[slot] == -3 - d:
+                    total[routes.channel_of[slot]] += amount[f]
                 continue
-            if ways.code[ways.leaf[r], k] != 0:
+            if routes.code[routes.leaf[r], k] != 0:
                 continue
-            total[ways.channel_of[slot]] += amount[f]
-            v = ways.node[r]
+            total[routes.channel_of[slot]] += amount[f]
+            v = routes.node[r]
             while v >= 0:
-                slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
-                total[ways.channel_of[slot]] += amount[f]
-                v = ways.to[slot]
+                slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
+                total[routes.channel_of[slot]] += amount[f]
+                v = routes.to[slot]
 
 
 @kernel
-def heaviest(
-    images: Array,
-    most: Array,
-    factor: Array,
-    ways: Ways,
-    total: Array,
-    result: Array,
-) -> None:
-    """The largest factor · load of each row of `images`, what every source sends to; -1 for nothing.
+def heaviest(images: Array, most: Array, factor: Array, routes: RouteArrays, total: Array, result: Array) -> None:
+    """Store the largest factor · load under each row of `images`: the destination of every source, -1 for no flow.
 
-    A pair sends the smaller of what ``most[0, s]`` and ``most[1, d]`` allow.
+    A pair sends the smaller of ``most[0, s]`` and ``most[1, d]``.
     """
     every = np.arange(images.shape[1])
     amount = np.zeros(images.shape[1], np.int64)
@@ -179,7 +160,7 @@ def heaviest(
         total[:] = 0
         for s in range(len(every)):
             amount[s] = min(most[0, s], most[1, images[p, s]])  # -1 is the last, which is not used
-        carry(every, images[p], amount, ways, total)
+        carry(every, images[p], amount, routes, total)
         best = 0
         for c in range(len(total)):
             best = max(best, total[c] * factor[c])
@@ -187,33 +168,27 @@ def heaviest(
 
 
 @kernel
-def narrowest(
-    source: Array,
-    destination: Array,
-    load: Array,
-    ways: Ways,
-    result: Array,
-) -> None:
-    """The largest load on the ways of each pair, 0 where none of them arrives."""
+def narrowest(source: Array, destination: Array, load: Array, routes: RouteArrays, result: Array) -> None:
+    """Store the largest load on the routes of each pair, 0 where no route arrives."""
     for f in range(len(source)):
         s, d = source[f], destination[f]
-        r = ways.class_of[s]
-        begin = ways.first_column[d]
-        size = ways.first_column[d + 1] - begin
+        r = routes.class_of[s]
+        begin = routes.first_column[d]
+        size = routes.first_column[d + 1] - begin
         best = 0
-        for o in range(ways.low[r], ways.high[r]):
+        for o in range(routes.low[r], routes.low[r] + routes.several):
             k = begin + o % size
-            slot = ways.slot_of[s]
-            if ways.leaf[r] < 0:
-                if ways.to[slot] == -3 - d:
-                    best = max(best, load[ways.channel_of[slot]])
+            slot = routes.slot_of[s]
+            if routes.leaf[r] < 0:
+                if routes.to[slot] == -3 - d:
+                    best = max(best, load[routes.channel_of[slot]])
                 continue
-            if ways.code[ways.leaf[r], k] != 0:
+            if routes.code[routes.leaf[r], k] != 0:
                 continue
-            best = max(best, load[ways.channel_of[slot]])
-            v = ways.node[r]
+            best = max(best, load[routes.channel_of[slot]])
+            v = routes.node[r]
             while v >= 0:
-                slot = ways.first[v] + np.int64(ways.out[ways.row[v], ways.lid[k]])
-                best = max(best, load[ways.channel_of[slot]])
-                v = ways.to[slot]
+                slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
+                best = max(best, load[routes.channel_of[slot]])
+                v = routes.to[slot]
         result[f] = best

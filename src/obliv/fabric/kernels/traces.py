@@ -1,39 +1,49 @@
-"""Kernels: where forwarding tables lead.
-
-``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` says what is at the other end of its cable: the node of
-a switch, -1 for no cable, -3 - e for end e of those between which packets go, -2 for anything else.
-``row[v]`` is the row of a switch in the tables, -1 for none, and ``out[lid, row]`` a port, 255 for none.
-"""
+"""Kernel: where forwarding tables lead."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["trace_columns"]
+__all__ = ["Hops", "trace_columns"]
 
 Array = Any
 
 
-@kernel
-def trace_columns(
-    leaf: Array,
-    lid: Array,
-    goal: Array,
-    first: Array,
-    to: Array,
-    row: Array,
-    out: Array,
-    code: Array,
-) -> None:
-    """How the way from every leaf switch to every LID ends.
+class Hops(NamedTuple):
+    """Cables and forwarding tables: where a switch sends a packet.
 
-    All ways to one LID are followed together: what is known of a switch is not walked again.  The numbers of the codes
-    are those of :class:`obliv.fabric.routes.trace.Ending`.
+    ``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` says what is at the other end of its cable: the
+    node of a switch, -1 for no cable, -3 - e for end e of those between which packets travel, -2 for anything else.
+    ``row[v]`` is the row of a switch in the tables, -1 for no table, and ``out[lid, row]`` a port, 255 for no entry.
     """
+
+    first: Array
+    to: Array
+    row: Array
+    out: Array
+
+
+@kernel
+def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array) -> None:
+    """Store in `code` how the route from every leaf switch to every LID ends.
+
+    Routes to one LID are followed together: a switch whose outcome is known is not visited again.  The numbers in
+    `code` are those of :class:`obliv.fabric.routes.trace.Ending`.
+
+    Parameters
+    ----------
+    leaf : int array, shape (leaves,)
+        Nodes where routes begin.
+    lid, goal : int arrays, shape (columns,)
+        A LID, and the end that owns it.
+    hops : Hops
+    code : uint8 array, shape (leaves, columns)
+    """
+    first, to, row, out = hops.first, hops.to, hops.row, hops.out
     nodes = len(row)
     done, opened = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
     ending = np.zeros(nodes, np.uint8)

@@ -173,7 +173,7 @@ def standing_of(routing: FabricRouting) -> Standing:
         Made with ``missing="skip"``.
     """
     routes = routing.routes
-    loops = credit_loops(routes.topology.fabric, routes.tables, wires=routes.wires, traces=routes.traces)
+    loops = credit_loops(routes.traces)
     load = worst_case(routing, symmetry="off").channel_load
     assert isinstance(load, Fraction)
     fabric = routes.topology.fabric

@@ -1,4 +1,4 @@
-"""Who takes which way through a fabric: sources in classes that share theirs, and the LIDs that they use."""
+"""Which routes sources use: sources in classes that share theirs, and the LIDs that each class uses."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
-from obliv.fabric.kernels.loads import Ways
-from obliv.fabric.routes.trace import Ending, Traces, Wiring, trace_all, wiring
+from obliv.fabric.kernels.loads import RouteArrays
+from obliv.fabric.routes.trace import Ending, Traces, trace_all
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["Routes", "offsets_of", "routes_of"]
 
 
-_MOST = 127  # the largest offset, with an LMC of 7
+_MAX_OFFSET = 127  # with an LMC of 7
 _RULE = "an offset from 0 to 127, a list of them such as 0-0-1-1 (by place at the leaf), group, index or spread"
 
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Classes of sources and the ways that they take.
+    """Classes of sources and the routes that they use.
 
     Parameters
     ----------
     topology : FabricTopology
-    tables : Tables
-    wires : Wiring
     traces : Traces
+        Between the terminals of the topology.
     denominator : int
-        How many ways a pair has, equally likely; some may be the same.
+        The number of routes of a pair, equally likely; some may be the same.
     class_of : int64 array, shape (terminals,)
-    node, leaf : int arrays, shape (classes,)
-        Where a class starts: a node of the fabric, and its number among the leaf switches; -1 for an endpoint without.
-    low, high : int64 arrays, shape (classes,)
-        The offsets that a class uses, `high` excluded.
+    leaf : int array, shape (classes,)
+        The number of a class's leaf switch; -1 for an endpoint that is cabled to no switch.
+    low : int64 array, shape (classes,)
+        The first offset that a class uses; the others follow it.
     """
 
     topology: FabricTopology
-    tables: Tables
-    wires: Wiring
     traces: Traces
     denominator: int
     class_of: Array
-    node: Array
     leaf: Array
     low: Array
-    high: Array
+
+    @property
+    def tables(self) -> Tables:
+        """The forwarding tables."""
+        return self.traces.tables
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
-        return len(self.node)
+        """Number of classes."""
+        return len(self.leaf)
 
     @cached_property
     def members(self) -> tuple[Array, Array]:
@@ -64,22 +64,36 @@ class Routes:
         ptr = np.concatenate([[0], np.cumsum(np.bincount(self.class_of, minlength=self.classes))])
         return ptr.astype(np.int64), ids.astype(np.int64)
 
-    @property
-    def ways(self) -> Ways:
-        """What kernels take of classes, LIDs, cables and tables."""
-        traces, wires, topology = self.traces, self.wires, self.topology
-        classes = self.class_of, wires.ends, self.node, self.leaf, self.low, self.high
-        lids = traces.first_column, traces.lid, traces.code
-        return Ways(*classes, *lids, wires.first, wires.to, wires.row, self.tables.out, topology.channel_of)
+    @cached_property
+    def arrays(self) -> RouteArrays:
+        """Classes, LIDs, cables and tables for kernels."""
+        traces = self.traces
+        node = np.where(self.leaf >= 0, np.append(traces.leaf, 0)[self.leaf], -1)
+        return RouteArrays(
+            several=self.denominator,
+            class_of=self.class_of,
+            slot_of=traces.ends,
+            node=node,
+            leaf=self.leaf,
+            low=self.low,
+            first_column=traces.first_column,
+            lid=traces.lid,
+            code=traces.code,
+            first=traces.hops.first,
+            to=traces.hops.to,
+            row=traces.hops.row,
+            out=traces.tables.out,
+            channel_of=self.topology.channel_of,
+        )
 
     def columns(self, r: int, destination: int) -> Array:
-        """The LIDs that a class uses for a destination, by their place among all."""
+        """Return the columns of the LIDs that class `r` uses for a destination."""
         first, end = self.traces.first_column[destination : destination + 2].tolist()
-        return np.asarray(first + np.arange(self.low[r], self.high[r]) % (end - first))
+        return np.asarray(first + np.arange(self.low[r], self.low[r] + self.denominator) % (end - first))
 
     @cached_property
     def delivered(self) -> Array | None:
-        """How many ways of each class to each terminal arrive, shape (classes, terminals); None where all do.
+        """How many routes of each class to each terminal arrive, shape (classes, terminals); None where all do.
 
         What a source sends to itself does not count.
         """
@@ -88,27 +102,27 @@ class Routes:
         if arrives.all() and not direct.any():
             return None
         ends = len(self.class_of)
-        found = np.zeros((self.classes, ends), np.uint8)
+        count = np.zeros((self.classes, ends), np.uint8)
         first, size = self.traces.first_column[:-1], np.diff(self.traces.first_column)
         for r in np.flatnonzero(~direct).tolist():
-            for o in range(int(self.low[r]), int(self.high[r])):
-                found[r] += arrives[self.leaf[r], first + o % size]
-        to = self.wires.to[self.wires.ends]
-        for r in np.flatnonzero(direct).tolist():
-            other = -3 - to[self.members[1][self.members[0][r]]]
-            if other >= 0:
-                found[r, other] = self.denominator
+            for offset in range(int(self.low[r]), int(self.low[r]) + self.denominator):
+                count[r] += arrives[self.leaf[r], first + offset % size]
+        to = self.traces.hops.to[self.traces.ends]
         ptr, ids = self.members
+        for r in np.flatnonzero(direct).tolist():
+            other = -3 - to[ids[ptr[r]]]
+            if other >= 0:
+                count[r, other] = self.denominator
         alone = ids[ptr[:-1][np.diff(ptr) == 1]]
-        own = found[self.class_of[alone], alone]
-        found[self.class_of[alone], alone] = self.denominator  # nobody else of the class sends to it
-        complete = bool((found == self.denominator).all())
-        found[self.class_of[alone], alone] = own
-        return None if complete else found
+        own = count[self.class_of[alone], alone]
+        count[self.class_of[alone], alone] = self.denominator  # no other source of the class sends to it
+        complete = bool((count == self.denominator).all())
+        count[self.class_of[alone], alone] = own
+        return None if complete else count
 
     @cached_property
     def missing(self) -> int:
-        """How many ordered pairs have a way that does not arrive."""
+        """Number of ordered pairs with a route that does not arrive."""
         if self.delivered is None:
             return 0
         short = self.delivered < self.denominator
@@ -116,7 +130,7 @@ class Routes:
         return int((short.sum(axis=1) * np.diff(self.members[0])).sum()) - int(own.sum())
 
     def first_missing(self) -> tuple[int, int, Ending] | None:
-        """The first pair with a way that does not arrive, and how that way ends."""
+        """Return the first pair with a route that does not arrive, and how that route ends."""
         if self.delivered is None:
             return None
         for s, r in enumerate(self.class_of.tolist()):
@@ -130,7 +144,7 @@ class Routes:
 
 
 def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Routes:
-    """Classes of sources and their ways, for tables and a rule that says which LIDs a source uses.
+    """Return the classes of sources and their routes, for tables and a rule that says which LIDs a source uses.
 
     Parameters
     ----------
@@ -138,6 +152,17 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
     tables : Tables
     offset : str, int or sequence of int
         See :func:`offsets_of`, or ``spread``: all LIDs of a destination alike.
+
+    Returns
+    -------
+    Routes
+
+    Raises
+    ------
+    RoutingError
+        If a switch is a terminal.
+    SpecError, RoutingError
+        If the offset is invalid.
     """
     fabric = topology.fabric
     if topology.terminals.max() >= topology.hosts:
@@ -145,36 +170,19 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
             f"{topology.name_of(int(topology.terminals.max()))} is a switch: tables lead from host to host, "
             "so that only hosts can be terminals"
         )
-    ends = topology.ends
-    wires = wiring(fabric, tables, ends)
-    traces = trace_all(fabric, tables, wires)
-    beside = fabric.node_of[fabric.peer[ends]]
-    number = np.full(fabric.nodes, -1, np.int64)
-    number[traces.leaf] = np.arange(len(traces.leaf))
+    traces = trace_all(fabric, tables, topology.ends)
+    ends, leaf = traces.ends, traces.leaf_of
     most = 1 << int(fabric.lmc[ends].max())
     spread = isinstance(offset, str) and offset.strip() == "spread"
     own = np.zeros(len(ends), np.int64) if spread else offsets_of(topology, offset)
-    direct = number[beside] < 0
     # endpoints without a switch are classes of their own
-    key = np.where(direct, len(traces.leaf) + np.arange(len(ends)), number[beside]) * (_MOST + 1) + own
+    key = np.where(leaf < 0, len(traces.leaf) + np.arange(len(ends)), leaf) * (_MAX_OFFSET + 1) + own
     _, first, class_of = np.unique(key, return_index=True, return_inverse=True)
-    low = own[first]
-    return Routes(
-        topology,
-        tables,
-        wires,
-        traces,
-        most if spread else 1,
-        class_of.astype(np.int64),
-        beside[first].astype(np.int64),
-        number[beside][first],
-        low,
-        low + (most if spread else 1),
-    )
+    return Routes(topology, traces, most if spread else 1, class_of.astype(np.int64), leaf[first], own[first])
 
 
 def offsets_of(topology: FabricTopology, offset: Any) -> Array:
-    """The offset that every source adds to a destination's first LID.
+    """Return the offset that every source adds to a destination's first LID.
 
     Parameters
     ----------
@@ -183,8 +191,8 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
         A whole number: the same for all. ``0-0-1-1``: by the source's place among the endpoints at its switch, in the
         order of the switch's ports, again from the first where there are more. ``index``: that place itself.
         ``group``: place · 2^LMC // endpoints at the switch. All endpoints count there, terminals or not. A sequence:
-        one number for each terminal. None may reach
-        2^LMC for the largest LMC; each counts modulo the number of LIDs that the destination has.
+        one number for each terminal. Every number is below 2^LMC for the largest LMC, and counts modulo the number of
+        LIDs that the destination has.
 
     Returns
     -------
@@ -193,7 +201,7 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
     Raises
     ------
     SpecError, RoutingError
-        If it is none of these.
+        If the offset is invalid.
     """
     ends = topology.ends
     most = 1 << int(topology.fabric.lmc[ends].max())
@@ -202,21 +210,21 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
         if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0:
             raise RoutingError(f"offsets are {len(ends)} whole numbers from 0, one for each terminal")
         return _offered(own.astype(np.int64), most, topology.spec)
-    place, count = (each[topology.terminals] for each in _places(topology))
-    word = str(offset).strip()
-    if word == "group":
+    place, count = (column[topology.terminals] for column in _places(topology))
+    rule = str(offset).strip()
+    if rule == "group":
         return np.asarray(place * most // count)
-    if word == "index":
+    if rule == "index":
         return np.asarray(place % most)
-    words = word.split("-")
-    if not all(each.isdecimal() and each.isascii() and len(each) < 4 for each in words):
-        raise SpecError(f"offset={word[:40]!r}: write {_RULE}")
-    given = _offered(np.array([int(each) for each in words]), most, topology.spec)
+    words = rule.split("-")
+    if not all(word.isdecimal() and word.isascii() and len(word) < 4 for word in words):
+        raise SpecError(f"offset={rule[:40]!r}: write {_RULE}")
+    given = _offered(np.array([int(word) for word in words]), most, topology.spec)
     return np.asarray(given[place % len(given)].astype(np.int64))
 
 
 def _offered(offset: Array, most: int, spec: str) -> Array:
-    """The offsets, if some endpoint has so many LIDs."""
+    """Return the offsets if some endpoint has so many LIDs."""
     if offset.max(initial=0) >= most:
         lids = f"{most} LIDs (LMC {most.bit_length() - 1})" if most > 1 else "one LID (LMC 0)"
         raise RoutingError(f"offset {offset.max()} is beyond what {spec} has: {lids} for each endpoint at most")
@@ -224,7 +232,7 @@ def _offered(offset: Array, most: int, spec: str) -> Array:
 
 
 def _places(topology: FabricTopology) -> tuple[Array, Array]:
-    """The place of every endpoint among those at its switch, by the switch's ports, and how many those are."""
+    """Return the place of every endpoint among those at its switch, by the switch's ports, and their number."""
     fabric = topology.fabric
     beside = fabric.peer[fabric.endpoints]
     switch = fabric.node_of[beside]

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.fabric.kernels.loads import bound_channels, carry, spread_ways, sum_channels
+from obliv.fabric.kernels.loads import bound_channels, carry, spread_routes, sum_channels
 from obliv.fabric.routes.classes import Routes
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run
@@ -21,7 +22,7 @@ __all__ = ["FabricLoads"]
 
 
 class FabricLoads(PairLoads):
-    """Loads of the ways that forwarding tables give; ways that do not arrive carry nothing anywhere.
+    """Loads of the routes that forwarding tables give; routes that do not arrive carry nothing anywhere.
 
     Between switches a channel's entries are stored, one for each class of sources and destination; those of an
     endpoint's own cable follow from who reaches whom.
@@ -46,12 +47,12 @@ class FabricLoads(PairLoads):
         many, nothing = self.denominator > 1, np.zeros(0, np.uint8)
         kind: Any = np.int32 if routes.classes * self.terminals < 2**31 else np.int64
         work = 30.0 * routes.classes * self.terminals * self.denominator
-        run(spread_ways, work, routes.ways, False, last, cursor, np.zeros(0, kind), nothing)
+        run(spread_routes, work, routes.arrays, False, last, cursor, np.zeros(0, kind), nothing)
         start = np.concatenate([[0], np.cumsum(cursor)])
         require_memory((kind(0).itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
         pair, times = np.empty(start[-1], kind), np.empty(start[-1] if many else 0, np.uint8)
         last[:] = -1
-        run(spread_ways, work, routes.ways, True, last, start[:-1].copy(), pair, times)
+        run(spread_routes, work, routes.arrays, True, last, start[:-1].copy(), pair, times)
         return start, pair, times
 
     def weights(self, channel: int) -> Weights:
@@ -79,7 +80,7 @@ class FabricLoads(PairLoads):
         )
 
     def _star(self, host: int, by_row: bool) -> Weights:
-        """The weights of a host's own cable: nothing where it is not a terminal."""
+        """Return the weights of a host's own cable: empty where it is not a terminal."""
         end = int(self._number_of[host])
         if end < 0:
             return _star(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
@@ -93,25 +94,25 @@ class FabricLoads(PairLoads):
         return number
 
     def _sent(self, source: int) -> Array:
-        """How many of its ways to every destination arrive."""
-        return self._but(source, None if self._delivered is None else self._delivered[self.routes.class_of[source]])
+        """Return how many of a source's routes to every destination arrive."""
+        delivered = self.routes.delivered
+        return self._but(source, None if delivered is None else delivered[self.routes.class_of[source]])
 
     def _taken(self, destination: int) -> Array:
-        """How many ways of every source to it arrive."""
-        found = None if self._delivered is None else self._delivered[self.routes.class_of, destination]
-        return self._but(destination, found)
+        """Return how many routes of every source to a destination arrive."""
+        delivered = self.routes.delivered
+        return self._but(destination, None if delivered is None else delivered[self.routes.class_of, destination])
 
-    def _but(self, end: int, found: Array | None) -> Array:
-        ways = np.full(self.terminals, self.denominator, np.int64) if found is None else found.astype(np.int64)
-        ways[end] = 0
-        return ways
-
-    @property
-    def _delivered(self) -> Array | None:
-        return self.routes.delivered
+    def _but(self, end: int, delivered: Array | None) -> Array:
+        """Return the routes that arrive, None standing for all of them, without those from an end to itself."""
+        count = np.full(self.terminals, self.denominator, np.int64)
+        if delivered is not None:
+            count[:] = delivered
+        count[end] = 0
+        return count
 
     def bounds(self, supply: Array, demand: Array) -> Array | None:
-        """The simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates.
+        """Return the simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates.
 
         Parameters
         ----------
@@ -123,8 +124,8 @@ class FabricLoads(PairLoads):
         int64 array, shape (channels,), or None
             None where 64 bits could be too few.
         """
-        whole = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
-        if supply.dtype == object or demand.dtype == object or whole >= 2**62:
+        largest = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
+        if supply.dtype == object or demand.dtype == object or largest >= INT64_SAFE:
             return None
         start, pair, times = self._entries
         bound = np.zeros(self.topology.channels, np.int64)
@@ -132,7 +133,7 @@ class FabricLoads(PairLoads):
         of_class = np.add.reduceat(supply[ids], ptr[:-1])
         run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, demand, bound)
         out, back = self._own_channels
-        if self._delivered is None:
+        if self.routes.delivered is None:
             bound[out] = np.minimum(supply, demand.sum() - demand) * self.denominator
             bound[back] = np.minimum(demand, supply.sum() - supply) * self.denominator
         else:
@@ -153,7 +154,7 @@ class FabricLoads(PairLoads):
         return self.uniform(np.ones(self.terminals, np.int64))
 
     def uniform(self, supply: Array) -> Array:
-        """Σ supply of the source × numerator over all pairs, for every channel.
+        """Return Σ supply of the source × numerator over all pairs, for every channel.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ class FabricLoads(PairLoads):
         of_class = np.add.reduceat(supply[ids], ptr[:-1])
         run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, total)
         out, back = self._own_channels
-        if self._delivered is None:
+        if self.routes.delivered is None:
             total[out] = supply * (self.terminals - 1) * self.denominator
             total[back] = (supply.sum() - supply) * self.denominator
         else:
@@ -181,18 +182,18 @@ class FabricLoads(PairLoads):
 
     def _carried(self, traffic: Traffic) -> Array:
         amount = traffic.amount
-        if amount.dtype != object and int(amount.astype(object).sum()) * self.denominator >= 2**62:
+        if amount.dtype != object and int(amount.astype(object).sum()) * self.denominator >= INT64_SAFE:
             amount = amount.astype(object)
         total: Array = np.zeros(self.topology.channels, amount.dtype)
         flows = traffic.source.astype(np.int64), traffic.destination.astype(np.int64), amount
-        run(carry, 30.0 * len(amount) * self.denominator, *flows, self.routes.ways, total)
+        run(carry, 30.0 * len(amount) * self.denominator, *flows, self.routes.arrays, total)
         return total
 
 
-def _star(end: Array, ways: Array, by_row: bool) -> Weights:
-    """Weights between one terminal and all others, those with as many ways together."""
-    counts = np.unique(ways[ways > 0])
-    groups = [np.flatnonzero(ways == count) for count in counts.tolist()]
+def _star(end: Array, routes: Array, by_row: bool) -> Weights:
+    """Return weights between one terminal and all others, grouped by their number of routes."""
+    counts = np.unique(routes[routes > 0])
+    groups = [np.flatnonzero(routes == count) for count in counts.tolist()]
     others = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64)
     ids = np.concatenate(groups) if groups else np.zeros(0, np.int64)
     size = len(groups)

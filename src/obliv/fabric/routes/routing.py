@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.routes.classes import Routes, routes_of
 from obliv.fabric.routes.loads import FabricLoads
@@ -21,7 +22,7 @@ __all__ = ["FabricHops", "FabricRouting", "routing"]
 
 
 class FabricRouting(Routing):
-    """The ways that forwarding tables give, with a rule for which of a destination's LIDs a source uses.
+    """The routes that forwarding tables give, with a rule for which of a destination's LIDs a source uses.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class FabricRouting(Routing):
     routes : Routes
     spec : str
     skip : bool
-        Pairs whose way does not arrive send nothing; else they are an error.
+        Whether pairs whose routes do not arrive send nothing; else they are an error.
     """
 
     topology: FabricTopology
@@ -54,10 +55,10 @@ class FabricRouting(Routing):
         RoutingError
             Naming the first such pair.
         """
-        found = self.routes.first_missing()
-        if found is None:
+        missing = self.routes.first_missing()
+        if missing is None:
             return
-        s, d, ending = found
+        s, d, ending = missing
         here, there = self.topology.name_of(s), self.topology.name_of(d)
         count = self.routes.missing
         more = "1 other pair does" if count == 2 else f"{count - 1} other pairs do"
@@ -73,26 +74,26 @@ class FabricRouting(Routing):
         routes = self.routes
         r = int(routes.class_of[self._terminal(source)])
         columns = routes.columns(r, self._terminal(destination))
-        found: dict[tuple[int, ...], int] = {}
+        times: dict[tuple[int, ...], int] = {}
         for k in columns.tolist():
-            way = self._way(source, destination, r, k)
-            if way is not None:
-                found[way] = found.get(way, 0) + 1
+            path = self._path(source, destination, r, k)
+            if path is not None:
+                times[path] = times.get(path, 0) + 1
             elif not self.skip:
                 self.require_all()
-        for way, times in found.items():
-            yield way, Fraction(times, len(columns))
+        for path, count in times.items():
+            yield path, Fraction(count, len(columns))
 
-    def _way(self, source: int, destination: int, r: int, k: int) -> tuple[int, ...] | None:
-        """The channels to the k-th LID, None where they do not lead to its owner."""
+    def _path(self, source: int, destination: int, r: int, k: int) -> tuple[int, ...] | None:
+        """Return the channels to the k-th LID, None where they do not lead to its owner."""
         routes, topology = self.routes, self.topology
-        first, to, row, _ = routes.wires.arrays
+        first, to, row, _ = routes.traces.hops
         channels = [int(topology.channel_of[topology.fabric.endpoints[source]])]
         if routes.leaf[r] < 0:
             return tuple(channels) if topology.head[channels[0]] == destination else None
         if routes.traces.code[routes.leaf[r], k] != Ending.DELIVERED:
             return None
-        node, lid = int(routes.node[r]), int(routes.traces.lid[k])
+        node, lid = int(routes.traces.leaf[routes.leaf[r]]), int(routes.traces.lid[k])
         while node >= 0:
             slot = int(first[node]) + int(routes.tables.out[row[node], lid])
             channels.append(int(topology.channel_of[slot]))
@@ -100,14 +101,14 @@ class FabricRouting(Routing):
         return tuple(channels)
 
     def _terminal(self, node: int) -> int:
-        """The terminal's number of a node."""
+        """Return the terminal's number of a node."""
         number = int(self._number_of[node]) if 0 <= node < len(self._number_of) else -1
         if number < 0:
             raise RoutingError(f"{self.topology.name_of(node)} is not a terminal of {self.topology.spec}")
         return number
 
     @cached_property
-    def _number_of(self) -> Any:
+    def _number_of(self) -> Array:
         """The terminal's number of every node, -1 for nodes that are not terminals."""
         topology = self.topology
         number = np.full(topology.nodes, -1, np.int64)
@@ -125,7 +126,7 @@ class FabricRouting(Routing):
 
     @property
     def skipped(self) -> int:
-        """How many ordered pairs of endpoints have a way that does not arrive."""
+        """Number of ordered pairs of endpoints with a route that does not arrive."""
         return self.routes.missing
 
 
@@ -139,7 +140,7 @@ class FabricHops(FabricRouting, HopRouting):
         if node < topology.hosts:
             return [int(topology.channel_of[topology.fabric.endpoints[node]])]
         switch = self._switch_at[node]
-        row = routes.wires.row
+        row = routes.traces.hops.row
         lid = int(routes.traces.lid[routes.columns(0, self._terminal(destination))[0]])
         if row[switch] < 0 or not 0 < lid < routes.tables.out.shape[1]:
             return []
@@ -147,12 +148,18 @@ class FabricHops(FabricRouting, HopRouting):
         channel = int(topology.channel_of[slot]) if slot >= 0 else -1
         return [channel] if channel >= 0 else []
 
-    def next_channels(self, node: Any, destination: Any) -> Any:
-        """The channels by which nodes send on what is for terminals, -1 for none; arrays of nodes of the topology."""
+    def next_channels(self, node: Array, destination: Array) -> Array:
+        """Return the channels by which nodes forward packets for terminals, -1 for no channel.
+
+        Parameters
+        ----------
+        node, destination : int arrays
+            Nodes of the topology.
+        """
         topology, routes = self.topology, self.routes
         hosts = topology.hosts
         switch = np.maximum(np.array(self._switch_at)[node], 0)
-        row = routes.wires.row[switch]
+        row = routes.traces.hops.row[switch]
         lid = self._lid_of[self._number_of[destination]]
         known = (row >= 0) & (lid > 0) & (lid < routes.tables.out.shape[1])
         port = routes.tables.out[np.where(known, row, 0), np.where(known, lid, 0)].astype(np.int64)
@@ -163,7 +170,7 @@ class FabricHops(FabricRouting, HopRouting):
         return np.where(node < hosts, own, hop)
 
     @cached_property
-    def _lid_of(self) -> Any:
+    def _lid_of(self) -> Array:
         """The LID of every terminal that sources use."""
         routes = self.routes
         return np.array([routes.traces.lid[routes.columns(0, d)[0]] for d in range(len(self.topology.terminals))])
@@ -177,7 +184,7 @@ class FabricHops(FabricRouting, HopRouting):
 def routing(
     topology: FabricTopology, tables: Tables, offset: Any = "0", *, missing: str = "refuse", spec: str = ""
 ) -> FabricRouting:
-    """Forwarding tables as a routing on their fabric.
+    """Return forwarding tables as a routing on their fabric.
 
     Parameters
     ----------
@@ -191,7 +198,7 @@ def routing(
     missing : {"refuse", "skip"}
         What to do about pairs whose packets do not arrive: refuse the tables, or leave those pairs out.
     spec : str, optional
-        What to call it.
+        Its spec; default ``lft:`` and the name of the tables.
 
     Returns
     -------
@@ -211,10 +218,8 @@ def routing(
     if missing not in ("refuse", "skip"):
         raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
     text = offset if isinstance(offset, str | int) else "given"
-    more = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+    options = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
     routes = routes_of(topology, tables, offset)
     same = routes.denominator == 1 and len(set(routes.low.tolist())) == 1 and not routes.missing
-    made = (FabricHops if same else FabricRouting)(
-        topology, routes, spec or f"lft:{tables.name}{more}", missing == "skip"
-    )
-    return made
+    kind = FabricHops if same else FabricRouting
+    return kind(topology, routes, spec or f"lft:{tables.name}{options}", missing == "skip")

@@ -1,4 +1,4 @@
-"""Where forwarding tables lead: one way, or all ways at once with how they end."""
+"""Where forwarding tables lead: one route, or all routes at once with how they end."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.kernels.traces import trace_columns
+from obliv.fabric.kernels.traces import Hops, trace_columns
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
-__all__ = ["Ending", "Trace", "Traces", "Wiring", "trace", "trace_all", "wiring"]
+__all__ = ["Ending", "Trace", "Traces", "trace", "trace_all"]
 
 
 class Ending(IntEnum):
-    """How a way ends."""
+    """How a route ends."""
 
     DELIVERED = 0
     NO_TABLE = 1
@@ -50,56 +50,10 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Wiring:
-    """Cables and tables as kernels take them; see :mod:`obliv.fabric.kernels.traces`.
-
-    `ends` are the slots between which packets go, all endpoints or a choice of them.
-    """
-
-    fabric: Fabric
-    ends: Array
-    first: Array
-    to: Array
-    row: Array
-    out: Array
-
-    @property
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """In the order in which kernels take them."""
-        return self.first, self.to, self.row, self.out
-
-    @cached_property
-    def leaves(self) -> Array:
-        """The switches with one of the ends, in the order of the fabric."""
-        beside = self.fabric.peer[self.ends]
-        nodes = np.unique(self.fabric.node_of[beside])
-        return nodes[np.isin(nodes, self.fabric.switches)]
-
-
-def wiring(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Wiring:
-    """Cables and tables as kernels take them, for packets between some slots; default all endpoints."""
-    ends = fabric.endpoints if ends is None else ends
-    is_switch = np.zeros(fabric.nodes, np.bool_)
-    is_switch[fabric.switches] = True
-    to = np.full(len(fabric.peer), -1, np.int32)
-    cabled = np.flatnonzero(fabric.peer >= 0)
-    other = fabric.node_of[fabric.peer[cabled]]
-    to[cabled] = np.where(is_switch[other], other, -2)
-    number = np.full(len(fabric.peer), -1, np.int64)
-    number[ends] = np.arange(len(ends))
-    mine = number[fabric.peer[cabled]]
-    to[cabled[mine >= 0]] = -3 - mine[mine >= 0]
-    row = np.full(fabric.nodes, -1, np.int32)
-    row[tables.switch] = np.arange(len(tables.switch))
-    row[~is_switch] = -1
-    return Wiring(fabric, ends, fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))
-
-
 class Trace(NamedTuple):
-    """One way: the ports by which a packet leaves node after node, and how that ends.
+    """One route: the ports by which a packet leaves node after node, and how the route ends.
 
-    A way that goes round in a loop stops before it would leave a switch for the second time.
+    A route that loops stops before it would leave a switch for the second time.
     """
 
     slots: list[int]
@@ -107,7 +61,7 @@ class Trace(NamedTuple):
 
 
 def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
-    """The way from a port of a channel adapter, or from a switch, to a LID.
+    """Return the route from a port of a channel adapter, or from a switch, to a LID.
 
     Parameters
     ----------
@@ -121,7 +75,7 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     Returns
     -------
     Trace
-        The slots by which the packet leaves node after node, and how its way ends; whatever the tables hold.
+        The slots by which the packet leaves node after node, and how its route ends; whatever the tables hold.
 
     Examples
     --------
@@ -129,8 +83,8 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
     >>> tree = obliv.topology("fattree:4,2")
     >>> fabric = from_topology(tree)
-    >>> way = trace(fabric, tables_of(obliv.routing("dmodk", tree), fabric), int(fabric.endpoints[0]), 14)
-    >>> [fabric.description[fabric.node_of[slot]] for slot in way.slots], way.ending.words
+    >>> route = trace(fabric, tables_of(obliv.routing("dmodk", tree), fabric), int(fabric.endpoints[0]), 14)
+    >>> [fabric.description[fabric.node_of[slot]] for slot in route.slots], route.ending.words
     (['host(0,0)', 'switch((0),1)', 'switch((1),0)', 'switch((3),1)'], 'arrives')
     """
     owner = _owner(fabric, lid)
@@ -175,7 +129,7 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
 
 
 def _owner(fabric: Fabric, lid: int) -> int:
-    """The slot that owns a LID, -1 for none."""
+    """Return the slot that owns a LID, -1 if no port does."""
     if lid <= 0:
         return -1
     past = lid - fabric.lid.astype(np.int64)
@@ -185,40 +139,56 @@ def _owner(fabric: Fabric, lid: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """How the way from every leaf switch to every LID of an endpoint ends.
-
-    Parameters
-    ----------
-    ends : int64 array, shape (endpoints,)
-        The slots of the endpoints.
-    leaf : int array, shape (leaves,)
-        Switches with an endpoint, as nodes of the fabric.
-    endpoint, offset, lid : int arrays, shape (columns,)
-        An endpoint's place among `ends`, and one of its LIDs, which is `offset` above its first.
-    first_column : int64 array, shape (endpoints + 1,)
-        Where each endpoint's columns begin.
-    code : uint8 array, shape (leaves, columns)
-        An :class:`Ending`.
-    """
-
-    ends: Array
-    leaf: Array
-    endpoint: Array
-    offset: Array
-    lid: Array
-    first_column: Array
-    code: Array
-
-
-def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Traces:
-    """Follow the tables from every leaf switch to every LID of every endpoint, or of the ends of the wiring.
+    """How the route from every leaf switch to every LID of an endpoint ends.
 
     Parameters
     ----------
     fabric : Fabric
     tables : Tables
-    wires : Wiring, optional
-        Of the two, where it is at hand.
+    ends : int64 array, shape (endpoints,)
+        The slots between which packets travel: all endpoints or a choice of them.
+    hops : Hops
+        Cables and tables for kernels.
+    leaf : int array, shape (leaves,)
+        Switches with an endpoint, as nodes of the fabric.
+    first_column : int64 array, shape (endpoints + 1,)
+        Where each endpoint's columns, one for each of its LIDs, begin.
+    lid : int array, shape (columns,)
+    code : uint8 array, shape (leaves, columns)
+        An :class:`Ending`.
+    """
+
+    fabric: Fabric
+    tables: Tables
+    ends: Array
+    hops: Hops
+    leaf: Array
+    first_column: Array
+    lid: Array
+    code: Array
+
+    @cached_property
+    def endpoint(self) -> Array:
+        """The endpoint of every column, by its place among `ends`."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.first_column))
+
+    @cached_property
+    def leaf_of(self) -> Array:
+        """The leaf of every endpoint by its place in `leaf`, -1 for endpoints that are cabled to no switch."""
+        place = np.full(self.fabric.nodes, -1)
+        place[self.leaf] = np.arange(len(self.leaf))
+        return np.asarray(place[self.fabric.node_of[self.fabric.peer[self.ends]]])
+
+
+def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
+    """Follow the tables from every leaf switch to every LID of every endpoint.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    tables : Tables
+    ends : int array, optional
+        The slots between which packets travel; default all endpoints.
 
     Returns
     -------
@@ -229,18 +199,37 @@ def trace_all(fabric: Fabric, tables: Tables, wires: Wiring | None = None) -> Tr
     RoutingError
         If LMCs are out of range.
     """
-    wires = wires or wiring(fabric, tables)
-    ends = wires.ends
+    ends = fabric.endpoints if ends is None else ends
     lmc = fabric.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
-        raise RoutingError(f"an LMC of {lmc.max() if lmc.max() > 7 else lmc.min()}: they go from 0 to 7")
+        raise RoutingError(f"LMC {lmc.max() if lmc.max() > 7 else lmc.min()} is out of range (0 to 7)")
     first_column = np.concatenate([[0], np.cumsum(1 << lmc)])
     endpoint = np.repeat(np.arange(len(ends)), 1 << lmc)
     offset = np.arange(first_column[-1]) - first_column[endpoint]
     base = fabric.lid[ends].astype(np.int64)[endpoint]
     lid = np.where(base > 0, base + offset, 0)
-    leaf = wires.leaves
-    require_memory(float(len(leaf)) * len(lid), f"how the ways of {fabric.name} end")
+    nodes = np.unique(fabric.node_of[fabric.peer[ends]])
+    leaf = nodes[np.isin(nodes, fabric.switches)]
+    require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
     code = np.empty((len(leaf), len(lid)), np.uint8)
-    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, *wires.arrays, code)
-    return Traces(ends, leaf, endpoint, offset, lid, first_column, code)
+    hops = _hops(fabric, tables, ends)
+    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, hops, code)
+    return Traces(fabric, tables, ends, hops, leaf, first_column, lid, code)
+
+
+def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
+    """Return cables and tables as kernels take them, for packets between some slots."""
+    is_switch = np.zeros(fabric.nodes, np.bool_)
+    is_switch[fabric.switches] = True
+    to = np.full(len(fabric.peer), -1, np.int32)
+    cabled = np.flatnonzero(fabric.peer >= 0)
+    other = fabric.node_of[fabric.peer[cabled]]
+    to[cabled] = np.where(is_switch[other], other, -2)
+    number = np.full(len(fabric.peer), -1, np.int64)
+    number[ends] = np.arange(len(ends))
+    end = number[fabric.peer[cabled]]
+    to[cabled[end >= 0]] = -3 - end[end >= 0]
+    row = np.full(fabric.nodes, -1, np.int32)
+    row[tables.switch] = np.arange(len(tables.switch))
+    row[~is_switch] = -1
+    return Hops(fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))
