@@ -28,7 +28,7 @@ def test_interpreted_equals_compiled(topology: str, routing: str, monkeypatch: p
         if limit:  # a kernel that was compiled before stays so: hide that
             monkeypatch.setattr(kernels, "run", lambda function, work, *args: function.python(*args))
             for module in (
-                "loads.enumerated",
+                "loads.hops",
                 "loads.stored",
                 "matching.solve",
                 "analysis.worst_case.channels",

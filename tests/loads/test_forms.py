@@ -13,7 +13,7 @@ from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
-from obliv.loads.translated import RelativeLoads, translation_group
+from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Routing
 
 NETWORKS = [
@@ -103,7 +103,7 @@ def test_each_routing_takes_the_form_that_fits() -> None:
         ("dor", torus): SeparableLoads,
         ("1/2*dor+1/2*dor:yx", torus): SeparableLoads,
         ("1/2*dor+1/2*ecmp", torus): MixedLoads,
-        ("ecmp", torus): RelativeLoads,
+        ("ecmp", torus): TranslatedLoads,
         ("ecmp", mesh): StoredLoads,
         ("ecmp", graph): StoredLoads,
         ("valiant", graph): TwoPhaseLoads,

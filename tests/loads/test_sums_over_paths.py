@@ -28,7 +28,7 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import PairLoads
-from obliv.loads.others import without_self
+from obliv.loads.without_self import without_self
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"

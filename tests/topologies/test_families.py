@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 
 import obliv
 from obliv.loads.base import channel_map, terminal_map
-from obliv.loads.translated import RelativeLoads, translation_group
+from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.topologies.leveled.base import Leveled
 
 ARRANGEMENTS = ["absolute", "relative", "palm-tree", "circulant"]
@@ -410,7 +410,7 @@ def test_circulant_against_networkx(n: int, jumps: tuple[int, ...]) -> None:
     wanted = nx.circulant_graph(n, list(jumps)).to_directed()
     assert links(topology) == Counter(list(wanted.edges))
     loads = obliv.routing("ecmp", topology).pair_loads()
-    assert isinstance(loads, RelativeLoads)
+    assert isinstance(loads, TranslatedLoads)
 
 
 def test_circulants_that_have_other_names() -> None:

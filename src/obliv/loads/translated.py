@@ -13,7 +13,7 @@ from obliv.loads.stored import StoredLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.topologies.base import Topology
 
-__all__ = ["Group", "RelativeLoads", "translation_group"]
+__all__ = ["Group", "TranslatedLoads", "translation_group"]
 
 
 class Group:
@@ -71,7 +71,7 @@ def translation_group(topology: Topology) -> Group | None:
     return Group(exponents[np.argsort(nodes)], np.array(orders))
 
 
-class RelativeLoads(PairLoads):
+class TranslatedLoads(PairLoads):
     """Loads of a routing whose next hops keep a group of translations.
 
     Parameters

@@ -14,11 +14,12 @@ from obliv._util.arrays import whole
 from obliv._util.rationals import share
 from obliv.errors import InputError, RoutingError
 from obliv.loads.base import PairLoads, channel_map
-from obliv.loads.enumerated import Hops, from_hops, from_uses
+from obliv.loads.hops import Hops, from_hops
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
+from obliv.loads.paths import from_crossings
 from obliv.loads.programs import Program
 from obliv.loads.separable import SeparableLoads
-from obliv.loads.translated import RelativeLoads, translation_group
+from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import ROUTINGS
 from obliv.topologies.base import Topology
@@ -98,10 +99,10 @@ class Routing:
             return self._loads(progress)
         if samples < 2:
             raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
-        return from_uses(self.topology, self._sampled(samples, rng or np.random.default_rng(0), progress), samples)
+        return from_crossings(self.topology, self._sampled(samples, rng or np.random.default_rng(0), progress), samples)
 
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
-        return from_uses(self.topology, self._used(progress))
+        return from_crossings(self.topology, self._used(progress))
 
     def _used(self, progress: Callable[[float], None] | None) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
         nodes = self.topology.terminals.tolist()
@@ -226,7 +227,7 @@ class HopRouting(Routing):
     def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
         group = translation_group(self.topology)
         if group is not None and all(self._moves_along(g) for g in self.topology.translations):
-            return RelativeLoads(from_hops(self.topology, self.hops_to, self.spec, np.zeros(1, np.int64)), group)
+            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, np.zeros(1, np.int64)), group)
         return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
 
     def _moves_along(self, node_map: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.loads.enumerated import Hops
+from obliv.loads.hops import Hops
 from obliv.routings.base import HopRouting
 from obliv.routings.distances import Distances
 from obliv.specs.registry import register_routing

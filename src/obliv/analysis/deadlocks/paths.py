@@ -17,7 +17,7 @@ from obliv.analysis.deadlocks.hops import count_paths
 from obliv.analysis.deadlocks.programs import draw_of, sequences
 from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, lanes
 from obliv.errors import RoutingError, SpecError, TooLargeError
-from obliv.loads.enumerated import Hops
+from obliv.loads.hops import Hops
 from obliv.routings.base import HopRouting, Routing, TwoPhase, checked_paths
 from obliv.routings.cartesian import ProgramRouting
 from obliv.topologies.base import Topology

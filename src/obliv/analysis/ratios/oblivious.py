@@ -12,8 +12,8 @@ from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.loads.others import without_self
 from obliv.loads.tree import TreeLoads
+from obliv.loads.without_self import without_self
 from obliv.results import pack, provenance
 from obliv.results.ratio import Ratio
 from obliv.routings.base import Routing

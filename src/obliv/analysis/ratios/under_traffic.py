@@ -13,7 +13,7 @@ import numpy as np
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.errors import InputError, TrafficError
 from obliv.loads.base import PairLoads
-from obliv.loads.others import without_self
+from obliv.loads.without_self import without_self
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Estimate, provenance

@@ -1,16 +1,14 @@
-"""Stored loads from next hops or from paths."""
+"""Stored loads of a routing that is given by next hops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import whole
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -19,7 +17,7 @@ from obliv.loads._kernels import LOOP, hop_levels, propagate, scatter
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
-__all__ = ["Hops", "from_hops", "from_uses"]
+__all__ = ["Hops", "from_hops"]
 
 
 _DESTINATIONS = 64  # destinations whose next hops make one block
@@ -94,27 +92,6 @@ def from_hops(
         if progress is not None:
             progress((block.first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
-
-
-def from_uses(
-    topology: Topology, uses: Iterable[tuple[int, int, dict[int, Fraction]]], samples: int | None = None
-) -> StoredLoads:
-    """The loads of single pairs, given as (source, destination, {channel: expected crossings}), terminal numbers."""
-    entries = [(c, d, s, amount) for s, d, used in uses for c, amount in used.items() if amount]
-    entries.sort(key=lambda entry: entry[:3])
-    denominator = lcm(*{amount.denominator for *_, amount in entries}) if entries else 1
-    channel = np.array([entry[0] for entry in entries], np.int64)
-    counts = np.bincount(channel, minlength=topology.channels) if entries else np.zeros(topology.channels, np.int64)
-    numerators = [amount.numerator * (denominator // amount.denominator) for *_, amount in entries]
-    return StoredLoads(
-        topology,
-        denominator,
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.array([entry[1] for entry in entries], np.int32),
-        np.array([entry[2] for entry in entries], np.int32),
-        whole(numerators),
-        samples,
-    )
 
 
 def _prepare(

@@ -6,10 +6,10 @@ from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.matching.weights import Weights, from_entries
 
-__all__ = ["OtherLoads", "without_self"]
+__all__ = ["LoadsWithoutSelf", "without_self"]
 
 
-class OtherLoads(PairLoads):
+class LoadsWithoutSelf(PairLoads):
     """The loads of other ones, between different terminals only."""
 
     def __init__(self, whole: PairLoads) -> None:
@@ -26,9 +26,9 @@ class OtherLoads(PairLoads):
 
 def without_self(loads: PairLoads) -> PairLoads:
     """The same loads where no terminal loads anything by sending to itself, else with that left out."""
-    if isinstance(loads, TreeLoads | OtherLoads) or not _sends_to_itself(loads):
+    if isinstance(loads, TreeLoads | LoadsWithoutSelf) or not _sends_to_itself(loads):
         return loads
-    return OtherLoads(loads)
+    return LoadsWithoutSelf(loads)
 
 
 def _sends_to_itself(loads: PairLoads) -> bool:
