@@ -31,7 +31,6 @@ def test_interpreted_equals_compiled(topology: str, routing: str, monkeypatch: p
                 "loads.hops",
                 "loads.stored",
                 "matching.solve",
-                "analysis.worst_case.channels",
                 "routings.distances",
                 "checker.flows",
                 "checker.sums",

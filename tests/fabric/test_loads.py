@@ -10,7 +10,6 @@ import pytest
 from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, random_tables
 
 import obliv
-from obliv.analysis.worst_case.channels import rates_of, simple_bound
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.kernels.loads import bound_channels, spread_routes
@@ -21,6 +20,7 @@ from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
+from obliv.matching.shipments import simple_bound
 from obliv.patterns.base import Traffic
 
 RULES = ["0", "1", "group", "index", "0-2-1", "spread", [3, 0, 1, 1, 2]]
@@ -83,7 +83,7 @@ def test_bounds_and_traffic_agree_with_the_weights(seed: int) -> None:
     tables = random_tables(fabric, seed, damage=seed % 3 * 4)
     routing = fabric_routing(network(fabric), tables, rule_for(seed, fabric), missing="skip")
     loads = routing.pair_loads()
-    rates = rates_of(loads)
+    rates = loads.rates
     found = loads.bounds(rates.supply, rates.demand)
     each = [simple_bound(loads.weights(c), rates) for c in range(routing.topology.channels)]
     assert found is not None

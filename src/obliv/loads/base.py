@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from obliv._util.arrays import product_sum, whole
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
+from obliv.loads.search import Solved, best_first
+from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
@@ -49,6 +52,11 @@ class PairLoads(ABC):
     def terminals(self) -> int:
         """Number of terminals N."""
         return len(self.topology.terminals)
+
+    @property
+    def rates(self) -> Rates:
+        """What terminals send and take, as whole numbers over a common denominator."""
+        return Rates(*self.topology.rates())
 
     def on_channel(self, channel: int) -> csr_array:
         """Numerators on one channel as a sparse array.
@@ -109,9 +117,61 @@ class PairLoads(ABC):
         """Mean path length over all ordered pairs of terminals, self-pairs included."""
         return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
 
+    def solve(self, channel: int, rates: Rates) -> Solution:
+        """Return the worst traffic of one channel, with its proof.
+
+        Parameters
+        ----------
+        channel : int
+        rates : Rates
+            What terminals send and take.
+
+        Returns
+        -------
+        Solution
+            Exact, in units of the numerators times the rates' scale.
+        """
+        return ship(self.weights(channel), rates, self.terminals)
+
     def bounds(self, supply: Array, demand: Array) -> Array | None:
-        """The simple bound of every channel, min(Σ row maxima, Σ column maxima), where a kind has a quick way to it."""
+        """Return the simple bound of every channel, min(Σ row maxima, Σ column maxima).
+
+        None stands for "no faster way than channel by channel", the default.
+        """
         return None
+
+    def solve_worst(
+        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
+    ) -> Iterator[list[Solved]]:
+        """Solve the channels that can be the worst, most promising first, in groups.
+
+        Parameters
+        ----------
+        channels : integer array
+        rates : Rates
+        prices : bool
+            Whether the solutions must hold prices.
+        progress : callable
+            Called with the share that is done.
+
+        Yields
+        ------
+        list of (channel, Solution)
+            A channel is left out once its simple bound is at most what another one carries, per bandwidth.
+        """
+        return best_first(self, channels, rates, progress)
+
+    def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
+        """Return prices that still prove that each channel carries at most its limit, but take less room in a file.
+
+        Parameters
+        ----------
+        channels : integer array, shape (k,)
+        prices : int64 array, shape (k, terminals)
+        limits : int64 array, shape (k,)
+            In units of the numerators.
+        """
+        return prices
 
     def totals(self) -> Array:
         """Sum of the numerators of every channel over all pairs."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import gcd, lcm
 
 import numpy as np
 
-from obliv._util.arrays import whole
+from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
+from obliv.loads.search import Solved, one_after_another
+from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 
@@ -113,9 +116,59 @@ class TwoPhaseLoads(PairLoads):
             self.taken[moved][:, place], self.taken
         )
 
+    def solve(self, channel: int, rates: Rates) -> Solution:
+        """Solve a channel all of whose weights are sent_i + taken_j.
+
+        All of the scarcer side is shipped, on the other side the heaviest terms first. The first term that is not
+        shipped in full is what a unit of the scarcer side is worth beyond its own term.
+        """
+        sent, taken = [int(x) for x in self.sent[channel]], [int(x) for x in self.taken[channel]]
+        supply, demand = [int(x) for x in rates.supply], [int(x) for x in rates.demand]
+        units = min(sum(supply), sum(demand))
+        shipped, row_margin = _heaviest(sent, supply, units)
+        received, column_margin = _heaviest(taken, demand, units)
+        value = sum(a * x for a, x in zip(sent, shipped, strict=True))
+        value += sum(b * x for b, x in zip(taken, received, strict=True))
+        prices = whole([max(0, b - column_margin) + row_margin for b in taken])
+        return Solution(value, prices, partial(_paired, shipped, received))
+
+    def solve_worst(
+        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
+    ) -> Iterator[list[Solved]]:
+        return one_after_another(self, channels, rates, progress)
+
+
+def _heaviest(worth: list[int], most: list[int], units: int) -> tuple[list[int], int]:
+    """Return the units taken where they are worth most, and the worth of the next unit, 0 where all are taken."""
+    took = [0] * len(worth)
+    for at in sorted(range(len(worth)), key=lambda k: -worth[k]):
+        took[at] = min(most[at], units)
+        units -= took[at]
+        if took[at] < most[at]:
+            return took, worth[at]
+    return took, 0
+
+
+def _paired(sent: list[int], taken: list[int]) -> Flows:
+    """Pair what is sent with what is taken, both in order."""
+    flows = []
+    left, right = list(sent), list(taken)
+    i = j = 0
+    while i < len(left) and j < len(right):
+        some = min(left[i], right[j])
+        if some:
+            flows.append((i, j, some))
+        left[i] -= some
+        right[j] -= some
+        if not left[i]:
+            i += 1
+        else:
+            j += 1
+    return flows
+
 
 def _summed(index: Array, weight: Array, n: int) -> Array:
-    wide = weight.dtype == object or int(weight.max(initial=0)) * len(weight) >= 2**62
+    wide = weight.dtype == object or int(weight.max(initial=0)) * len(weight) >= INT64_SAFE
     total: Array = np.zeros(n, object if wide else np.int64)
     np.add.at(total, index, weight.astype(total.dtype))
     return total

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import floor
+from typing import Any
+
 import numpy as np
 
-from obliv._util.arrays import product_sum, whole
+from obliv._util.arrays import INT64_SAFE, product_sum, whole
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads._kernels import compare
 from obliv.loads.base import PairLoads
+from obliv.loads.search import Solved
+from obliv.matching._kernels import assign_channels, coarsen
+from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
 
 __all__ = ["StoredLoads"]
+
+_CHUNK = 2_000_000  # entries that are solved between two reports of progress
 
 
 class StoredLoads(PairLoads):
@@ -63,7 +73,7 @@ class StoredLoads(PairLoads):
             int(max(self.numerator, default=0)) if self.numerator.dtype == object else self.numerator.max(initial=0)
         )
         bound = int(max(amounts)) * int(largest) * int(np.diff(self.start).max(initial=0))
-        if self.numerator.dtype != object and amounts.dtype != object and bound < 2**62:
+        if self.numerator.dtype != object and amounts.dtype != object and bound < INT64_SAFE:
             added = np.concatenate([[0], np.cumsum(amounts[which] * self.numerator)])
             # differences of sums that may wrap are right all the same
             sums: Array = added[self.start[1:]] - added[starts]
@@ -79,3 +89,61 @@ class StoredLoads(PairLoads):
         work = 40.0 * len(self.numerator)
         weight = self.numerator
         return bool(run(compare, work, self.start, moved, place, self.destination, self.source, weight))
+
+    def solve_worst(
+        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
+    ) -> Iterator[list[Solved]]:
+        if rates.unit and self._fits:
+            return self._in_bulk(channels, prices, progress)
+        return super().solve_worst(channels, rates, prices, progress)
+
+    @property
+    def _fits(self) -> bool:
+        """Whether the matching of a channel stays within 64 bits, however its prices go."""
+        if self.numerator.dtype == object:
+            return False
+        return 4 * int(self.numerator.max(initial=0)) * self.terminals < INT64_SAFE
+
+    def _in_bulk(self, channels: Array, prices: bool, progress: Callable[[float], None]) -> Iterator[list[Solved]]:
+        """Solve many channels a call, those with most entries first; the first call takes a few, to have a limit."""
+        n, speeds = self.terminals, self.topology.bandwidth
+        sizes = np.diff(self.start)
+        order = channels[np.argsort(-sizes[channels], kind="stable")]
+        ends = np.cumsum(sizes[order])
+        arrays = (self.start, self.destination, self.source, self.numerator)
+        best: Any = -1
+        done = 0
+        while done < len(order):
+            reach = (int(ends[done - 1]) if done else 0) + (_CHUNK if done else 0)
+            upto = max(done + 32, int(np.searchsorted(ends, reach, side="right")))
+            group = order[done:upto]
+            limits = [min(floor(best * speeds[c]), INT64_SAFE) if speeds else best for c in group.tolist()]
+            value = np.empty(len(group), np.int64)
+            price = np.empty((len(group) if prices else 0, n), np.int64)
+            first = np.concatenate([[0], np.cumsum(np.minimum(sizes[group], n))])
+            mates = np.empty(int(first[-1]), np.int32)
+            work = 30.0 * len(self.numerator)
+            run(assign_channels, work, group, np.array(limits, np.int64), *arrays, n, value, price, mates)
+            solved: list[Solved] = []
+            for k in np.flatnonzero(value >= 0).tolist():
+                channel, load = int(group[k]), int(value[k])
+                best = max(best, load / speeds[channel] if speeds else load)
+                shipments = partial(self._matching, channel, mates[first[k] : first[k + 1]])
+                solved.append((channel, Solution(load, price[k] if prices else None, shipments)))
+            yield solved
+            done += len(group)
+            progress(done / len(order))
+
+    def _matching(self, channel: int, mates: Array) -> Flows:
+        """Return the pairs of a channel's matching, from the source of every destination that has one."""
+        destinations = np.unique(self.destination[self.start[channel] : self.start[channel + 1]])
+        pairs = zip(mates.tolist(), destinations.tolist(), strict=False)  # of the mates those of its destinations
+        return sorted((s, d, 1) for s, d in pairs if s >= 0)
+
+    def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
+        rounded = np.ascontiguousarray(prices)
+        coarsest = max(0, self.denominator.bit_length() - 3)
+        arrays = (self.start, self.destination, self.source, self.numerator)
+        work = 20.0 * len(self.numerator)
+        run(coarsen, work, channels, *arrays, limits, rounded, self.terminals, coarsest)
+        return rounded

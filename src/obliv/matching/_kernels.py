@@ -353,13 +353,16 @@ def assign_channels(
     terminals: int,
     value: Array,
     price: Array,
+    mates: Array,
 ) -> None:
     """Solve channels one after another; entries ``start[c] .. start[c + 1]`` of each are sorted by row.
 
     ``value[k]`` becomes the optimum of channel ``channels[k]``, or -1 where its simple bound, min(Σ row maxima,
     Σ column maxima), is at most ``limit[k]``; where the rows' is far above it, the columns' is not asked.  Where
-    `price` has rows, ``price[k, r]`` becomes the price of row r (0 where it has no entry).
+    `price` has rows, ``price[k, r]`` becomes the price of row r (0 where it has no entry).  `mates` gets the
+    column of every row that has entries, -1 for none, channel after channel, in room for min(entries, terminals) each.
     """
+    begin = 0
     ids = np.empty(terminals, np.int32)
     top = np.zeros(terminals, np.int64)
     ptr = np.empty(terminals + 1, np.int64)
@@ -375,6 +378,8 @@ def assign_channels(
     free = np.empty(terminals, np.int32)
     for k in range(len(channels)):
         first, end = start[channels[k]], start[channels[k] + 1]
+        offset = begin
+        begin += min(end - first, terminals)
         n = 0
         before = -1
         best = 0
@@ -411,6 +416,8 @@ def assign_channels(
         for j in range(m):
             total += v[j]
         value[k] = total
+        for i in range(n):
+            mates[offset + i] = mate[i]
         if len(price) > 0:
             for r in range(terminals):
                 price[k, r] = 0

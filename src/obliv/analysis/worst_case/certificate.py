@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import whole
+from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.symmetry import Orbits
-from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.loads.stored import StoredLoads
-from obliv.matching._kernels import coarsen
 from obliv.results import pack
 
 __all__ = ["certificate_of"]
+
+_FEW = 64  # up to so many price vectors are kept as they are
 
 
 def certificate_of(
@@ -29,7 +28,7 @@ def certificate_of(
     permutation: tuple[int, ...],
     sources: tuple[tuple[str, str], ...],
 ) -> dict[str, Any]:
-    """The certificate of a worst case, in the form of saved claims, without its digest.
+    """Return the certificate of a worst case, in the form of saved claims, without its digest.
 
     Parameters
     ----------
@@ -50,8 +49,9 @@ def certificate_of(
     """
     solved = sorted(prices)
     duals = [prices[c] for c in solved]
-    if isinstance(loads, StoredLoads) and len(solved) > 64 and all(v.dtype != object for v in duals):
-        duals = list(_coarse(loads, np.array(solved), np.array(duals), claim, worst))
+    if len(solved) > _FEW and all(v.dtype != object for v in duals):
+        limits = np.array([0 if c == worst else _limit(loads, c, claim) for c in solved], np.int64)
+        duals = list(loads.rounded_prices(np.array(solved), np.array(duals), limits))
     number = {c: k for k, c in enumerate(solved)}
     channels: list[Any] = []
     for c in range(loads.topology.channels):
@@ -68,19 +68,6 @@ def certificate_of(
     }
 
 
-def _coarse(loads: StoredLoads, channels: Array, prices: Array, claim: Fraction, worst: int) -> Array:
-    """Prices rounded up as far as the claim allows, which makes them compress well."""
-    speeds = loads.topology.bandwidth
-    limit = np.array(
-        [
-            0 if c == worst else min(2**62, floor(claim * loads.denominator * (speeds[c] if speeds else 1)))
-            for c in channels.tolist()
-        ],
-        np.int64,
-    )
-    rounded = np.ascontiguousarray(prices)
-    coarsest = max(0, loads.denominator.bit_length() - 3)
-    arrays = (loads.start, loads.destination, loads.source, loads.numerator)
-    work = 20.0 * len(loads.numerator)
-    run(coarsen, work, channels, *arrays, limit, rounded, loads.terminals, coarsest)
-    return rounded
+def _limit(loads: PairLoads, channel: int, claim: Fraction) -> int:
+    """Return the most that a channel may carry by the claim, in units of the numerators."""
+    return min(INT64_SAFE, floor(claim * loads.denominator * loads.topology.bandwidth_of(channel)))

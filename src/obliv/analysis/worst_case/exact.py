@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.typing import Array
+from obliv.analysis.subject import name_of, sources_of, subject_of
 from obliv.analysis.worst_case.certificate import certificate_of
-from obliv.analysis.worst_case.channels import best_flow, rates_of, solve_channels
+from obliv.analysis.worst_case.channels import ChannelSearch, search_channels
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
+from obliv.matching.shipments import Flows
 from obliv.results import Estimate, WorstCase, provenance
 from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
 
 __all__ = ["worst_case"]
-
-Progress = Callable[[str, float], None]
 
 
 def worst_case(
@@ -29,15 +31,15 @@ def worst_case(
     symmetry: str = "auto",
     certificate: bool = False,
     samples: int | None = None,
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
     progress: Progress | None = None,
 ) -> WorstCase:
-    """The largest load that any admissible traffic puts on a channel (Towles, section 3).
+    """Return the largest load that any admissible traffic puts on a channel (Towles, section 3).
 
     Parameters
     ----------
     x : Routing or PairLoads
-        What to analyse.
+        What to analyze.
     symmetry : {"auto", "search", "off"}
         ``auto`` uses the topology's own symmetries, ``search`` looks for automorphisms first (needs igraph), ``off``
         solves every channel. Each is used only after it was verified on the pair loads.
@@ -81,92 +83,76 @@ def worst_case(
     (Fraction(10, 1), Fraction(3, 50))
     """
     began = time.perf_counter()
-    step = progress or (lambda what, share: None)
+    step = progress or silent
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
-    seed = None if samples is None or isinstance(rng, np.random.Generator) else rng or 0
-    drawn = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed or 0)
-    loads = _loads_of(x, samples, drawn, step)
-    topology = loads.topology
+    random = generator(rng)
+    subject = subject_of(x, "worst_case")
+    loads = _loads_of(subject, samples, random, step)
     found = orbits(loads, _maps(loads, symmetry, step))
     channels = np.unique(found.focus)
-    optimum, prices = _optima(loads, channels, certificate, step)
-    speeds = topology.bandwidth
-    routing = x.spec if isinstance(x, Routing) else "pair loads"
-    worst = max(optimum, key=lambda c: (optimum[c] / speeds[c] if speeds else optimum[c], -c), default=None)
-    specs = {"topology": topology.spec, "routing": routing}
-    sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
-    if worst is None:
-        return WorstCase(
-            topology.spec,
-            routing,
-            provenance(specs, time.perf_counter() - began, sources=sources),
-            subject=x,
-            permutation=tuple(range(loads.terminals)),
-            capacity=_inverse(topology.capacity_load),
-        )
-    rates = rates_of(loads)
-    value, flows, price = best_flow(loads, worst)
-    assert value == optimum[worst]
-    claim = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(worst)
-    whole = None if not rates.unit else _completed(flows, loads.terminals)
-    matrix = None if rates.unit else tuple((s, d, Fraction(amount, rates.scale)) for s, d, amount in flows)
+    search = search_channels(loads, channels, prices=certificate, progress=step)
+    topology, scale = loads.topology, search.rates.scale
+    sources = sources_of(subject)
+    claim, flows, permutation = _claim(loads, search)
     kept = None
-    if certificate:
-        prices[worst] = price
-        kept = certificate_of(loads, found, prices, claim, worst, whole or (), sources)
+    if certificate and search.solution is not None:
+        kept = certificate_of(loads, found, search.prices, claim, search.worst, permutation or (), sources)
     load: Fraction | Estimate = claim
-    if loads.samples is not None and isinstance(x, Routing):
-        pairs = flows if whole is None else [(i, j, 1) for i, j in enumerate(whole)]
-        load = _again(x, loads, worst, pairs, rates.scale, drawn)
+    if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
+        pairs = flows if permutation is None else [(i, j, 1) for i, j in enumerate(permutation)]
+        load = _again(subject, loads, search.worst, pairs, scale, random)
+    specs = {"topology": topology.spec, "routing": name_of(subject)}
+    exactness = "exact" if loads.samples is None else "estimated"
+    seed = None if samples is None else seed_of(rng)
     return WorstCase(
         topology=topology.spec,
-        routing=routing,
-        provenance=provenance(
-            specs,
-            time.perf_counter() - began,
-            "exact" if loads.samples is None else "estimated",
-            seed,
-            sources,
-        ),
+        routing=name_of(subject),
+        provenance=provenance(specs, time.perf_counter() - began, exactness, seed, sources),
         subject=x,
         channel_load=load,
-        capacity=_inverse(topology.capacity_load),
-        channel={"id": worst, "tail": int(topology.tail[worst]), "head": int(topology.head[worst])},
-        permutation=whole,
-        traffic=matrix,
+        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
+        channel=_ends(topology, search.worst),
+        permutation=permutation,
+        traffic=None if permutation is not None else tuple((s, d, Fraction(amount, scale)) for s, d, amount in flows),
         focus_channels=len(channels),
         certificate=kept,
-        names=(topology.name_of(int(topology.tail[worst])), topology.name_of(int(topology.head[worst]))),
+        names=_names(topology, search.worst),
     )
 
 
-def _loads_of(x: Any, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:
-    if not isinstance(x, PairLoads | Routing):
-        raise InputError(
-            f"the worst case of a Routing or of PairLoads, not of {type(x).__name__}: obliv.routing(SPEC, topology)"
-        )
-    if isinstance(x, Routing):
-        return x.pair_loads(samples, rng, lambda share: step("pair loads", share))
+def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:
+    if isinstance(subject, Routing):
+        return subject.pair_loads(samples, rng, lambda share: step("pair loads", share))
     if samples is not None:
         raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
-    if x.samples is not None:
+    if subject.samples is not None:
         raise InputError(
             "these pair loads are estimates: give the routing and samples=, so that fresh paths can be drawn"
         )
-    return x
+    return subject
 
 
-def _optima(loads: PairLoads, channels: Array, prices: bool, step: Progress) -> tuple[dict[int, int], dict[int, Any]]:
-    """The optimum of every channel that was solved, and its prices where they are wanted."""
-    optimum: dict[int, int] = {}
-    kept: dict[int, Any] = {}
-    for group in solve_channels(loads, channels, prices, lambda share: step("channels", share)):
-        for channel, value, price in group:
-            optimum[channel] = value
-            if prices:
-                kept[channel] = price
-    return optimum, kept
+def _claim(loads: PairLoads, search: ChannelSearch) -> tuple[Fraction, Flows, tuple[int, ...] | None]:
+    """Return the worst channel load, the traffic that attains it, and that as a permutation where rates are 1."""
+    if search.solution is None:
+        return Fraction(0), [], tuple(range(loads.terminals))
+    rates, flows = search.rates, search.solution.shipments()
+    speed = loads.topology.bandwidth_of(search.worst)
+    load = Fraction(search.solution.value, loads.denominator * rates.scale) / speed
+    return load, flows, _completed(flows, loads.terminals) if rates.unit else None
+
+
+def _ends(topology: Topology, channel: int) -> dict[str, int]:
+    if channel < 0:
+        return {}
+    return {"id": channel, "tail": int(topology.tail[channel]), "head": int(topology.head[channel])}
+
+
+def _names(topology: Topology, channel: int) -> tuple[str, str]:
+    if channel < 0:
+        return "", ""
+    return topology.name_of(int(topology.tail[channel])), topology.name_of(int(topology.head[channel]))
 
 
 def _maps(loads: PairLoads, symmetry: str, step: Progress) -> list[Array]:
@@ -182,12 +168,8 @@ def _maps(loads: PairLoads, symmetry: str, step: Progress) -> list[Array]:
     return verified(loads)
 
 
-def _inverse(load: Fraction | None) -> Fraction | None:
-    return None if load is None else 1 / load
-
-
-def _completed(flows: list[tuple[int, int, int]], terminals: int) -> tuple[int, ...]:
-    """The flows as a whole permutation; what they leave open carries nothing and is filled in order."""
+def _completed(flows: Flows, terminals: int) -> tuple[int, ...]:
+    """Return the flows as a whole permutation; what they leave open carries nothing and is filled in order."""
     image = [-1] * terminals
     for s, d, _ in flows:
         image[s] = d
@@ -199,11 +181,11 @@ def _again(
     routing: Routing,
     loads: PairLoads,
     channel: int,
-    flows: list[tuple[int, int, int]],
+    flows: Flows,
     scale: int,
     rng: np.random.Generator,
 ) -> Estimate:
-    """The load of the traffic that was found, on a fresh sample of paths."""
+    """Estimate the load of the traffic that was found on a fresh sample of paths."""
     samples = loads.samples or 0
     nodes = loads.topology.terminals.tolist()
     mean = error = 0.0

@@ -7,9 +7,6 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from obliv.analysis.worst_case.channels import rates_of, solve_channels
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.fabric.routes.loads import FabricLoads
@@ -88,7 +85,7 @@ def hottest_cables(loads: FabricLoads, count: int = 10) -> tuple[HotCable, ...]:
         Of equal ones those first that uniform traffic loads more, then cables between switches.
     """
     topology = loads.topology
-    rates = rates_of(loads)
+    rates = loads.rates
     bounds = loads.bounds(rates.supply, rates.demand)
     if bounds is None:
         raise InputError("the rates of these links are too fine for 64 bits: cables cannot be ranked")
@@ -104,8 +101,7 @@ def hottest_cables(loads: FabricLoads, count: int = 10) -> tuple[HotCable, ...]:
     for c in order[: _EFFORT * count]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
-        [group] = solve_channels(loads, np.array([c]), prices=False)
-        solved[c] = group[0][1] / speeds[c]
+        solved[c] = loads.solve(c, rates).value / speeds[c]
     known = {c: solved.get(c, upper[c]) for c in order[: len(solved) + count]}
     ranked = sorted(known, key=lambda c: (-known[c], -even[c], bool(own[c]), c))[:count]
     fabric = topology.fabric

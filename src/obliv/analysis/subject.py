@@ -1,0 +1,61 @@
+"""What an analysis is asked about: a routing, or the pair loads of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliv._util.progress import Progress, silent
+from obliv.errors import InputError
+from obliv.loads.base import PairLoads
+from obliv.routings.base import Routing
+
+__all__ = ["loads_of", "name_of", "sources_of", "subject_of"]
+
+
+def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
+    """Return the routing or the pair loads that an argument stands for.
+
+    Parameters
+    ----------
+    x : object
+    analysis : str
+        Whose argument it is, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(x, Routing | PairLoads):
+        return x
+    what = f"the spec {x!r:.60}" if isinstance(x, str) else f"a {type(x).__name__}"
+    raise InputError(
+        f"{analysis} takes a routing or pair loads, not {what}: make a routing with obliv.routing(SPEC, topology)"
+    )
+
+
+def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoads:
+    """Return the exact pair loads of an argument.
+
+    Raises
+    ------
+    InputError
+        If it is neither a routing nor pair loads, or if its pair loads are estimates.
+    """
+    subject = subject_of(x, analysis)
+    step = progress or silent
+    if isinstance(subject, Routing):
+        return subject.pair_loads(progress=lambda share: step("pair loads", share))
+    if subject.samples is not None:
+        raise InputError(f"{analysis} needs exact pair loads, these are estimates: leave out the samples of paths")
+    return subject
+
+
+def name_of(subject: Routing | PairLoads) -> str:
+    """Return what results call it: the spec of a routing."""
+    return subject.spec if isinstance(subject, Routing) else "pair loads"
+
+
+def sources_of(subject: Routing | PairLoads) -> tuple[tuple[str, str], ...]:
+    """Return the files behind a topology and a routing, with their digests."""
+    return subject.topology.sources + (subject.sources if isinstance(subject, Routing) else ())

@@ -1,0 +1,53 @@
+"""The search for the worst channel: which channels are solved, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from obliv._util.typing import Array
+from obliv.matching.shipments import Rates, Solution, simple_bound
+
+if TYPE_CHECKING:
+    from obliv.loads.base import PairLoads
+
+__all__ = ["Solved", "best_first", "one_after_another"]
+
+#: A channel with its solution.
+Solved = tuple[int, Solution]
+
+
+def best_first(
+    loads: PairLoads, channels: Array, rates: Rates, progress: Callable[[float], None]
+) -> Iterator[list[Solved]]:
+    """Solve channels by falling simple bound, until no bound exceeds what another channel carries.
+
+    Bounds and loads are compared per bandwidth.
+    """
+    if len(channels) < 2:
+        yield from one_after_another(loads, channels, rates, progress)
+        return
+    speeds = loads.topology.bandwidth
+    at_once = loads.bounds(rates.supply, rates.demand)
+    queue: list[tuple[Any, int]] = []
+    for channel in channels.tolist():
+        bound = simple_bound(loads.weights(channel), rates) if at_once is None else int(at_once[channel])
+        queue.append((bound / speeds[channel] if speeds else bound, channel))
+    queue.sort(key=lambda pair: (-pair[0], pair[1]))
+    best: Any = -1
+    for done, (bound, channel) in enumerate(queue, 1):
+        if bound <= best:
+            break
+        solution = loads.solve(channel, rates)
+        best = max(best, solution.value / speeds[channel] if speeds else solution.value)
+        yield [(channel, solution)]
+        progress(done / len(queue))
+
+
+def one_after_another(
+    loads: PairLoads, channels: Array, rates: Rates, progress: Callable[[float], None]
+) -> Iterator[list[Solved]]:
+    """Solve every channel, in the order given: for loads whose channels are solved as fast as bounded."""
+    for done, channel in enumerate(channels.tolist(), 1):
+        yield [(channel, loads.solve(channel, rates))]
+        progress(done / len(channels))
