@@ -59,6 +59,11 @@ class FabricTopology(Topology):
         ends: Array = self.fabric.endpoints[self.terminals]
         return ends
 
+    @property
+    def formula_hint(self) -> str:
+        """The verb that routes the fat tree that a fabric is."""
+        return "obliv fabric route  makes tables for this one, which are taken as lft:FILE"
+
     def port_name(self, slot: int) -> str:
         """A port in words: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"

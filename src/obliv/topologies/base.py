@@ -12,39 +12,49 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.memory import require_memory
-from obliv._util.rationals import exact
+from obliv._util.equal import equal
 from obliv._util.text import did_you_mean
+from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
+from obliv.topologies.checks import check, positive_number, require_network, whole_numbers
 from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["IntArray", "Topology", "build", "require_network", "topology"]
+__all__ = ["IntArray", "Number", "Topology", "build", "require_network", "topology"]
 
-IntArray = npt.NDArray[np.int32]
+#: The former name of NodeArray in this room.
+IntArray = NodeArray
+
+#: A number that is taken as an exact one; a float stands for the simplest rational that it is the nearest float of.
+Number = int | Fraction | float | str
 
 
 @dataclass(frozen=True, eq=False)
 class Topology:
     """A network of nodes joined by directed channels.
 
+    A value: two topologies are equal (``==``) if their spec and all else in them are equal; what was read from a file
+    and what was built by hand differ in their specs (see :meth:`same_network`). :func:`obliv.build` makes one from a
+    list of channels. Self-loops, parallel channels and disconnected networks are legal: a routing that cannot lead
+    from one terminal to another says so when it is asked for that pair.
+
     Parameters
     ----------
     spec : str
         The spec that makes this topology again.
     nodes : int
-        How many nodes there are; they are numbered from 0.
+        Number of nodes; they are numbered from 0.
     tail, head : int32 arrays, shape (channels,)
         The ends of every channel, sorted by tail.
-    bandwidth : tuple of Fraction
-        Packets per cycle of every channel; empty where all are one.
     terminals : int32 array
         The nodes that inject and take packets, in the order of the terminals' numbers.
+    bandwidth : tuple of Fraction
+        Packets per cycle of every channel; empty if all are one.
     injection, ejection : tuple of Fraction
-        Packets per cycle that each terminal may send and take; empty where all are one.
+        Packets per cycle that each terminal may send and take; empty if all are one.
     labels : tuple of str
-        Names of the nodes; empty where they have none.
+        Names of the nodes; empty if they have none.
     positions : float array, shape (nodes, 2), optional
         Where to draw the nodes.
     capacity_load : Fraction, optional
@@ -55,26 +65,40 @@ class Topology:
         Generators of a commuting group that moves node 0 onto every node exactly once.
     sources : tuple of (path, SHA-256)
         The files that this topology was read from.
+    notes : tuple of str
+        What was dropped, assumed or left aside when it was read.
+
+    Raises
+    ------
+    TopologyError
+        If the parts do not fit together.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ring = obliv.build("one-way-ring", 4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> ring.channels, ring.channel_name(2), ring == obliv.ring(4)
+    (4, '2 -> 3', False)
     """
 
     spec: str
     nodes: int
-    tail: IntArray
-    head: IntArray
-    terminals: IntArray
+    tail: NodeArray
+    head: NodeArray
+    terminals: NodeArray
     bandwidth: tuple[Fraction, ...] = ()
     injection: tuple[Fraction, ...] = ()
     ejection: tuple[Fraction, ...] = ()
     labels: tuple[str, ...] = ()
     positions: npt.NDArray[np.float64] | None = None
     capacity_load: Fraction | None = None
-    generators: tuple[IntArray, ...] = ()
-    translations: tuple[IntArray, ...] = ()
+    generators: tuple[NodeArray, ...] = ()
+    translations: tuple[NodeArray, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)
         for name in ("bandwidth", "injection", "ejection"):  # ones are left out
             if all(value == 1 for value in getattr(self, name)):
                 object.__setattr__(self, name, ())
@@ -85,8 +109,27 @@ class Topology:
     def __repr__(self) -> str:
         return f"<Topology {self.spec}: {self.nodes} nodes, {self.channels} channels, {len(self.terminals)} terminals>"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Topology) or type(self) is not type(other):
+            return NotImplemented
+        return self is other or all(
+            equal(getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.nodes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        kept = dict(self.__dict__)
+        for kind in type(self).__mro__:
+            for name, value in vars(kind).items():
+                if isinstance(value, cached_property):
+                    kept.pop(name, None)
+        return kept
+
     def same_network(self, other: Topology) -> bool:
-        """Whether another topology has the same channels, terminals, bandwidths and rates, number by number."""
+        """Return whether another topology has the same channels, terminals, bandwidths and rates, number by number."""
         return self is other or (
             self.nodes == other.nodes
             and np.array_equal(self.tail, other.tail)
@@ -97,7 +140,7 @@ class Topology:
 
     @property
     def channels(self) -> int:
-        """How many directed channels there are."""
+        """Number of directed channels."""
         return len(self.tail)
 
     @property
@@ -111,11 +154,11 @@ class Topology:
         return not self.injection and not self.ejection
 
     def bandwidth_of(self, channel: int) -> Fraction:
-        """Packets per cycle of a channel."""
+        """Return the packets per cycle of a channel."""
         return self.bandwidth[channel] if self.bandwidth else Fraction(1)
 
     def rates(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        """Injection and ejection rate of every terminal."""
+        """Return the injection and the ejection rate of every terminal."""
         ones = (Fraction(1),) * len(self.terminals)
         return self.injection or ones, self.ejection or ones
 
@@ -129,15 +172,36 @@ class Topology:
         """Whether every node is a terminal, in the order of the nodes."""
         return len(self.terminals) == self.nodes and bool((self.terminals == np.arange(self.nodes)).all())
 
+    # What a kind of network knows beyond its channels, with plain defaults.
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """Nodes per dimension of a network with coordinates, x first; empty for others."""
+        return ()
+
+    def coordinates(self, node: int) -> tuple[int, ...]:
+        """Return the coordinates of a node, x first; empty in a network without coordinates."""
+        return ()
+
+    @property
+    def heights(self) -> NodeArray | None:
+        """Height of every node where the network is built as a hierarchy, 0 at the bottom; None for others."""
+        return None
+
+    @property
+    def formula_hint(self) -> str:
+        """How to get a routing or an optimum that needs a network given by a formula, where there is a way; or ''."""
+        return ""
+
     def name_of(self, node: int) -> str:
-        """What to call a node in messages and tables."""
+        """Return the name of a node in messages and tables."""
         if not self.labels:
             return str(node)
         label = self.labels[node]
         return label if len(self._by_label[label]) == 1 else f"{label} #{node}"  # several may have one name
 
     def channel_name(self, channel: int) -> str:
-        """``tail -> head`` of a channel, in words."""
+        """Return ``tail -> head`` of a channel by the names of its ends."""
         return f"{self.name_of(int(self.tail[channel]))} -> {self.name_of(int(self.head[channel]))}"
 
     def port_names(self, channel: int) -> tuple[str, str]:
@@ -149,7 +213,7 @@ class Topology:
         return None
 
     def node(self, name: str | int) -> int:
-        """The number of the node with this number or label.
+        """Return the number of the node with this number or label.
 
         Raises
         ------
@@ -161,50 +225,57 @@ class Topology:
             if 0 <= number < self.nodes:
                 return number
         else:
-            found = self._by_label.get(name, [])
-            if len(found) == 1:
-                return found[0]
-            if found:
-                raise TopologyError(f"{len(found)} nodes of {self.spec} are called {name!r}: use their numbers {found}")
+            nodes = self._by_label.get(name, [])
+            if len(nodes) == 1:
+                return nodes[0]
+            if nodes:
+                raise TopologyError(f"{len(nodes)} nodes of {self.spec} are called {name!r}: use their numbers {nodes}")
         known = did_you_mean(str(name)[:80], self.labels[:1000]) if self.labels else f"nodes are 0 to {self.nodes - 1}"
         raise TopologyError(f"{self.spec} has no node {str(name)[:80]!r}; {known}")
 
     @cached_property
     def _by_label(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        nodes: dict[str, list[int]] = {}
         for number, label in enumerate(self.labels):
-            found.setdefault(label, []).append(number)
-        return found
+            nodes.setdefault(label, []).append(number)
+        return nodes
 
-    def with_rates(self, injection: Iterable[Any] = (), ejection: Iterable[Any] = ()) -> Self:
-        """The same network whose terminals send and take at other rates (packets per cycle)."""
+    def with_rates(self, injection: Iterable[Number] = (), ejection: Iterable[Number] = ()) -> Self:
+        """Return the same network whose terminals send and take at other rates (packets per cycle).
+
+        Examples
+        --------
+        >>> import obliv
+        >>> obliv.ring(3).with_rates(injection=["1/2", 1, 1]).injection[0]
+        Fraction(1, 2)
+        """
         return dataclasses.replace(
             self,
             spec=f"{self.spec} with rates",
             capacity_load=None,
-            injection=tuple(_positive(rate, f"{self.spec}: an injection rate") for rate in injection),
-            ejection=tuple(_positive(rate, f"{self.spec}: an ejection rate") for rate in ejection),
+            injection=tuple(positive_number(rate, f"{self.spec}: an injection rate") for rate in injection),
+            ejection=tuple(positive_number(rate, f"{self.spec}: an ejection rate") for rate in ejection),
         )
 
     def with_terminals(self, nodes: Sequence[int]) -> Self:
-        """The same network in which only `nodes` inject and take packets, in this order.
+        """Return the same network in which only `nodes` inject and take packets, in this order.
 
         Nodes that are terminals already keep their rates; the others send and take one packet per cycle.
         """
-        chosen = _whole_numbers(nodes, f"{self.spec}: terminals are node numbers").astype(np.int32)
-        injection, ejection = (self._rates_at(chosen, rates) for rates in (self.injection, self.ejection))
+        terminals = whole_numbers(nodes, f"{self.spec}: terminals are node numbers").astype(np.int32)
+        injection, ejection = (self._rates_at(terminals, rates) for rates in (self.injection, self.ejection))
         return dataclasses.replace(
             self,
-            spec=f"{self.spec} with {len(chosen)} terminals",
-            terminals=chosen,
+            spec=f"{self.spec} with {len(terminals)} terminals",
+            terminals=terminals,
             injection=injection,
             ejection=ejection,
             capacity_load=None,
             translations=(),
         )
 
-    def _rates_at(self, nodes: IntArray, rates: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-        """The rates of nodes, one for those that are not terminals."""
+    def _rates_at(self, nodes: NodeArray, rates: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        """Return the rates of nodes, one for those that are not terminals."""
         rate_of = dict(zip(self.terminals.tolist(), rates, strict=False))
         return tuple(rate_of.get(node, Fraction(1)) for node in nodes.tolist()) if rates else ()
 
@@ -214,11 +285,11 @@ def build(
     nodes: int,
     links: Iterable[tuple[int, int]] | npt.NDArray[np.integer[Any]],
     *,
-    bandwidth: Sequence[Any] = (),
+    bandwidth: Sequence[Number] = (),
     terminals: Sequence[int] | None = None,
     **more: Any,
 ) -> Topology:
-    """A topology from a list of directed channels in any order.
+    """Build a topology from a list of directed channels in any order.
 
     Parameters
     ----------
@@ -227,7 +298,8 @@ def build(
     nodes : int
         Number of nodes.
     links : iterable of (tail, head), or integer array of shape (channels, 2)
-        Directed channels; their numbers are by tail, then in the order given here.
+        Directed channels; their numbers are by tail, then in the order given here. Self-loops and parallel channels
+        are kept, and the network need not be connected: a routing reports pairs that it cannot serve.
     bandwidth : sequence of numbers, optional
         Packets per cycle of each link, in the order of `links`.
     terminals : sequence of int, optional
@@ -235,14 +307,21 @@ def build(
     **more
         Further fields of :class:`Topology`.
 
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    TopologyError
+        If a channel names a node that does not exist, or a bandwidth is not positive.
+
     Examples
     --------
     >>> build("triangle", 3, [(0, 1), (1, 2), (2, 0)])
     <Topology triangle: 3 nodes, 3 channels, 3 terminals>
     """
-    pairs = _whole_numbers(
-        links if isinstance(links, np.ndarray) else list(links), f"{spec}: a channel is (tail, head)"
-    )
+    pairs = whole_numbers(links if isinstance(links, np.ndarray) else list(links), f"{spec}: a channel is (tail, head)")
     if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
         raise TopologyError(f"{spec}: a channel is (tail, head), two node numbers")
     pairs = pairs.reshape(-1, 2)
@@ -254,27 +333,25 @@ def build(
     if len(bandwidth):
         if len(bandwidth) != len(pairs):
             raise TopologyError(f"{spec}: {len(bandwidth)} bandwidths are given for {len(pairs)} channels")
-        speeds = tuple(_positive(bandwidth[k], f"{spec}: the bandwidth of channel {k}") for k in order.tolist())
-        if all(speed == 1 for speed in speeds):
-            speeds = ()
+        speeds = tuple(positive_number(bandwidth[k], f"{spec}: the bandwidth of channel {k}") for k in order.tolist())
     if pairs.size and (pairs.min() < 0 or pairs.max() >= nodes):
         wrong = pairs.min() if pairs.min() < 0 else pairs.max()
-        raise TopologyError(f"{spec}: a channel names node {wrong}, there are {nodes}, numbered from 0")
+        raise TopologyError(f"{spec}: a channel names node {wrong}, nodes are 0 to {nodes - 1}")
     return Topology(
         spec=spec,
-        nodes=nodes,
+        nodes=int(nodes),
         tail=pairs[:, 0].astype(np.int32),
         head=pairs[:, 1].astype(np.int32),
         bandwidth=speeds,
         terminals=np.arange(nodes, dtype=np.int32)
         if terminals is None
-        else _whole_numbers(terminals, f"{spec}: terminals are node numbers").astype(np.int32),
+        else whole_numbers(terminals, f"{spec}: terminals are node numbers").astype(np.int32),
         **more,
     )
 
 
-def topology(spec: Any) -> Any:
-    """The topology that a spec names.
+def topology(spec: str | Topology) -> Topology:
+    """Return the topology that a spec names.
 
     Parameters
     ----------
@@ -301,69 +378,10 @@ def topology(spec: Any) -> Any:
     if not isinstance(spec, str):
         raise InputError(f"a topology is a spec or a Topology, not {type(spec).__name__}")
     if split_mix(spec) is not None:
-        raise SpecError(f"{spec!r} is a mix; routings and traffic can be mixed, topologies can not")
-    made = TOPOLOGIES.make(spec)
-    if not isinstance(made, Topology):
-        raise TopologyError(f"{spec}: the registered function gave {type(made).__name__}, not a Topology")
-    if not made.spec:
-        object.__setattr__(made, "spec", spec.strip())
-    return made
-
-
-def require_network(nodes: int, channels: int, spec: str) -> None:
-    """Refuse a network too large to be held, before anything is allocated."""
-    if nodes >= 2**31 or channels >= 2**31:
-        raise TopologyError(
-            f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 can be numbered"
-        )
-    require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
-
-
-def _whole_numbers(values: Any, what: str) -> npt.NDArray[np.int64]:
-    try:
-        array = np.asarray(values)
-        if array.size == 0:
-            return np.zeros(array.shape, np.int64)
-        if array.ndim == 0 or not np.issubdtype(array.dtype, np.integer):
-            raise ValueError
-    except ValueError:
-        raise TopologyError(f"{what}, whole numbers from 0") from None
-    return array.astype(np.int64)
-
-
-def _positive(value: Any, what: str) -> Fraction:
-    number = exact(value)
-    if number is None or number <= 0:
-        raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
-    return number
-
-
-def _check(topology: Topology) -> None:
-    spec, terminals = topology.spec, topology.terminals
-    if topology.nodes < 1:
-        raise TopologyError(f"{spec}: a network needs at least one node")
-    if len(terminals) < 1:
-        raise TopologyError(f"{spec}: a network needs at least one terminal")
-    if terminals.min() < 0 or terminals.max() >= topology.nodes:
-        raise TopologyError(f"{spec}: terminal {terminals.max()} is no node; nodes are 0 to {topology.nodes - 1}")
-    if len(topology.tail) != len(topology.head) or (np.diff(topology.tail) < 0).any():
-        raise TopologyError(f"{spec}: channels must be sorted by tail; obliv.build sorts them")
-    if len(topology.head) and not (
-        min(topology.tail.min(), topology.head.min()) >= 0
-        and max(topology.tail.max(), topology.head.max()) < topology.nodes
-    ):
-        raise TopologyError(f"{spec}: a channel names a node that is not there; nodes are 0 to {topology.nodes - 1}")
-    if len(np.unique(terminals)) != len(terminals):
-        raise TopologyError(f"{spec}: a node is named twice among the terminals")
-    for what, count, wanted in (
-        ("labels", len(topology.labels), topology.nodes),
-        ("bandwidths", len(topology.bandwidth), topology.channels),
-        ("positions", 0 if topology.positions is None else len(topology.positions), topology.nodes),
-    ):
-        if count not in (0, wanted):
-            raise TopologyError(f"{spec}: {count} {what} are given where {wanted} belong")
-    for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
-        if rates and len(rates) != len(terminals):
-            raise TopologyError(f"{spec}: {len(rates)} {name} rates are given for {len(terminals)} terminals")
-        for rate in rates:
-            _positive(rate, f"{spec}: an {name} rate")
+        raise SpecError(f"{spec!r} is a mix: routings and traffic can be mixed, topologies cannot")
+    network = TOPOLOGIES.make(spec)
+    if not isinstance(network, Topology):
+        raise TopologyError(f"{spec}: the registered function returned {type(network).__name__}, not a Topology")
+    if not network.spec:
+        object.__setattr__(network, "spec", spec.strip())
+    return network

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, require_network
+from obliv.topologies.base import Topology, require_network
 
 __all__ = ["Axis", "Cartesian", "Way", "axis", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
@@ -105,8 +106,8 @@ class Cartesian(Topology):
     """
 
     axes: tuple[Axis, ...] = ()
-    dim_of: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
-    link_of: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
+    dim_of: NodeArray = field(default_factory=lambda: np.zeros(0, np.int32))
+    link_of: NodeArray = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -123,7 +124,7 @@ class Cartesian(Topology):
         return tuple(node // stride % radix for stride, radix in zip(self.strides, self.radices, strict=True))
 
     def name_of(self, node: int) -> str:
-        """The coordinates of a node, in brackets."""
+        """Return the coordinates of a node, in parentheses."""
         return str(node) if len(self.axes) == 1 else "(" + ",".join(map(str, self.coordinates(node))) + ")"
 
     def channel(self, node: int, dim: int, link: int) -> int:
@@ -205,22 +206,22 @@ def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
     return place
 
 
-def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> IntArray:
+def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> NodeArray:
     """The node map that moves coordinate `dim` only."""
     stride = prod(along.radix for along in axes[:dim])
     numbers = np.arange(prod(along.radix for along in axes))
     at = numbers // stride % axes[dim].radix
-    moved: IntArray = (numbers + (to[at] - at) * stride).astype(np.int32)
+    moved: NodeArray = (numbers + (to[at] - at) * stride).astype(np.int32)
     return moved
 
 
-def _translations(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
+def _translations(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
     if any(along.kind == "line" and along.radix > 2 for along in axes):
         return ()
     return tuple(_moved(axes, dim, (np.arange(along.radix) + 1) % along.radix) for dim, along in enumerate(axes))
 
 
-def _generators(axes: Sequence[Axis]) -> tuple[IntArray, ...]:
+def _generators(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
     found = []
     for dim, along in enumerate(axes):
         at = np.arange(along.radix)

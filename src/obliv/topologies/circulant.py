@@ -6,9 +6,10 @@ from math import gcd
 
 import numpy as np
 
+from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, build, require_network
+from obliv.topologies.base import Topology, build, require_network
 
 __all__ = ["circulant"]
 
@@ -55,7 +56,7 @@ def circulant(n: int, *jumps: int) -> Topology:
     node = np.arange(n)
     heads = (node[:, None] + steps) % n
     turn = 2 * np.pi * node / n
-    up: IntArray = ((node + 1) % n).astype(np.int32)
+    up: NodeArray = ((node + 1) % n).astype(np.int32)
     return build(
         spec,
         n,

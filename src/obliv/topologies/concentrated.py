@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, build, require_network
+from obliv.topologies.base import Topology, build, require_network
 from obliv.topologies.cartesian import mesh
 
 __all__ = ["circles", "cmesh", "fan", "with_hosts"]
@@ -76,7 +76,7 @@ def with_hosts(
     names: Sequence[str],
     places: Array,
     spots: Array,
-    maps: Sequence[IntArray],
+    maps: Sequence[NodeArray],
     **more: Any,
 ) -> Topology:
     """A network of routers with hosts on each; where `hosts` is 0 the routers themselves are the terminals.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.text import did_you_mean
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, require_network
+from obliv.topologies.base import Topology, require_network
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["dragonfly"]
@@ -136,7 +136,7 @@ def _mirrors(arrangement: str, groups: int, h: int, unused: int) -> bool:
     return not unused  # the order of ports is reversed along with it
 
 
-def _maps(groups: int, a: int, arrangement: str, mirrors: bool) -> list[IntArray]:
+def _maps(groups: int, a: int, arrangement: str, mirrors: bool) -> list[NodeArray]:
     group, router = np.divmod(np.arange(groups * a), a)
     found = []
     if arrangement != "absolute":

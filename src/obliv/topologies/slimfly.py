@@ -8,10 +8,10 @@ from math import isqrt
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, require_network
+from obliv.topologies.base import Topology, require_network
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["slimfly"]
@@ -147,7 +147,7 @@ def _links(field: _Field, even: Array, odd: Array) -> Array:
     return np.concatenate([np.stack(np.broadcast_arrays(*part), axis=-1).reshape(-1, 2) for part in parts])
 
 
-def _maps(field: _Field, even: Array, odd: Array) -> list[IntArray]:
+def _maps(field: _Field, even: Array, odd: Array) -> list[NodeArray]:
     """Automorphisms, each by the images of (0,x,y) and of (1,m,c)."""
     q, add, times, negative, powers = field.q, field.add, field.times, field.negative, field.powers
     x, y = np.divmod(np.arange(q * q), q)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, require_network
+from obliv.topologies.base import Topology, require_network
 from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
@@ -46,6 +46,11 @@ class Tree(Topology):
     def levels(self) -> int:
         """How many levels of switches there are."""
         return len(self.children)
+
+    @property
+    def heights(self) -> NodeArray:
+        """The level of every node."""
+        return np.repeat(np.arange(self.levels + 1, dtype=np.int32), np.diff(self.first_node))
 
     @property
     def half(self) -> int | None:
@@ -286,10 +291,10 @@ def _positions(sizes: list[int]) -> npt.NDArray[np.float64]:
     return np.column_stack([x, y])
 
 
-def _shifts(children: Any, parents: Any, below: Any, width: Any, sizes: Any) -> list[IntArray]:
+def _shifts(children: Any, parents: Any, below: Any, width: Any, sizes: Any) -> list[NodeArray]:
     """For every level the automorphisms that move each child, and each parent, on to the next one."""
     first = np.cumsum([0, *sizes])
-    found: list[IntArray] = []
+    found: list[NodeArray] = []
     for j in range(len(children)):
         for side, count in (("children", children[j]), ("parents", parents[j])):
             if count == 1:

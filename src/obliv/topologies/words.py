@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import IntArray, Topology, build, require_network
+from obliv.topologies.base import Topology, build, require_network
 
 __all__ = ["debruijn", "kautz"]
 
@@ -135,7 +135,7 @@ def _words(letters: Array, alphabet: int) -> tuple[str, ...]:
     return tuple(between.join(map(str, word)) for word in letters.tolist())
 
 
-def _renamed(letters: Array, alphabet: int, numbers: Callable[[Array], Array]) -> tuple[IntArray, ...]:
+def _renamed(letters: Array, alphabet: int, numbers: Callable[[Array], Array]) -> tuple[NodeArray, ...]:
     """What two permutations of the letters, which make all others, do to the nodes."""
     turned = (np.arange(alphabet) + 1) % alphabet
     swapped = np.array([1, 0, *range(2, alphabet)])

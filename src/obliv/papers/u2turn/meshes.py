@@ -48,13 +48,13 @@ def worst_load(mesh: str, routing: str) -> Fraction:
 
 def worst(mesh: str, routing: str) -> Fraction:
     """The exact worst case as a fraction of capacity (equation 2)."""
-    return Fraction(obliv.topology(mesh).capacity_load) / worst_load(mesh, routing)
+    return Fraction(obliv.topology(mesh).capacity_load or 0) / worst_load(mesh, routing)
 
 
 @cache
 def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
     """The exact worst-case load among the channels of each dimension, x first."""
-    topology = obliv.topology(mesh)
+    topology: Any = obliv.topology(mesh)
     loads: Any = obliv.routing(routing, topology).pair_loads()
     focus = focus_of(topology, [g for g in topology.generators if loads.keeps(g)])
     value = {c: obliv.maximum_weight(loads.weights(c)).value for c in set(focus)}
@@ -74,9 +74,9 @@ def average(mesh: str, routing: str) -> Computed:
 
 @cache
 def _average(mesh: str, routing: str, samples: int) -> Computed:
-    topology = obliv.topology(mesh)
+    topology: Any = obliv.topology(mesh)
     loads: Any = obliv.routing(routing, topology).pair_loads()
-    base = Fraction(topology.capacity_load)
+    base = Fraction(topology.capacity_load or 0)
     if factorial(topology.nodes) <= factorial(9):
         found = obliv.average_case(loads, exact=True)
     elif routing == "valiant" and _is_constant(loads):

@@ -1,0 +1,87 @@
+"""What a network must fulfill, and the error that says what does not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv._util.memory import require_memory
+from obliv._util.rationals import exact
+from obliv._util.typing import IntArray
+from obliv.errors import TopologyError
+
+if TYPE_CHECKING:
+    from obliv.topologies.base import Topology
+
+__all__ = ["check", "positive_number", "require_network", "whole_numbers"]
+
+
+def require_network(nodes: int, channels: int, spec: str) -> None:
+    """Refuse a network that is too large to be held, before anything is allocated."""
+    if nodes >= 2**31 or channels >= 2**31:
+        raise TopologyError(
+            f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
+        )
+    require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
+
+
+def whole_numbers(values: Any, what: str) -> IntArray:
+    """Return whole numbers as an array; refuse all else with an error that begins with `what`."""
+    try:
+        array = np.asarray(values)
+        if array.size == 0:
+            return np.zeros(array.shape, np.int64)
+        if array.ndim == 0 or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError
+    except ValueError:
+        raise TopologyError(f"{what}, whole numbers from 0") from None
+    return array.astype(np.int64)
+
+
+def positive_number(value: Any, what: str) -> Fraction:
+    """Return a positive number as an exact one; refuse all else with an error that begins with `what`."""
+    number = exact(value)
+    if number is None or number <= 0:
+        raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
+    return number
+
+
+def check(topology: Topology) -> None:
+    """Check that the parts of a topology fit together.
+
+    Raises
+    ------
+    TopologyError
+        Naming the first part that does not.
+    """
+    spec, terminals = topology.spec, topology.terminals
+    if topology.nodes < 1:
+        raise TopologyError(f"{spec}: a network needs at least one node")
+    if len(terminals) < 1:
+        raise TopologyError(f"{spec}: a network needs at least one terminal")
+    if terminals.min() < 0 or terminals.max() >= topology.nodes:
+        wrong = terminals.min() if terminals.min() < 0 else terminals.max()
+        raise TopologyError(f"{spec}: terminal {wrong} is not a node; nodes are 0 to {topology.nodes - 1}")
+    if len(topology.tail) != len(topology.head) or (np.diff(topology.tail) < 0).any():
+        raise TopologyError(f"{spec}: channels must be sorted by tail; obliv.build sorts them")
+    if len(topology.head) and not (
+        min(topology.tail.min(), topology.head.min()) >= 0
+        and max(topology.tail.max(), topology.head.max()) < topology.nodes
+    ):
+        raise TopologyError(f"{spec}: a channel names a node that does not exist; nodes are 0 to {topology.nodes - 1}")
+    if len(np.unique(terminals)) != len(terminals):
+        raise TopologyError(f"{spec}: a node appears twice among the terminals")
+    for what, count, wanted in (
+        ("labels", len(topology.labels), topology.nodes),
+        ("bandwidths", len(topology.bandwidth), topology.channels),
+        ("positions", 0 if topology.positions is None else len(topology.positions), topology.nodes),
+    ):
+        if count not in (0, wanted):
+            raise TopologyError(f"{spec}: {count} {what} are given, {wanted} are needed")
+    for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
+        if rates and len(rates) != len(terminals):
+            raise TopologyError(f"{spec}: {len(rates)} {name} rates are given for {len(terminals)} terminals")
+        for rate in rates:
+            positive_number(rate, f"{spec}: an {name} rate")
