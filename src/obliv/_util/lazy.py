@@ -1,4 +1,4 @@
-"""Packages that import what they export on first use; the ``.pyi`` beside ``__init__.py`` lists it."""
+"""Packages that import what they export on first use (the ``.pyi`` beside ``__init__.py`` lists it), and old names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NoReturn
 
-__all__ = ["attach"]
+from obliv.errors import OblivError
+
+__all__ = ["attach", "refuse_calls"]
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a package from its stub.
+    """Return the ``__getattr__`` and ``__dir__`` of a package from its stub.
 
     Parameters
     ----------
@@ -54,3 +57,13 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return sorted([*homes(), *version])
 
     return get, listed
+
+
+def refuse_calls(module: str, instead: str) -> None:
+    """Let calls of a module, which was a decorator once, raise an error that names its successor."""
+
+    class Renamed(ModuleType):
+        def __call__(self, *args: Any, **named: Any) -> NoReturn:
+            raise OblivError(f"{module} is a package now: register with {instead}")
+
+    sys.modules[module].__class__ = Renamed

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.equal import equal
+from obliv._util.arrays import equal
 from obliv._util.text import did_you_mean
 from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError

@@ -127,7 +127,7 @@ def _check(spec: str, d: int, n: int) -> None:
     if d < 2 or n < 1:
         raise TopologyError(f"{spec}: needs d >= 2 and n >= 1")
     if n * (d.bit_length() - 1) > 31:
-        raise TopologyError(f"{spec}: {d}^{n} nodes are too many; fewer than 2^31 can be numbered")
+        raise TopologyError(f"{spec}: {d}^{n} nodes are too many; fewer than 2^31 are supported")
 
 
 def _words(letters: Array, alphabet: int) -> tuple[str, ...]:
