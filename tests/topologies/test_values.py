@@ -20,7 +20,7 @@ def test_a_pickled_topology_is_equal_to_itself(spec: str) -> None:
     topology = obliv.topology(spec)
     if isinstance(topology, Leveled):
         pytest.skip("leveled networks have laws of their own")
-    _ = topology.first_channel, topology.all_terminals, topology.layout, topology.heights  # cached ones included
+    _ = topology.first_channel, topology.all_terminals, topology.heights  # cached ones included
     copy = pickle.loads(pickle.dumps(topology))
     assert copy == topology
     assert hash(copy) == hash(topology)
@@ -43,13 +43,10 @@ def test_equality_sees_every_field() -> None:
 
 def test_kinds_of_network_know_more_than_the_default() -> None:
     plain: Topology = obliv.build("x", 2, [(0, 1), (1, 0)])
-    assert (plain.radices, plain.coordinates(1), plain.heights, plain.layout) == ((), (), None, "free")
-    assert (plain.formula_hint, plain.channel_ports(0)) == ("", ("", ""))
+    assert (plain.radices, plain.coordinates(1), plain.heights) == ((), (), None)
+    assert (plain.formula_hint, plain.port_names(0), plain.layout_hint()) == ("", ("", ""), None)
     torus, tree = obliv.topology("torus:3x4"), obliv.topology("fattree:4,2")
-    assert (torus.radices, torus.coordinates(5), torus.layout) == ((3, 4), (2, 1), "grid")
-    assert obliv.topology("ring:5").layout == "circle"
-    assert obliv.topology("line:5").layout == "grid"
-    assert tree.layout == "levels"
+    assert (torus.radices, torus.coordinates(5)) == ((3, 4), (2, 1))
     assert tree.heights is not None
     assert tree.heights.tolist() == [0] * 8 + [1] * 4 + [2] * 2
 
