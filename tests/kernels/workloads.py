@@ -1,0 +1,155 @@
+"""Workloads: small generated inputs that together reach every kernel of the package.
+
+A workload uses the public interface, so it need not change when kernels do. A new kernel that no workload reaches fails
+``test_both_ways``; add a workload here, or a line to one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from tests.bufferless.centralized_corpus import some_constants, some_instance
+
+import obliv
+from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.stepping import simulate
+from obliv.cli import main
+from obliv.fabric.files import raw_tables
+from obliv.fabric.kernels.forwarding import read_entries
+
+WORKLOADS: dict[str, Callable[[Path, int], None]] = {}
+
+
+def workload(function: Callable[[Path, int], None]) -> Callable[[Path, int], None]:
+    """Register a workload: a function of an empty folder and a random seed."""
+    WORKLOADS[function.__name__] = function
+    return function
+
+
+def command(line: str, status: int = 0) -> None:
+    """Run a command line of obliv."""
+    assert main(shlex.split(line)) == status, line
+
+
+@workload
+def worst_cases(folder: Path, seed: int) -> None:
+    for topology, routing in (
+        ("torus:3x3", "romm"),
+        ("mesh:3x2", "valiant"),
+        ("torus:4x2", "0.5*dor + 0.5*u2turn"),
+        (f"random-regular:n=10,d=3,seed={seed}", "ecmp"),
+        ("hypercube:3", "shortest"),
+    ):
+        network = obliv.topology(topology)
+        result = obliv.worst_case(obliv.routing(routing, network), certificate=True)
+        assert obliv.verify(result).proved
+    large = obliv.topology(f"random-regular:n=40,d=4,seed={seed}")
+    obliv.worst_case(obliv.routing("ecmp", large), certificate=True)
+    cycle = [(v, (v + step) % 6) for v in range(6) for step in (1, 5)]
+    assert obliv.ECMP(obliv.build("cycle", 6, cycle)).pair_loads().keeps([1, 2, 3, 4, 5, 0])
+
+
+@workload
+def rates(folder: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = obliv.mesh(3, 2).with_rates(rng.integers(1, 4, 6).tolist(), rng.integers(1, 4, 6).tolist())
+    result = obliv.worst_case(obliv.ECMP(network), certificate=True)
+    assert obliv.verify(result).proved
+
+
+@workload
+def averages(folder: Path, seed: int) -> None:
+    routing = obliv.routing("romm", obliv.topology("torus:4x3"))
+    obliv.average_case(routing, samples=50)
+    obliv.average_case(obliv.routing("dor", obliv.topology("mesh:2x3")), exact=True)
+
+
+@workload
+def fat_trees(folder: Path, seed: int) -> None:
+    tree = obliv.topology("fattree:4,3")
+    for routing in ("smodk", f"hash:seed={seed}", "osrm3", "wsr"):
+        obliv.ratio(obliv.routing(routing, tree))
+        result = obliv.worst_case(obliv.routing(routing, tree), certificate=True)
+        assert obliv.verify(result).proved
+    obliv.routing("kpath:2,base=dmodk,select=shift", tree).pair_loads()
+
+
+@workload
+def bufferless(folder: Path, seed: int) -> None:
+    for topology in (
+        "butterfly:3",
+        "leveled-mesh:3x3",
+        "leveled-hypercube:3",
+        f"multibutterfly:3,d=2,seed={seed}",
+        "unrolled-fattree:2,3",
+        "unrolled-debruijn:3",
+        "unrolled-shuffle:3",
+        f"random-leveled:L=12,W=6,d=2,seed={seed}",
+    ):
+        command(f"bufferless {topology} --algorithm direct --seed {seed}")
+    for options in (
+        "--algorithm centralized",
+        "--algorithm centralized --constants tuned",
+        "--algorithm distributed --constants tuned",
+        "--algorithm distributed --constants tuned --timetable oracle",
+        "--algorithm hot-potato",
+        "--algorithm hot-potato --priority random",
+        "--algorithm fifo",
+        "--algorithm random-delay",
+    ):
+        command(f"bufferless leveled-mesh:6x6 {options} --seed {seed} --output {folder}/schedule.json")
+        command(f"verify {folder}/schedule.json")
+    command(f"bufferless leveled-mesh:6x6 --algorithm hot-potato --seed {seed} --plot {folder}/schedule.svg")
+    obliv.bufferless.instance("array:6", [[0, 1, 2], [2, 3]])
+    obliv.bufferless.instance("leveled-mesh:2x128", route="random")  # long sides are drawn in whole vectors
+
+
+@workload
+def planned_steps(folder: Path, seed: int) -> None:
+    """Plans of the centralized algorithm followed step by step."""
+    for number in range(8):
+        rng = np.random.default_rng([seed, number])
+        instance = some_instance(rng)
+        planned = plan(instance, **some_constants(rng, instance))
+        if "failed" not in planned:
+            simulate(instance, planned, record=True)
+
+
+@workload
+def fabrics(folder: Path, seed: int) -> None:
+    net, lft = folder / "tree.net", folder / "tree.lfts"
+    command(f"fabric generate fattree:4,3 --output {net}")
+    command(f"fabric route {net} --engine dmodk --output {lft}")
+    command(f"fabric check {net} --lft {lft}")
+    command(f"fabric worst {net} --lft {lft} --output {folder}/worst.json")
+    command(f"verify {folder}/worst.json")
+    command(f"fabric bisection {net} --lft {lft} --samples 20")
+    command(f"fabric shifts {net} --lft {lft}")
+    command(f"fabric average {net} --lft {lft} --samples 20")
+    command(f"fabric ratio {net} --lft {lft}")
+    command(f"fabric throughput {net} --lft {lft} shift:1")
+    lines = lft.read_text().splitlines(keepends=True)
+    holes = np.random.default_rng(seed).integers(0, 25, len(lines))
+    lft.write_text("".join(line for line, hole in zip(lines, holes, strict=True) if hole or "0x00" not in line[:4]))
+    command(f"fabric check {net} --lft {lft}", status=1)
+
+
+@workload
+def hostile_tables(folder: Path, seed: int) -> None:
+    """Forwarding tables as they come from outside: cut, damaged and random bytes, all read to their last byte."""
+    rng = np.random.default_rng(seed)
+    entry = b"0x0001 003 : (Switch portguid 0x0008f10500650001: 'a')\n"
+    for _ in range(40):
+        lines = b"".join([entry.replace(b"0001 003", b"%04x %03d" % (rng.integers(99), rng.integers(300)))] * 2)
+        damaged = bytearray(lines)
+        for at in rng.integers(0, len(lines) - 1, int(rng.integers(12))):
+            damaged[at] = int(rng.choice(list(b"0x9afGp:# U\t\xff\r\n")))
+        cut = bytes(damaged[: int(rng.integers(len(damaged)))]) + b"\n"
+        for data in (cut, rng.bytes(30) + b"\n", b"0x" + b"f" * int(rng.integers(20)) + b"\n", b"\n"):
+            # the array is as long as the lines: a read beyond the last line end is out of bounds
+            row, guid = np.full(64, 255, np.uint8), np.full((64, 2), -1, np.int64)
+            moved, state = np.zeros((3, 4), np.int64), np.zeros(6, np.int64)
+            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables._VALUE, row, guid, moved, state)
