@@ -6,6 +6,7 @@ import gzip
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
 from obliv.fabric.files.forwarding import changed
 from obliv.fabric.files.read import read, read_fabric, read_tables
-from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.kernels.forwarding import Entries, Moved, Read, read_entries
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
@@ -382,6 +383,44 @@ def random_line(rng: np.random.Generator) -> bytes:
     return line
 
 
+class Fenced(np.ndarray[Any, Any]):
+    """Bytes of which none may be asked for before the first or after the last."""
+
+    def __getitem__(self, at: Any) -> Any:
+        assert not isinstance(at, int | np.integer) or 0 <= at < len(self), at
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = [
+        b"0x",
+        b"0",
+        b"0x1",
+        b" ",
+        b":",
+        b"UN",
+        b"UNR",
+        b"portguid 0x",
+        b"portguid",
+        b"p",
+        b"1f",
+        b"\n",
+        b"9",
+        b"#",
+    ]
+    for _ in range(300):
+        text = b"".join(words[k] for k in rng.integers(len(words), size=int(rng.integers(1, 12)))) + b"\n"
+        data = np.frombuffer(text, np.uint8).view(Fenced)
+        for stop in (len(text), len(text) - 1, len(text) + 1, 0):  # only the first is a line end for sure
+            entries = Entries(
+                np.full(8, 255, np.uint8), _raw_tables.port_guids_of(8), Moved(*np.zeros((4, 1), np.int64))
+            )
+            read = read_entries.python(data, 0, stop, _raw_tables._VALUE, entries)
+            assert 0 <= read.at <= max(stop, 0)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -391,12 +430,15 @@ def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
         data = np.frombuffer(b"".join(lines), np.uint8)
         outcome = []
         for function in (read_entries.python, read_entries.compiled()):
-            row, guid = np.full(64, 255, np.uint8), np.full((64, 2), -1, np.int64)
-            moved, state = np.zeros((3, 4), np.int64), np.zeros(6, np.int64)
-            end = int(function(data, 0, len(data), _raw_tables._VALUE, row, guid, moved, state))
-            outcome.append((end, row.tolist(), guid.tolist(), moved.tolist(), state.tolist()))
+            guid = _raw_tables.port_guids_of(64)
+            moved = Moved(*np.zeros((4, 3), np.int64))
+            stored = Entries(np.full(64, 255, np.uint8), guid, moved)
+            read = Read(*map(int, function(data, 0, len(data), _raw_tables._VALUE, stored)))
+            guids = list(zip(guid.high.tolist(), guid.low.tolist(), strict=True))
+            outcome.append((read, stored.port.tolist(), guids, np.transpose(moved).tolist()))
         assert outcome[0] == outcome[1]
-        end, row_, guid_, moved_, state_ = outcome[0]
+        read, row_, guid_, moved_ = outcome[0]
+        end = read.at
         read_lines = [line for k, line in enumerate(lines) if sum(map(len, lines[: k + 1])) <= end]
         entries = by_pattern(b"".join(read_lines))
         assert entries is not None
@@ -410,11 +452,11 @@ def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
             a: b for a, b in expected.items() if b != 255
         }
         assert {lid: (a << 32) + b for lid, (a, b) in enumerate(guid_) if a >= 0} == names
-        assert moved_[: state_[5]] == others
-        assert (state_[0], state_[1]) == (len(entries), len(entries))
+        assert moved_[: read.moved] == others
+        assert read.lines == len(entries)
         if len(read_lines) < len(lines):  # why it stopped
-            assert by_pattern(lines[len(read_lines)]) is None or state_[5] == 3
-            seen.add("stopped" if state_[5] < 3 else "full")
+            assert by_pattern(lines[len(read_lines)]) is None or read.moved == 3
+            seen.add("stopped" if read.moved < 3 else "full")
     assert "stopped" in seen
 
 

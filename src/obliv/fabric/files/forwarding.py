@@ -50,7 +50,7 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
     """
     slot_of = port_guids(fabric)
     named: dict[int, list[int]] = {}  # the LIDs of every slot
-    for lid in np.flatnonzero(raw.guid[:, 0] >= 0).tolist():
+    for lid in raw.named.tolist():
         slot = slot_of.get(raw.guid_of(lid))
         if slot is not None:
             named.setdefault(slot, []).append(lid)
@@ -139,7 +139,7 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     slot_of = port_guids(fabric)
     claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
     new = np.arange(LAST_LID + 1)
-    named = np.flatnonzero(raw.guid[:, 0] >= 0)
+    named = raw.named
     unknown: list[int] = []
     for lid in named.tolist():
         slot = slot_of.get(raw.guid_of(lid))

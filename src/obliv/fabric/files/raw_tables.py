@@ -1,4 +1,4 @@
-"""Forwarding tables as their file has them, in any of the three spellings: by the LIDs of the file."""
+"""Forwarding tables as a file has them, in any of the three spellings: by the LIDs of the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import LONGEST, Blocks
 from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
-from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.kernels.forwarding import Entries, Moved, PortGuids, read_entries
 from obliv.fabric.lids import LAST_LID
 from obliv.fabric.notes import Notes
 from obliv.fabric.tables import NONE
@@ -30,38 +30,62 @@ _WHOLE = re.compile(rb".*:\s*(?:yes|HOPS UNKNOWN|UNREACHABLE|No .*!)\s*\Z", re.D
 _VALUE = np.full(256, -1, np.int64)
 _VALUE[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 _VALUE[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
-_MOVED = 4096
-_MOST_MOVED = 1 << 20
+_MOVED = 4096  # entries that one call of the kernel can return
+_MAX_MOVED = 1 << 20
+
+
+def port_guids_of(lids: int) -> PortGuids:
+    """Return no GUID for any LID."""
+    return PortGuids(np.full(lids, -1, np.int64), np.full(lids, -1, np.int64))
 
 
 @dataclass
 class RawTables:
-    """What a file of tables says."""
+    """What a file of tables says.
+
+    ``top`` is the largest LID that is announced, ``rows`` has the port for every LID for the GUID of every switch,
+    ``line`` where each table begins, ``guid`` the port GUID of every LID, ``moved`` the entries that give a LID to
+    another port than an earlier entry: GUID of the switch, LID, port, port GUID.
+    """
 
     notes: Notes
     spelling: str = ""
-    top: int = 0  # the largest LID that is announced
-    rows: dict[int, bytes] = field(default_factory=dict)  # of every switch's GUID: the port for every LID
+    top: int = 0
+    rows: dict[int, bytes] = field(default_factory=dict)
     line: dict[int, int] = field(default_factory=dict)
-    guid: Array = field(default_factory=lambda: np.full((LAST_LID + 1, 2), -1, np.int64))  # of the port of every LID
-    moved: list[tuple[int, int, int, int]] = field(default_factory=list)  # switch GUID, LID, port, port GUID
+    guid: PortGuids = field(default_factory=lambda: port_guids_of(LAST_LID + 1))
+    moved: list[tuple[int, int, int, int]] = field(default_factory=list)
     sources: tuple[tuple[str, str], ...] = ()
 
     def guid_of(self, lid: int) -> int:
-        """The port GUID that the file gives for a LID, 0 if it gives none."""
-        high, low = self.guid[lid].tolist()
+        """Return the port GUID that the file gives for a LID, 0 if it gives no GUID."""
+        high, low = int(self.guid.high[lid]), int(self.guid.low[lid])
         return (high << 32) + low if high >= 0 else 0
+
+    @property
+    def named(self) -> Array:
+        """The LIDs for which the file gives a port GUID."""
+        return np.flatnonzero(self.guid.high >= 0)
 
 
 def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
-    """The tables of a file.
+    """Read the tables of a file.
 
     Parameters
     ----------
     blocks : Blocks
         The file.
     switches : iterable of int
-        GUIDs of the switches of which tables are kept.
+        GUIDs of the switches whose tables are kept.
+
+    Returns
+    -------
+    RawTables
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or holds no table.
     """
     reader = _Reader(str(blocks.path), frozenset(switches), blocks.length)
     for block in blocks:
@@ -70,48 +94,64 @@ def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
 
 
 class _Reader:
-    """Where the reading of a file stands."""
+    """The state of reading a file."""
 
     def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
         self.tables = RawTables(Notes(path))
         self.path, self.notes = path, self.tables.notes
         self._switches, self._length, self._seen = switches, length, 0
-        self._row = np.full(LAST_LID + 1, NONE, np.uint8)
-        self._moved = np.zeros((_MOVED, 4), np.int64)
+        moved = Moved(*(np.zeros(_MOVED, np.int64) for _ in Moved._fields))
+        self._entries = Entries(np.full(LAST_LID + 1, NONE, np.uint8), self.tables.guid, moved)
+        self._line = 0  # lines read
+        self._finished = 0  # entries read
         self._spelling = ""  # of the table that is being read
-        self._state = np.zeros(6, np.int64)
         self._guid: int | None = None  # of the switch whose table is being read
-        self._begun = 0  # the line where it begins
-        self._before = 0  # entries that came before it
+        self._begun = 0  # the line where the table begins
+        self._before = 0  # entries read before it
+        self._top = 0  # its largest LID
+        self._conflicts = 0  # its entries that contradict earlier ones
+        self._conflict_line = 0  # the line of the first of them
         self._complete = True
         self._size = 0
         self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
         self._multicast = False
 
     def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file one that is none."""
+        """Read whole lines, and at the end of the file a line without its end."""
         stop = block.rfind(b"\n") + 1
-        data, state, at = np.frombuffer(block, np.uint8), self._state, 0
+        data, at = np.frombuffer(block, np.uint8), 0
         self._seen += len(block)
-        work = max(self._length, self._seen)
         while at < stop:
             if _START.match(block, at):
-                rest = (data, at, stop, _VALUE, self._row, self.tables.guid, self._moved, state)
-                at = int(run(read_entries, work, *rest))
-                full = state[5] == len(self._moved)
-                self._take_moved()
+                at, full = self._read_entries(data, at, stop, max(self._length, self._seen))
                 if full or at >= stop:
                     continue
             end = block.index(b"\n", at)
-            state[0] += 1
-            self._other(block[at : min(end, at + LONGEST + 1)], int(state[0]))
+            self._line += 1
+            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
             at = end + 1
         if stop < len(block):
-            state[0] += 1
-            self._unended(block[stop : stop + LONGEST], int(state[0]))
+            self._line += 1
+            self._unended(block[stop : stop + LONGEST], self._line)
+
+    def _read_entries(self, data: Array, start: int, stop: int, work: float) -> tuple[int, bool]:
+        """Read entries; return where they end, and whether reading stopped for lack of space."""
+        read = run(read_entries, work, data, start, stop, _VALUE, self._entries)
+        if read.conflicts and not self._conflicts:
+            self._conflict_line = self._line + int(read.conflict_line)
+        self._conflicts += int(read.conflicts)
+        self._top = max(self._top, int(read.top))
+        self._line += int(read.lines)
+        self._finished += int(read.lines)
+        if self._guid is not None:
+            columns = (column[: read.moved].tolist() for column in self._entries.moved)
+            for lid, port, high, low in zip(*columns, strict=True):
+                if len(self.tables.moved) < _MAX_MOVED:
+                    self.tables.moved.append((self._guid, lid, port, (high << 32) + low))
+        return int(read.at), int(read.moved) == _MOVED
 
     def finished(self, sha256: str) -> RawTables:
-        """What was read, when the file is at its end."""
+        """Return what was read, at the end of the file."""
         self._close()
         tables = self.tables
         if not self._found:
@@ -122,59 +162,50 @@ class _Reader:
             )
         if tables.spelling == "fdbs":
             guid, line, last = self._found[-1]
-            longest = max(found[2] for found in self._found)
+            longest = max(last for _, _, last in self._found)
             if last < longest:
                 what = f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is cut off"
                 self.notes.add("error", "cut-off", what, line)
         tables.sources = ((self.path, sha256),)
         return tables
 
-    def _take_moved(self) -> None:
-        state, tables = self._state, self.tables
-        if state[5] and self._guid is not None:
-            for lid, port, high, low in self._moved[: state[5]].tolist():
-                if len(tables.moved) < _MOST_MOVED:
-                    tables.moved.append((self._guid, lid, port, (high << 32) + low))
-        state[5] = 0
-
     def _begin(self, guid: int, line: int) -> None:
         self._close()
         self._guid, self._begun, self._complete, self._multicast = guid, line, False, False
-        self._before = int(self._state[1])
-        self._state[2:5] = 0
+        self._before = self._finished
+        self._top = self._conflicts = self._conflict_line = 0
         if guid in self.tables.rows:
             what = f"a second table of switch 0x{guid:016x}, the first is on line {self.tables.line[guid]}: "
             self.notes.add("warning", "duplicate-table", what + "where they differ this one counts", line)
             old = np.frombuffer(self.tables.rows[guid], np.uint8)
-            self._row[: len(old)] = old
+            self._entries.port[: len(old)] = old
 
     def _close(self) -> None:
-        """End the table that is being read, if there is one."""
-        state, guid = self._state, self._guid
+        """End the table that is being read, if any."""
+        guid = self._guid
         if guid is None:
-            if state[1] > self._before:
-                self.notes.add(
-                    "warning", "bad-line", "entries outside the table of any switch: left out", int(state[0])
-                )
+            if self._finished > self._before:
+                self.notes.add("warning", "bad-line", "entries outside the table of any switch: left out", self._line)
         else:
             if not self._complete and self._spelling != "fdbs":
                 what = f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is cut off"
                 self.notes.add("error", "cut-off", what, self._begun)
-            if state[3]:
-                what = f"{state[3]} LIDs of switch 0x{guid:016x} have a second entry with another port, which counts"
-                self.notes.add("warning", "duplicate-entry", what, int(state[4]))
-            self._keep(guid, int(state[2]))
-        self._row[:] = NONE
-        self._guid, self._before = None, int(state[1])
+            if self._conflicts:
+                what = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port, "
+                self.notes.add("warning", "duplicate-entry", what + "which counts", self._conflict_line)
+            self._keep(guid, self._top)
+        self._entries.port[:] = NONE
+        self._guid, self._before = None, self._finished
 
     def _keep(self, guid: int, last: int) -> None:
+        """Store the table that ends."""
         tables = self.tables
         self._found.append((guid, self._begun, last))
         if guid not in self._switches:
             what = f"a table of switch 0x{guid:016x}, which the topology does not have: left out"
             self.notes.add("error", "unknown-switch", what, self._begun)
             return
-        row = self._row[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
+        row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
         self._size += len(row)
         if self._size >> 26:  # now and then
             require_memory(2.0 * sum(map(len, tables.rows.values())), f"the tables of {self.path}")
@@ -183,7 +214,7 @@ class _Reader:
         tables.line.setdefault(guid, self._begun)
 
     def _other(self, line: bytes, number: int) -> None:
-        """A line that is no entry."""
+        """Read a line that is not an entry."""
         if not line.strip():
             return
         if (header := TABLES.match(line)) is not None:
@@ -203,7 +234,7 @@ class _Reader:
             what = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are no entry"
             remedy = f"unicast LIDs are 0x0001 to 0x{LAST_LID:04x}, ports 0 to 255"
             self.notes.add("error", "bad-entry", f"{what}: {remedy}", number)
-            self._state[1] += 1
+            self._finished += 1
         else:
             noted_line(line, number, self.notes)
 
@@ -223,7 +254,7 @@ class _Reader:
     def _trailer(self, count: int, number: int) -> None:
         if self._guid is None:
             return
-        read = int(self._state[1]) - self._before
+        read = self._finished - self._before
         if self._spelling == "ibroute" and count != read:
             what = f"the table of switch 0x{self._guid:016x} should have {count} entries, {read} were read"
             self.notes.add("error", "lost-entries", f"{what}: dump it again", number)
@@ -231,12 +262,12 @@ class _Reader:
         self._close()
 
     def _unended(self, line: bytes, number: int) -> None:
-        """The last line, which has no end: it may be cut."""
+        """Read the last line, which has no end: it may be cut off."""
         if not line.strip() or _TRAILER.match(line) or _HEADING.match(line):
             self._other(line, number)
         elif self._spelling == "fdbs" and _WHOLE.match(line):
             data = np.frombuffer(line + b"\n", np.uint8)
-            read_entries.python(data, 0, len(data), _VALUE, self._row, self.tables.guid, self._moved, self._state)
+            self._read_entries(data, 0, len(data), 0)
         else:
             self.notes.add("error", "cut-off", f"the file ends within a line: {shown_line(line)}", number)
-            self._complete = True  # said already
+            self._complete = True  # reported already

@@ -1,128 +1,175 @@
-"""Lines of forwarding tables, read from bytes."""
+"""Kernel: entries of forwarding tables, read from untrusted bytes.
+
+Every index stays in bounds by one argument: the byte before `stop` is a line end, which :func:`read_entries` checks
+before it reads anything.  A byte after position q is looked at only once the byte at q is known not to be a line end,
+so no position beyond that line end is ever read.  LIDs are compared with the length of the arrays before they are used.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from obliv.kernels import kernel
 
-__all__ = ["read_entries"]
+__all__ = ["Entries", "Moved", "PortGuids", "Read", "read_entries"]
+
+Array = Any
+
+_TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _BRACKET, _ZERO, _NINE, _COLON = 9, 10, 13, 32, 35, 40, 48, 57, 58
+_UPPER_N, _UPPER_R, _UPPER_U, _UPPER_X, _LOWER_P, _LOWER_X = 78, 82, 85, 88, 112, 120
+_NO_PORT = 255
+_MAX_LID_DIGITS, _MAX_PORT_DIGITS, _GUID_DIGITS = 8, 4, 16
+_HALF = 1 << 28  # shifting a half by one digit keeps it below 2^32
+_PORTGUID = np.frombuffer(b"portguid 0x", np.uint8)
+
+
+class PortGuids(NamedTuple):
+    """The upper and lower half of the port GUID given for every LID, -1 for LIDs without one."""
+
+    high: Array
+    low: Array
+
+
+class Moved(NamedTuple):
+    """Entries for another port GUID than the one given before for their LID."""
+
+    lid: Array
+    port: Array
+    high: Array
+    low: Array
+
+
+class Entries(NamedTuple):
+    """Where entries are stored: the port for every LID (255 for no entry), GUIDs, and entries that contradict them."""
+
+    port: Array
+    guid: PortGuids
+    moved: Moved
+
+
+class Read(NamedTuple):
+    """What one call read: where it stopped, and counts of that call.
+
+    ``conflicts`` counts entries with another port than an earlier one for the same LID, ``conflict_line`` is the first
+    of them among the lines of this call, from 1.
+    """
+
+    at: int
+    lines: int
+    top: int
+    conflicts: int
+    conflict_line: int
+    moved: int
 
 
 @kernel
-def read_entries(data, start, stop, value, row, guid, moved, state):  # type: ignore[no-untyped-def]
-    """Read entries of one table, up to the first line that is none; where that line begins.
+def skip_blanks(data: Array, q: int) -> int:
+    """Return the first position from `q` on that is neither blank nor tab."""
+    while data[q] == _BLANK or data[q] == _TAB:
+        q += 1
+    return q
 
-    An entry is ``0x0001 003`` or ``0x0001 : 003``, then blanks, ``:``, ``#`` or ``(`` with anything that follows, of
-    which ``portguid 0x...`` counts; or ``0x0001 : UNREACHABLE``.
+
+@kernel
+def is_portguid(data: Array, q: int) -> bool:
+    """Return whether ``portguid 0x`` begins at `q`."""
+    k = 0
+    while k < len(_PORTGUID) and data[q + k] == _PORTGUID[k]:  # stops at a line end, which is not in that word
+        k += 1
+    return k == len(_PORTGUID)
+
+
+@kernel
+def ends_port(byte: int) -> bool:
+    """Return whether a byte may follow a port number."""
+    return byte in (_NEWLINE, _RETURN, _BLANK, _TAB, _COLON, _HASH, _BRACKET)
+
+
+@kernel
+def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entries) -> Read:
+    """Read entries of one table, up to the first line that is not an entry; return where that line begins.
+
+    An entry is ``0x0001 003`` or ``0x0001 : 003``, then a blank, ``:``, ``#`` or ``(`` and any text, of which
+    ``portguid 0x...`` counts; or ``0x0001 : UNREACHABLE``.  Reading also stops where `entries.moved` is full.
 
     Parameters
     ----------
     data : uint8 array
-        Whole lines: the byte before `stop` is a line end.
+        Whole lines: the byte before `stop` is a line end; nothing is read where it is not.
     start, stop : int
     value : int64 array, shape (256,)
-        What a byte is worth as a hexadecimal digit, -1 if it is none.
-    row : uint8 array
-        The port for every LID, 255 for none; written.
-    guid : int64 array, shape (LIDs, 2)
-        The upper and lower half of the GUID that was given for every LID, -1 where none was; written.
-    moved : int64 array, shape (many, 4)
-        Entries for another GUID than the one given before: LID, port, both halves; written.
-    state : int64 array
-        Lines read, entries read, largest LID, entries that contradict an earlier one, the line of the first of them,
-        entries in `moved` (which is full when reading stops at them); written.
+        The value of each byte as a hexadecimal digit, -1 for other bytes.
+    entries : Entries
+        Written.
     """
-    top = len(row)
+    row, guid, moved = entries.port, entries.guid, entries.moved
+    lines, largest, conflicts, conflict_line, full = 0, 0, 0, 0, 0
+    limit = min(len(row), len(guid.high), len(guid.low))
     p = start
-    while p < stop:
-        q = p
-        while data[q] == 32 or data[q] == 9:
-            q += 1
-        if data[q] != 48 or (data[q + 1] != 120 and data[q + 1] != 88):  # 0x
-            return p
+    sound = 0 <= start < stop <= len(data) and data[stop - 1] == _NEWLINE and len(value) == 256
+    while sound and p < stop:
+        q = skip_blanks(data, p)
+        if data[q] != _ZERO or (data[q + 1] != _LOWER_X and data[q + 1] != _UPPER_X):
+            break
         q += 2
         lid, digits = 0, 0
-        while value[data[q]] >= 0 and digits < 8:
+        while value[data[q]] >= 0 and digits < _MAX_LID_DIGITS:
             lid = 16 * lid + value[data[q]]
             digits += 1
             q += 1
-        if digits == 0 or lid >= top or (data[q] != 32 and data[q] != 9 and data[q] != 58):
-            return p
-        while data[q] == 32 or data[q] == 9:
-            q += 1
-        if data[q] == 58:  # a colon
-            q += 1
-            while data[q] == 32 or data[q] == 9:
-                q += 1
+        if digits == 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB and data[q] != _COLON):
+            break
+        q = skip_blanks(data, q)
+        if data[q] == _COLON:
+            q = skip_blanks(data, q + 1)
         port = 0
-        if data[q] == 85 and data[q + 1] == 78 and data[q + 2] == 82:  # UNREACHABLE
-            port = 255
+        if data[q] == _UPPER_U and data[q + 1] == _UPPER_N and data[q + 2] == _UPPER_R:  # UNREACHABLE
+            port = _NO_PORT
             q += 3
         else:
             digits = 0
-            while 48 <= data[q] <= 57 and digits < 4:
+            while _ZERO <= data[q] <= _NINE and digits < _MAX_PORT_DIGITS:
                 port = 10 * port + value[data[q]]
                 digits += 1
                 q += 1
-            after = data[q]
-            if digits == 0 or port > 255:
-                return p
-            if (
-                after != 10
-                and after != 13
-                and after != 32
-                and after != 9
-                and after != 58
-                and after != 35
-                and after != 40
-            ):
-                return p
+            if digits == 0 or port > _NO_PORT or not ends_port(data[q]):
+                break
         high, low = -1, -1
-        while data[q] != 10:
-            if (
-                data[q] == 112
-                and high < 0
-                and data[q + 1] == 111
-                and data[q + 2] == 114
-                and data[q + 3] == 116
-                and data[q + 4] == 103
-                and data[q + 5] == 117
-                and data[q + 6] == 105
-                and data[q + 7] == 100
-                and data[q + 8] == 32
-                and data[q + 9] == 48
-                and data[q + 10] == 120
-            ):  # portguid 0x
-                q += 11
-                first = q
-                high, low = 0, 0
-                while value[data[q]] >= 0 and q < first + 16:
-                    high = (high % 268435456) * 16 + low // 268435456
-                    low = (low % 268435456) * 16 + value[data[q]]
-                    q += 1
-                if q == first or value[data[q]] >= 0:  # no GUID
-                    return p
+        while data[q] != _NEWLINE:
+            if high >= 0 or data[q] != _LOWER_P or not is_portguid(data, q):
+                q += 1
                 continue
-            q += 1
+            q += len(_PORTGUID)
+            first = q
+            high, low = 0, 0
+            while value[data[q]] >= 0 and q < first + _GUID_DIGITS:
+                high = (high % _HALF) * 16 + low // _HALF
+                low = (low % _HALF) * 16 + value[data[q]]
+                q += 1
+            if q == first or value[data[q]] >= 0:
+                sound = False
+                break
+        if not sound:
+            break
         same = True
         if high >= 0 and lid > 0:
-            if guid[lid, 0] < 0:
-                guid[lid, 0], guid[lid, 1] = high, low
-            elif guid[lid, 0] != high or guid[lid, 1] != low:
+            if guid.high[lid] < 0:
+                guid.high[lid], guid.low[lid] = high, low
+            elif guid.high[lid] != high or guid.low[lid] != low:
+                if full == len(moved.lid):
+                    break
+                moved.lid[full], moved.port[full], moved.high[full], moved.low[full] = lid, port, high, low
+                full += 1
                 same = False
-                if state[5] == len(moved):
-                    return p
-                at = state[5]
-                moved[at, 0], moved[at, 1], moved[at, 2], moved[at, 3] = lid, port, high, low
-                state[5] = at + 1
+        lines += 1
         if same and lid > 0:
-            if row[lid] != 255 and row[lid] != port:
-                state[3] += 1
-                if state[4] == 0:
-                    state[4] = state[0] + 1
+            if row[lid] != _NO_PORT and row[lid] != port:
+                conflicts += 1
+                if conflict_line == 0:
+                    conflict_line = lines
             row[lid] = port
-        state[0] += 1
-        state[1] += 1
-        if lid > state[2]:
-            state[2] = lid
+        largest = max(largest, lid)
         p = q + 1
-    return p
+    return Read(p, lines, largest, conflicts, conflict_line, full)
