@@ -260,6 +260,8 @@ def test_pairs_that_do_not_arrive(here: Path, capsys: pytest.CaptureFixture[str]
         status, _, err = run(capsys, verb, "b.net", "--lft", "a.lfts", "--skip-missing")
         assert status == 0
         assert "obliv: 56 pairs whose packets do not arrive are left out\n" in err
+    assert main(["worst", "fabric:b.net", "lft:a.lfts,missing=skip"]) == 0
+    assert "obliv: 56 pairs whose packets do not arrive are left out\n" in capsys.readouterr().err
 
 
 def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

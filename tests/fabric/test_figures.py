@@ -108,8 +108,8 @@ def test_average_is_that_of_average_case() -> None:
         assert one.stderr == pytest.approx(two.stderr, rel=0.2)
     assert mine.mean_throughput is theirs.mean_throughput is None
     assert mine.mean_throughput_reason[:60] == theirs.mean_throughput_reason[:60]
-    assert average(routing, 500, seed=3, jobs=1).channel_load == average(routing, 500, seed=3, jobs=2).channel_load
-    assert average(routing, 500, seed=3).channel_load != average(routing, 500, seed=4).channel_load
+    assert average(routing, 500, rng=3, jobs=1).channel_load == average(routing, 500, rng=3, jobs=2).channel_load
+    assert average(routing, 500, rng=3).channel_load != average(routing, 500, rng=4).channel_load
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -157,7 +157,7 @@ def test_what_cannot_be_had() -> None:
 def stopped_after(count: int) -> Callable[..., None]:
     calls = iter(range(count))
 
-    def progress(share: float) -> None:
+    def progress(what: str, share: float) -> None:
         if next(calls, None) is None:
             raise KeyboardInterrupt
 

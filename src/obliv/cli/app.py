@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli import average, bufferless, compare, deadlock, fabric, plot, ratio, reproduce, throughput, verify, worst
+from obliv.cli import average, bufferless, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
 from obliv.cli import listing as list_verb
+from obliv.cli.fabric import app as fabric
 
 __all__ = ["app"]
 

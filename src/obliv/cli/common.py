@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from obliv._util.files import require_place
-from obliv._util.text import printable
+from obliv._util.text import plural, printable
 from obliv.errors import FileError, Interrupted
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "progress",
     "require_outputs",
     "say",
+    "say_skipped",
     "tell",
 ]
 
@@ -58,7 +59,16 @@ def made(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
     topology = obliv.topology(topology_spec)
     for note in topology.notes:
         say(note)
-    return topology, obliv.routing(routing_spec, topology)
+    routing = obliv.routing(routing_spec, topology)
+    say_skipped(routing)
+    return topology, routing
+
+
+def say_skipped(routing: Any) -> None:
+    """Say on standard error how many pairs a routing leaves out, if any."""
+    if routing.skipped:
+        are = "is" if routing.skipped == 1 else "are"
+        say(f"{plural(routing.skipped, 'pair')} whose packets do not arrive {are} left out")
 
 
 def say(message: str) -> None:

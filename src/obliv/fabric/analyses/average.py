@@ -6,8 +6,10 @@ import time
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
-from obliv.fabric.analyses.many import BLOCK, Progress, largest, made_by, mean_of, require_samples
+from obliv.fabric.analyses.many import BLOCK, largest, mean_of, provenance_of, require_samples
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results import Average
 from obliv.results.numbers import inverse, scaled
@@ -18,12 +20,12 @@ __all__ = ["average"]
 def average(
     routing: FabricRouting,
     samples: int = 1000,
-    seed: int = 0,
+    rng: Rng = None,
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Average:
-    """Average throughput over random permutations, as :func:`obliv.average_case` has it, for fabrics of any size.
+    """Estimate the average throughput over random permutations, as :func:`obliv.average_case`, for fabrics of any size.
 
     Parameters
     ----------
@@ -31,10 +33,12 @@ def average(
         Of hosts with equal links.
     samples : int
         At least 2.
-    seed : int
+    rng : numpy.random.Generator or int, optional
+        Source of the permutations, or its seed; default 0.
     jobs : int, optional
         Threads; default the number of cores.
     progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -44,9 +48,9 @@ def average(
     Raises
     ------
     InputError
-        If links of hosts differ.
+        If links of hosts differ in speed.
     Interrupted
-        With what was found until then.
+        With the result over the permutations finished until then.
 
     Examples
     --------
@@ -62,19 +66,19 @@ def average(
         raise InputError(f"{topology.spec}: random permutations need hosts with equal links")
     require_samples(samples)
     step = max(1, BLOCK // n)
-    rng = np.random.default_rng(seed)
+    random = generator(rng)
     blocks = (
-        rng.permuted(np.tile(np.arange(n), (min(step, samples - first), 1)), axis=1)
+        random.permuted(np.tile(np.arange(n), (min(step, samples - first), 1)), axis=1)
         for first in range(0, samples, step)
     )
-    load, unit = largest(routing, blocks, samples, jobs, progress, keep=2)
+    load, unit = largest(routing, blocks, samples, what="permutations", jobs=jobs, progress=progress or silent, keep=2)
     mean = mean_of(load * float(unit))
     through, base = inverse(mean), topology.capacity_load
     idle = bool((load == 0).any())
-    found = Average(
+    result = Average(
         topology.spec,
         routing.spec,
-        made_by(routing, began, seed),
+        provenance_of(routing, began, "estimated", seed_of(rng)),
         samples=len(load),
         channel_load=mean,
         throughput=through,
@@ -85,5 +89,5 @@ def average(
         subject=routing,
     )
     if len(load) < samples:
-        raise Interrupted(f"after {len(load)} of {samples} samples", found)
-    return found
+        raise Interrupted(f"after {len(load)} of {samples} samples", result)
+    return result

@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
-from obliv.fabric.analyses.many import Progress, factors, made_by, mean_of, require_complete, require_samples
+from obliv.fabric.analyses.many import factors, mean_of, provenance_of, require_complete, require_samples
 from obliv.fabric.kernels.loads import carry, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
@@ -18,30 +20,33 @@ __all__ = ["bisection"]
 
 
 def bisection(
-    routing: FabricRouting, samples: int = 1000, seed: int = 0, *, progress: Progress | None = None
+    routing: FabricRouting, samples: int = 1000, rng: Rng = None, *, progress: Progress | None = None
 ) -> Bisection:
-    """Effective bisection bandwidth: hosts are split into halves at random, one half sends to the other in pairs.
+    """Estimate the effective bisection bandwidth: random halves of the hosts, one sending to the other in pairs.
 
     Parameters
     ----------
     routing : FabricRouting
     samples : int
         Random bisections.
-    seed : int
+    rng : numpy.random.Generator or int, optional
+        Source of the bisections, or its seed; default 0.
     progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
     Bisection
-        A pair gets 1 / (largest load on its way), every pair sending at the rate of the fastest host's link; the mean
-        over the pairs of a bisection is exact, that over bisections an estimate. Of an odd number of hosts one rests.
+        A pair gets 1 / (largest load on its route), every pair sending at the rate of the fastest host's link; the mean
+        over the pairs of a bisection is exact, that over bisections an estimate. Of an odd number of hosts, one is
+        left out.
 
     Raises
     ------
     InputError
         If there is one host.
     Interrupted
-        With what was found until then.
+        With the result over the bisections finished until then.
 
     References
     ----------
@@ -64,32 +69,37 @@ def bisection(
     require_samples(samples)
     require_complete(routing)
     factor, common = factors(routing, n)
-    rng = np.random.default_rng(seed)
-    found: list[Fraction] = []
+    random, report = generator(rng), progress or silent
+    shares: list[Fraction] = []
     every = np.ones(half, np.int64)
     work = 30.0 * half * routes.denominator * samples
 
     def one() -> Fraction:
-        drawn = rng.permutation(n)
+        drawn = random.permutation(n)
         pairs = drawn[:half], drawn[half : 2 * half]
         total, most = np.zeros(topology.channels, np.int64), np.empty(half, np.int64)
         run(carry, work, *pairs, every, routes.arrays, total)
         run(narrowest, work, *pairs, total * factor, routes.arrays, most)
         loads, counts = np.unique(most[most > 0], return_counts=True)
-        shares = (Fraction(count * common, load) for load, count in zip(loads.tolist(), counts.tolist(), strict=True))
-        return sum(shares, Fraction(0)) / half
+        of_pairs = (Fraction(count * common, load) for load, count in zip(loads.tolist(), counts.tolist(), strict=True))
+        return sum(of_pairs, Fraction(0)) / half
 
     try:
-        while len(found) < samples:
-            found.append(one())
-            if progress is not None:
-                progress(len(found) / samples)
+        while len(shares) < samples:
+            shares.append(one())
+            report("bisections", len(shares) / samples)
     except KeyboardInterrupt:
-        if len(found) < 2:
+        if len(shares) < 2:
             raise
-    mean = mean_of(np.array([float(each) for each in found]))
-    made = made_by(routing, began, seed)
-    result = Bisection(topology.spec, routing.spec, made, mean, min(found), max(found), subject=routing)
-    if len(found) < samples:
-        raise Interrupted(f"after {len(found)} of {samples} samples", result)
+    result = Bisection(
+        topology.spec,
+        routing.spec,
+        provenance_of(routing, began, "estimated", seed_of(rng)),
+        mean_of(np.array([float(share) for share in shares])),
+        min(shares),
+        max(shares),
+        subject=routing,
+    )
+    if len(shares) < samples:
+        raise Interrupted(f"after {len(shares)} of {samples} samples", result)
     return result

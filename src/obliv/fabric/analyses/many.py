@@ -1,17 +1,20 @@
-"""Loads of many patterns on a fabric, one after the other: what figures over them share."""
+"""Loads of many patterns on a fabric, one after another: what analyses over them share."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from math import lcm, sqrt
 from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.kernels.loads import heaviest
@@ -19,25 +22,44 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
 from obliv.results import Estimate, provenance
 
-__all__ = ["BLOCK", "Progress", "factors", "largest", "made_by", "mean_of", "require_complete", "require_samples"]
+__all__ = ["BLOCK", "factors", "largest", "mean_of", "provenance_of", "require_complete", "require_samples"]
 
-Progress = Callable[[float], None]
-
-BLOCK = 1 << 19  #: Flows that are followed between two looks at the keyboard.
+BLOCK = 1 << 19  #: Flows that are followed between two checks for an interrupt.
+_WAITING = 4  # blocks that are computed ahead
 
 
 def largest(
     routing: FabricRouting,
     blocks: Iterable[Array],
     count: int,
-    jobs: int | None,
-    progress: Progress | None,
     *,
+    what: str,
+    jobs: int | None,
+    progress: Progress,
     keep: int = 0,
 ) -> tuple[Array, Fraction]:
-    """The largest channel load of every permutation, as whole numbers, and what a unit of them is.
+    """Return the largest channel load under each of many permutations.
 
-    An interrupt ends it early where `keep` or more are known then; 0: they are of no use without the others.
+    Parameters
+    ----------
+    routing : FabricRouting
+    blocks : iterable of int arrays, shape (some, terminals)
+        The destination of every source, a permutation a row.
+    count : int
+        Number of permutations.
+    what : str
+        What they are, for `progress`.
+    jobs : int or None
+        Threads; None for the number of cores.
+    progress : callable
+    keep : int
+        An interrupt ends the work early where so many loads are known; 0: a part of them is of no use.
+
+    Returns
+    -------
+    loads : int64 array
+    unit : Fraction
+        The load that 1 stands for.
     """
     require_complete(routing)
     topology, routes = routing.topology, routing.routes
@@ -56,17 +78,16 @@ def largest(
 
     parts: list[Array] = []
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        waiting: list[Any] = []
+        waiting: deque[Future[Array]] = deque()
 
         def take() -> None:
-            parts.append(waiting.pop(0).result())
-            if progress is not None:
-                progress(sum(map(len, parts)) / count)
+            parts.append(waiting.popleft().result())
+            progress(what, sum(map(len, parts)) / count)
 
         try:
             for images in blocks:
                 waiting.append(pool.submit(solve, images))
-                if len(waiting) > 4:
+                if len(waiting) > _WAITING:
                     take()
             while waiting:
                 take()
@@ -77,25 +98,41 @@ def largest(
     return np.concatenate(parts), Fraction(1, scale * common)
 
 
-def factors(routing: FabricRouting, most: int) -> tuple[Array, int]:
-    """Whole numbers by which loads of channels compare, and what they are multiples of; `most` flows are the most."""
-    topology = routing.topology
+def factors(routing: FabricRouting, flows: int) -> tuple[Array, int]:
+    """Return whole numbers that make loads of channels comparable, and the number of which they are fractions.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    flows : int
+        The largest sum of amounts that a channel can carry.
+
+    Returns
+    -------
+    factor : int64 array, shape (channels,)
+    common : int
+
+    Raises
+    ------
+    InputError
+        If 64 bits could be too few.
+    """
+    topology, routes = routing.topology, routing.routes.denominator
     common = lcm(*{speed.numerator for speed in topology.bandwidth}) if topology.bandwidth else 1
     factor = [int(common / speed) for speed in topology.bandwidth] or [1] * topology.channels
-    ways = routing.routes.denominator
-    if most * ways * max(factor) >= 2**62:
+    if flows * routes * max(factor) >= INT64_SAFE:
         raise InputError(f"{topology.spec}: links differ in speed by ratios too fine for 64 bits")
-    return np.array(factor, np.int64), common * ways
+    return np.array(factor, np.int64), common * routes
 
 
 def require_complete(routing: FabricRouting) -> None:
-    """Refuse tables by which a pair's packets do not arrive, unless such pairs are left out."""
+    """Refuse tables that lose a pair's packets, unless such pairs are left out."""
     if not routing.skip:
         routing.require_all()
 
 
 def require_samples(samples: int) -> None:
-    """Refuse so few samples that they have no standard error."""
+    """Refuse fewer samples than a standard error needs."""
     if samples < 2:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
 
@@ -105,9 +142,10 @@ def mean_of(values: Array) -> Estimate:
     return Estimate(float(values.mean()), float(values.std(ddof=1) / sqrt(len(values))), len(values))
 
 
-def made_by(routing: FabricRouting, began: float, seed: int | None = None) -> dict[str, Any]:
-    """Return the provenance of a result about a fabric's routing."""
+def provenance_of(
+    routing: FabricRouting, began: float, exactness: str = "exact", seed: int | None = None
+) -> dict[str, Any]:
+    """Return the provenance of a result about a fabric's routing; `began` is what the clock showed at its start."""
     specs = {"topology": routing.topology.spec, "routing": routing.spec}
     sources = routing.topology.sources + routing.sources
-    exactness = "exact" if seed is None else "estimated"
     return provenance(specs, time.perf_counter() - began, exactness, seed, sources)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.fabric.analyses.many import BLOCK, Progress, largest, made_by
+from obliv.fabric.analyses.many import BLOCK, largest, provenance_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric import Shifts
 
@@ -19,9 +19,13 @@ __all__ = ["shifts"]
 
 
 def shifts(
-    routing: FabricRouting, *, order: Any = None, jobs: int | None = None, progress: Progress | None = None
+    routing: FabricRouting,
+    *,
+    order: Sequence[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Shifts:
-    """The largest channel load of every shift: the worst, and the mean over all shifts but that by 0, exact.
+    """Return the largest channel loads of all shifts but that by 0: the worst and the mean, exact.
 
     Parameters
     ----------
@@ -32,6 +36,7 @@ def shifts(
     jobs : int, optional
         Threads; default the number of cores.
     progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -65,12 +70,12 @@ def shifts(
             image[:, place] = place[(np.arange(n) + by) % n]
             yield image
 
-    load, unit = largest(routing, images(), n - 1, jobs, progress)
+    load, unit = largest(routing, images(), n - 1, what="shifts", jobs=jobs, progress=progress or silent)
     worst = int(load.argmax())
     return Shifts(
         routing.topology.spec,
         routing.spec,
-        made_by(routing, began),
+        provenance_of(routing, began),
         n - 1,
         int(load[worst]) * unit,
         worst + 1,

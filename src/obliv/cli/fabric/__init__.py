@@ -1,0 +1,1 @@
+"""``obliv fabric``: real InfiniBand fabrics, one module a sub-verb."""

@@ -1,0 +1,40 @@
+"""``obliv fabric bisection``: the effective bisection bandwidth."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, Seed
+from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
+from obliv.cli.fabric.reading import Files, print_analysis
+
+__all__ = ["bisection"]
+
+
+def bisection(
+    topology: TopologyFile,
+    lft: TablesFile,
+    guid2lid: Guid2Lid = None,
+    offset: Offset = "0",
+    skip: SkipMissing = False,
+    samples: Annotated[int, typer.Option("--samples", min=2, help="Random bisections to draw.")] = 1000,
+    seed: Seed = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """Estimate the effective bisection bandwidth.
+
+    Random halves of the hosts, one sending to the other in pairs (Hoefler et al.); with its standard error.
+
+    Example: obliv fabric bisection ibnetdiscover.txt --lft opensm-lfts.dump
+    """
+    import obliv.fabric
+
+    print_analysis(
+        format,
+        lambda routing, step: obliv.fabric.bisection(routing, samples, rng=seed, progress=step),
+        Files(topology, lft, guid2lid),
+        offset,
+        skip,
+    )

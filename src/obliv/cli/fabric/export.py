@@ -1,0 +1,36 @@
+"""``obliv fabric export``: fabrics in the formats of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import require_outputs, say
+from obliv.cli.fabric.options import Guid2Lid, TopologyFile
+from obliv.cli.fabric.reading import Files
+
+__all__ = ["export"]
+
+
+def export(
+    topology: TopologyFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, ends in .graphml, .anynet or .net.")],
+    to: Annotated[str, typer.Option("--to", help="graphml, anynet or net (default: by the name of the file).")] = "",
+    guid2lid: Guid2Lid = None,
+) -> None:
+    """Write a fabric for another program.
+
+    Formats: GraphML, BookSim's anynet, ibsim's .net.
+
+    Example: obliv fabric export ibnetdiscover.txt -o fabric.graphml
+    """
+    import obliv.fabric
+
+    files = Files(topology, None, guid2lid)
+    require_outputs(output, inputs=files.named)
+    fabric, _ = files.read()
+    for note in obliv.fabric.export(fabric, output, to):
+        say(note)
+    say(f"written to {output}")

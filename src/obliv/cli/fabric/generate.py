@@ -1,0 +1,47 @@
+"""``obliv fabric generate``: fabrics made from topologies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv._util.text import plural
+from obliv.cli.common import TopologySpec, require_outputs, say
+from obliv.errors import InputError
+
+__all__ = ["generate"]
+
+
+def generate(
+    topology: TopologySpec,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the fabric (.net), which ibsim reads.")],
+    rate: Annotated[str, typer.Option("--rate", help="Width and speed of every cable.")] = "4xQDR",
+    routing: Annotated[str, typer.Option("--routing", help="Routing whose tables are written to --tables.")] = "",
+    tables: Annotated[Path | None, typer.Option("--tables", help="File for the tables of --routing.")] = None,
+) -> None:
+    """Write a fabric made from a topology.
+
+    Use it to try out subnet managers without hardware.
+
+    Example: obliv fabric generate fattree:8,3 -o fabric.net
+    """
+    import obliv
+    import obliv.fabric
+
+    require_outputs(output, tables)
+    if bool(routing) != bool(tables):
+        raise InputError(
+            "--routing and --tables go together: say which routing, and where its tables are to be written"
+        )
+    network = obliv.topology(topology)
+    fabric = obliv.fabric.from_topology(network, rate=rate)
+    forwarding = obliv.fabric.tables_of(obliv.routing(routing, network), fabric) if routing else None
+    for note in obliv.fabric.write_net(fabric, output):
+        say(note)
+    if forwarding is not None and tables is not None:
+        obliv.fabric.write_tables(forwarding, fabric, tables)
+        say(f"tables written to {tables}")
+    switches, hosts = plural(len(fabric.switches), "switch", "switches"), plural(len(fabric.endpoints), "host")
+    say(f"{switches} and {hosts} written to {output}")

@@ -1,0 +1,47 @@
+"""``obliv fabric throughput``: the ideal throughput of patterns and jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from obliv._util.progress import Progress
+from obliv.cli.common import Format, FormatOption, say
+from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
+from obliv.cli.fabric.reading import Files, print_analysis
+
+if TYPE_CHECKING:
+    from obliv.fabric.routes.routing import FabricRouting
+
+__all__ = ["throughput"]
+
+
+def throughput(
+    topology: TopologyFile,
+    traffic: Annotated[
+        list[str],
+        typer.Argument(metavar="TRAFFIC...", help="For example uniform ring:seed=1 shift:3 permutation:FILE."),
+    ],
+    lft: TablesFile,
+    guid2lid: Guid2Lid = None,
+    offset: Offset = "0",
+    skip: SkipMissing = False,
+    hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
+    format: FormatOption = Format.table,
+) -> None:
+    """Find the ideal throughput of patterns and jobs.
+
+    The throughput is exact and comes with the hottest cables of each pattern; hosts are in the order of the file.
+
+    Example: obliv fabric throughput ibnetdiscover.txt uniform torus3d:seed=1 --lft opensm-lfts.dump
+    """
+    import obliv.fabric
+
+    def analysis(routing: FabricRouting, step: Progress) -> Any:
+        result = obliv.fabric.throughput(routing, *traffic, hottest=hottest)
+        for note in result.notes if format is Format.csv else ():  # the other formats contain them
+            say(note)
+        return result
+
+    print_analysis(format, analysis, Files(topology, lft, guid2lid), offset, skip, notes=False)

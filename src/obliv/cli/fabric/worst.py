@@ -1,0 +1,48 @@
+"""``obliv fabric worst``: the exact worst case of forwarding tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.common import Format, FormatOption, answer, csv_text, progress, require_outputs, say, tell
+from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
+from obliv.cli.fabric.reading import Files
+
+__all__ = ["worst"]
+
+
+def worst(
+    topology: TopologyFile,
+    lft: TablesFile,
+    guid2lid: Guid2Lid = None,
+    offset: Offset = "0",
+    skip: SkipMissing = False,
+    hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the result with its certificate (.json, .json.gz).")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Find the exact worst permutation of the hosts.
+
+    The tables are taken as they are; the cables that carry the worst traffic are named, and the hottest cables ranked.
+
+    Example: obliv fabric worst ibnetdiscover.txt --lft opensm-lfts.dump
+    """
+    import obliv.fabric
+
+    files = Files(topology, lft, guid2lid)
+    require_outputs(output, inputs=files.named)
+    with progress() as step:
+        routing = files.routing(offset, skip, notes=format is Format.csv)
+        result = obliv.fabric.worst(routing, hottest=hottest, certificate=output is not None, progress=step)
+    if output is not None:
+        result.save(output)
+        say(f"kept in {output}; check it with  obliv verify {output}")
+    if format is Format.csv:
+        tell(csv_text(list(result.cable_rows()), result.cable_columns), end="")
+    else:
+        answer(result, format, hide=("certificate",))
