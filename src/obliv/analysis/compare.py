@@ -163,7 +163,7 @@ def _entry(
         average = found.throughput
     fitting = {name: flow for name, flow in under.items() if name not in reasons}
     under_each = throughput(loads, *fitting.values()).patterns if fitting else ()
-    carried = {name: each["channel_load"] for name, each in zip(fitting, under_each, strict=True)}
+    carried = {name: row.channel_load for name, row in zip(fitting, under_each, strict=True)}
     return Entry(
         topology=network.spec,
         routing=label,

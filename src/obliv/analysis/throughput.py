@@ -10,6 +10,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Throughput, provenance
+from obliv.results.throughput import PatternThroughput
 from obliv.routings.base import Routing
 
 __all__ = ["throughput"]
@@ -39,7 +40,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     --------
     >>> import obliv
     >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
-    >>> [str(each["fraction_of_capacity"]) for each in result.patterns]
+    >>> [str(row.fraction_of_capacity) for row in result.patterns]
     ['5/18', '1']
     """
     began = time.perf_counter()
@@ -61,16 +62,16 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
         sources += flow.sources
         load = max(loads.under(flow), default=None)
         patterns.append(
-            {
-                "traffic": flow.spec,
-                "channel_load": load,
-                "throughput": 1 / load if load else None,
-                "fraction_of_capacity": base / load if load and base is not None else None,
-                "admissible": flow.fits(ejection),
-            }
+            PatternThroughput(
+                traffic=flow.spec,
+                channel_load=load,
+                throughput=1 / load if load else None,
+                fraction_of_capacity=base / load if load and base is not None else None,
+                admissible=flow.fits(ejection),
+            )
         )
     routing = x.spec if isinstance(x, Routing) else "pair loads"
-    specs = {"topology": topology.spec, "routing": routing, "traffic": [str(each["traffic"]) for each in patterns]}
+    specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}
     return Throughput(
         topology=topology.spec,
         routing=routing,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from obliv.results.verification import Check
 
 __all__ = ["Report"]
 
@@ -11,12 +11,12 @@ class Report:
     """What was checked, in order."""
 
     def __init__(self) -> None:
-        self.checks: list[dict[str, Any]] = []
+        self.checks: list[Check] = []
 
     def note(self, check: str, ok: bool | None, detail: str) -> bool:
-        self.checks.append({"check": check, "ok": ok, "detail": detail})
+        self.checks.append(Check(check, ok, detail))
         return ok is True
 
     @property
     def holds(self) -> bool:
-        return all(each["ok"] is True for each in self.checks)
+        return all(step.ok is True for step in self.checks)

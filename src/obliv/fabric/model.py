@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.results.fabric_check import Finding
 
 __all__ = ["RATES", "Fabric", "Finding", "gbits"]
 
@@ -37,33 +37,6 @@ RATES = {
 def gbits(rate: Fraction) -> str:
     """A data rate in words."""
     return f"{float(rate):.6g} Gb/s"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that is wrong, or worth knowing, with its place.
-
-    ``severity`` is "error" (traffic is lost or the files contradict each other), "warning" or "note". One that says
-    "and so many more" has their number as its `count`.
-    """
-
-    severity: str
-    kind: str
-    message: str
-    file: str = ""
-    line: int = 0
-    count: int = 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """The finding as JSON types, with its `count` where that is not 1."""
-        made: dict[str, Any] = {
-            "severity": self.severity,
-            "kind": self.kind,
-            "file": self.file or None,
-            "line": self.line or None,
-            "message": self.message,
-        }
-        return made | ({"count": self.count} if self.count != 1 else {})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,16 +9,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from obliv._util.codec import write_json
+from obliv._util.codec import digest_of, write_json
 from obliv._util.text import printable
 from obliv._version import __version__
 from obliv.errors import extra
-from obliv.results.numbers import spread
+from obliv.results.codec import Codec, Declaration, Record, entry
+from obliv.results.numbers import shown, spread
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Result", "provenance"]
+__all__ = ["CERTIFICATE", "NO_CAPACITY", "NO_LOAD", "Channel", "Provenance", "Result", "provenance"]
+
+NO_CAPACITY = "no closed form is known for this topology"
+NO_LOAD = "no traffic loads any channel"
+
+
+@dataclass(frozen=True)
+class Provenance(Record):
+    """How a result was obtained, so that it can be made again; the time that it took is not compared."""
+
+    version: str = __version__
+    specs: dict[str, Any] = entry(default_factory=dict)
+    seed: int | None = None
+    wall_seconds: float = entry(0.0, compare=False)
+    exactness: str = "exact"
+    sources: dict[str, str] = entry(default_factory=dict, omit=lambda made: not made.sources)
 
 
 def provenance(
@@ -27,46 +43,72 @@ def provenance(
     exactness: str = "exact",
     seed: int | None = None,
     sources: tuple[tuple[str, str], ...] = (),
-) -> dict[str, Any]:
-    """How a result was obtained, so that it can be made again."""
-    made: dict[str, Any] = {
-        "version": __version__,
-        "specs": specs,
-        "seed": seed,
-        "wall_seconds": round(seconds, 6),
-        "exactness": exactness,
-    }
-    if sources:
-        made["sources"] = dict(sources)
-    return made
+) -> Provenance:
+    """Return the provenance of a result that obliv has just made in so many seconds."""
+    return Provenance(__version__, specs, seed, round(seconds, 6), exactness, dict(sources))
+
+
+@dataclass(frozen=True)
+class Channel(Record):
+    """A channel by its number and its ends."""
+
+    id: int = entry(column="channel")
+    tail: int = entry(column="tail")
+    head: int = entry(column="head")
+
+
+def _without_digest(certificate: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in certificate.items() if key != "digest"}
+
+
+#: A certificate; :meth:`Result.to_dict` adds the digest of the whole claim to it.
+CERTIFICATE = Codec(dict, _without_digest)
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
-    """What every result has: where it came from, and how it is shown, saved and drawn."""
+class Result(Record):
+    """Base of all results: frozen records that print, convert, save and draw themselves.
 
-    kind: ClassVar[str] = "result"
-    columns: ClassVar[tuple[str, ...]] = ()  #: Of its table, where that may have no rows.
+    A subclass names its ``kind`` and declares its fields with :func:`obliv.results.codec.entry`; that is all that JSON,
+    rows, text and :func:`obliv.load` need.
+    """
 
-    topology: str
-    routing: str
-    provenance: dict[str, Any]
-    subject: Any = field(default=None, compare=False, kw_only=True)  # what was analysed, while it is at hand
+    kind: ClassVar[str] = ""
+    marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that tell it from other classes of its kind.
+    table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
+
+    topology: str = entry("", column="topology")
+    routing: str = entry("", column="routing")
+    provenance: Provenance = entry(default_factory=Provenance, rank=1)
+    subject: Any = field(  # what was analyzed, while it is at hand
+        default=None, compare=False, kw_only=True, metadata={"entry": Declaration(hidden=True)}
+    )
 
     def summary(self) -> list[tuple[str, str]]:
-        """Name and text of each figure."""
-        return []
+        """Return the name and the text of each figure."""
+        lines = []
+        for name, how in self._entries.items():
+            text = None if not how.label else how.text(self) if how.text is not None else shown(getattr(self, name))
+            if text is not None:
+                lines.append((how.label, text))
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON types; see the contract of the JSON output."""
-        return {"kind": self.kind, "topology": self.topology, "routing": self.routing}
+        """Return the result as JSON types; see the contract of the JSON output."""
+        data = {"kind": self.kind} | super().to_dict()
+        if isinstance(data.get("certificate"), dict):
+            data["certificate"]["digest"] = digest_of(data)
+        return data
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of the result's table."""
-        yield {"topology": self.topology, "routing": self.routing}
+        """Yield the rows of the result's table."""
+        if not self.table:
+            yield self.cells()
+        for row in getattr(self, self.table) if self.table else ():
+            yield self.cells() | row.cells()
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The result's rows as a data frame (needs pandas); exact numbers and errors have columns of their own."""
+        """Return the rows as a data frame (needs pandas); exact numbers and errors have columns of their own."""
         try:
             import pandas
         except ImportError:
@@ -74,18 +116,25 @@ class Result:
         return pandas.DataFrame([spread(row) for row in self.rows()])
 
     def save(self, path: str | Path) -> None:
-        """Write the result as JSON; compressed where the name ends in ``.gz``."""
+        """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it."""
         write_json(self.to_dict(), path)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the result (needs matplotlib); returns the axes."""
+        """Draw the result (needs matplotlib) and return the axes."""
         return importlib.import_module("obliv.view").plot(self, ax=ax, **options)
+
+    @property
+    def title(self) -> str:
+        """What was analyzed, in a line."""
+        return f"{self.kind}: {self.routing} on {self.topology}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"subject": None}  # results that travel between processes stay small
 
     def __repr__(self) -> str:
         figures = self.summary()
         width = max((len(name) for name, _ in figures), default=0)
-        lines = [f"{self.kind}: {self.routing} on {self.topology}"]
-        lines += [f"  {name:<{width}}  {text}" for name, text in figures]
+        lines = [self.title, *(f"  {name:<{width}}  {text}" for name, text in figures)]
         return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
@@ -94,5 +143,5 @@ class Result:
             f"<td style='text-align:left'>{html.escape(printable(text))}</td></tr>"
             for name, text in self.summary()
         )
-        title = html.escape(printable(f"{self.kind}: {self.routing} on {self.topology}"))
-        return f"<table><caption style='text-align:left'>{title}</caption>{body}</table>"
+        caption = f"<caption style='text-align:left'>{html.escape(printable(self.title))}</caption>"
+        return f"<table>{caption}{body}</table>"

@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.base import Result
-from obliv.results.numbers import Estimate, Number, as_float, from_number, inverse, number
+from obliv.results.base import NO_LOAD, Result
+from obliv.results.codec import Record, derived, entry
+from obliv.results.numbers import Estimate, Number, as_float, inverse
 
-__all__ = ["Comparison", "Entry"]
+__all__ = ["Comparison", "Entry", "Figures"]
 
-_NO_CAPACITY = "no closed form of the capacity is known for this topology"
-_IDLE = "no traffic loads any channel"
+NO_CAPACITY = "no closed form of the capacity is known for this topology"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What one routing does on one topology: loads, whose reciprocals are throughputs, and hops.
+class Figures(Record):
+    """The figures of a routing in the worst case, on average or under a pattern.
+
+    Parameters
+    ----------
+    traffic : str
+        The pattern, or "worst" or "average".
+    channel_load : Fraction or None
+        The largest; on average it is left out.
+    throughput, fraction_of_capacity : Fraction, Estimate or None
+    admissible : bool or None
+        Whether no terminal takes more than one packet per cycle; None in the worst case and on average.
+    why : str
+        Why the first missing number is missing.
+    no_share : str
+        Why there is no fraction of capacity where there is a throughput.
+    """
+
+    traffic: str = entry("", omit=lambda row: row.traffic in ("worst", "average"))
+    channel_load: Fraction | None = entry(None, reason=lambda row: row.why, omit=lambda row: row.traffic == "average")
+    throughput: Fraction | Estimate | None = entry(None, reason=lambda row: row.why)
+    fraction_of_capacity: Fraction | Estimate | None = entry(None, reason=lambda row: row.no_share or row.why)
+    admissible: bool | None = entry(None, omit=lambda row: row.admissible is None)
+    why: str = entry("", key="channel_load_reason", omit=lambda row: True)
+    no_share: str = entry("", hidden=True)
+
+
+@dataclass(frozen=True)
+class Entry(Record):
+    """One routing on one topology: loads, whose reciprocals are throughputs, and hops.
 
     What does not fit has no number; ``reasons`` says why, under the pattern, or ``"routing"`` for all of the row.
 
@@ -34,34 +62,32 @@ class Entry:
     average : Estimate, optional
         Throughput over random permutations, the reciprocal of the mean largest load.
     patterns : mapping from pattern to Fraction or None
-        Largest channel load under each.
-    hops, minimal_hops : Fraction, optional
-        Mean hops over all pairs, and the least of any routing.
+        Largest channel load under row.
     beyond : tuple of str
         Patterns in which some terminal takes more than one packet per cycle: they are not admissible.
     reasons : mapping
+    hops, minimal_hops : Fraction, optional
+        Mean hops over all pairs, and the least of any routing.
     """
 
-    topology: str
-    routing: str
-    capacity: Fraction | None = None
-    worst: Fraction | None = None
-    average: Estimate | None = None
-    patterns: dict[str, Fraction | None] = field(default_factory=dict)
-    hops: Fraction | None = None
-    minimal_hops: Fraction | None = None
-    beyond: tuple[str, ...] = ()
-    reasons: dict[str, str] = field(default_factory=dict)
+    topology: str = entry(column="topology")
+    routing: str = entry(column="routing")
+    capacity: Fraction | None = entry(None, reason=NO_CAPACITY, rank=1)
+    worst: Fraction | None = entry(None, hidden=True)
+    average: Estimate | None = entry(None, hidden=True)
+    patterns: dict[str, Fraction | None] = entry(default_factory=dict, hidden=True)
+    beyond: tuple[str, ...] = entry((), hidden=True)
+    reasons: dict[str, str] = entry(default_factory=dict, hidden=True)
 
     def throughput(self, name: str) -> Fraction | Estimate | None:
-        """Packets per node and cycle in the worst case, on average or under a pattern; None where there is none."""
+        """Return packets per node and cycle in the worst case, on average or under a pattern."""
         if name == "average":
             return self.average
         load = self.worst if name == "worst" else self.patterns.get(name)
         return None if load is None else inverse(load)
 
     def of_capacity(self, name: str) -> Fraction | Estimate | None:
-        """The same as a fraction of capacity; None where the capacity is not known."""
+        """Return the same as a fraction of capacity; None where the capacity is not known."""
         through = self.throughput(name)
         if through is None or self.capacity is None:
             return None
@@ -71,63 +97,69 @@ class Entry:
         return through / self.capacity
 
     def best_known(self, name: str) -> Fraction | Estimate | None:
-        """The fraction of capacity, or the throughput where the capacity is not known."""
+        """Return the fraction of capacity, or the throughput where the capacity is not known."""
         return self.throughput(name) if self.capacity is None else self.of_capacity(name)
 
+    def why_not(self, name: str) -> str:
+        """Return why a number is missing."""
+        return self.reasons.get(name) or self.reasons.get("routing") or NO_LOAD
+
     @property
+    @derived(key="worst")
+    def worst_figures(self) -> Figures:
+        """The figures of the worst case."""
+        return self._figures("worst", self.worst)
+
+    @property
+    @derived(key="average")
+    def average_figures(self) -> Figures:
+        """The figures on average, without a load."""
+        return self._figures("average", None)
+
+    @property
+    @derived(key="patterns")
+    def pattern_figures(self) -> tuple[Figures, ...]:
+        """The figures under each pattern."""
+        return tuple(self._figures(name, load) for name, load in self.patterns.items())
+
+    def _figures(self, name: str, load: Fraction | None) -> Figures:
+        admissible = None if load is None or name not in self.patterns else name not in self.beyond
+        known = None if self.throughput(name) is None else NO_CAPACITY
+        return Figures(
+            name, load, self.throughput(name), self.of_capacity(name), admissible, self.why_not(name), known or ""
+        )
+
+    hops: Fraction | None = entry(None, label="hops", column="hops", reason=lambda row: row.no_hops)
+    minimal_hops: Fraction | None = entry(None, reason=lambda row: row.no_hops)
+
+    @property
+    @derived(label="× minimal", column="hops_over_minimal", reason=lambda row: row.no_hops)
     def hops_over_minimal(self) -> Fraction | None:
         """Mean hops over the least of any routing; None where there is nowhere to go."""
         return self.hops / self.minimal_hops if self.hops is not None and self.minimal_hops else None
 
-    def why_not(self, name: str) -> str:
-        """Why a number is missing."""
-        return self.reasons.get(name) or self.reasons.get("routing") or _IDLE
-
-    def to_dict(self, sampled: bool) -> dict[str, Any]:
-        """The row as JSON types."""
-        made: dict[str, Any] = {"topology": self.topology, "routing": self.routing}
-        made["worst"] = self._figures("worst", self.worst)
-        if sampled:
-            made["average"] = self._figures("average")
-        made["patterns"] = []
-        for name, load in self.patterns.items():
-            row = {"traffic": name} | self._figures(name, load)
-            made["patterns"].append(row if load is None else row | {"admissible": name not in self.beyond})
-        for name in ("hops", "minimal_hops", "hops_over_minimal"):
-            made[name] = number(getattr(self, name))
-            if made[name] is None:
-                made[f"{name}_reason"] = self.reasons.get("routing", "no terminal has another one to send to")
-        made["capacity"] = number(self.capacity)
-        if self.capacity is None:
-            made["capacity_reason"] = _NO_CAPACITY
-        return made
-
-    def _figures(self, name: str, load: Number = None) -> dict[str, Any]:
-        made: dict[str, Any] = {} if name == "average" else {"channel_load": number(load)}
-        made |= {"throughput": number(self.throughput(name)), "fraction_of_capacity": number(self.of_capacity(name))}
-        for what, value in list(made.items()):
-            if value is None:
-                known = what == "fraction_of_capacity" and made["throughput"] is not None
-                made[f"{what}_reason"] = _NO_CAPACITY if known else self.why_not(name)
-        return made
+    @property
+    def no_hops(self) -> str:
+        """Why there are no mean hops."""
+        return self.reasons.get("routing", "no terminal has another one to send to")
 
     @classmethod
-    def from_dict(cls, row: dict[str, Any]) -> Entry:
-        """The inverse of :meth:`to_dict`."""
-        average = from_number(row["average"]["throughput"]) if "average" in row else None
-        reasons = {p["traffic"]: p["channel_load_reason"] for p in row["patterns"] if "channel_load_reason" in p}
-        if "channel_load_reason" in row["worst"]:
-            reasons = {"routing": row["worst"]["channel_load_reason"]}
+    def from_dict(cls, data: Mapping[str, Any]) -> Entry:
+        """Return the entry that :meth:`to_dict` wrote; the loads among its figures give the rest again."""
+        figures = {key: Figures.from_dict(data[key]) for key in ("worst", "average") if key in data}
+        patterns = [Figures.from_dict(row) for row in data["patterns"]]
+        average = figures["average"].throughput if "average" in figures else None
+        if average is not None and not isinstance(average, Estimate):
+            raise ValueError("the average is not an estimate")
+        reasons = {row.traffic: row.why for row in patterns if row.channel_load is None}
+        if figures["worst"].channel_load is None:
+            reasons = {"routing": figures["worst"].why}
         return cls(
-            topology=row["topology"],
-            routing=row["routing"],
-            capacity=_exact(row["capacity"]),
-            worst=_exact(row["worst"]["channel_load"]),
-            average=average if isinstance(average, Estimate) else None,
-            patterns={each["traffic"]: _exact(each["channel_load"]) for each in row["patterns"]},
-            hops=_exact(row["hops"]),
-            minimal_hops=_exact(row["minimal_hops"]),
-            beyond=tuple(each["traffic"] for each in row["patterns"] if not each.get("admissible", True)),
+            **cls._fields_from(data),
+            worst=figures["worst"].channel_load,
+            average=average,
+            patterns={row.traffic: row.channel_load for row in patterns},
+            beyond=tuple(row.traffic for row in patterns if row.admissible is False),
             reasons=reasons,
         )
 
@@ -138,7 +170,7 @@ class Comparison(Result):
 
     kind: ClassVar[str] = "compare"
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...] = entry((), key="rows")
     samples: int = 0
 
     @property
@@ -146,82 +178,74 @@ class Comparison(Result):
         """The traffic patterns, in the order in which they were asked for."""
         return tuple(self.entries[0].patterns) if self.entries else ()
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for each in self.entries:
-            row: dict[str, Any] = {"topology": each.topology, "routing": each.routing, "worst_channel_load": each.worst}
-            for name in ("worst", *(("average",) if self.samples else ()), *self.patterns):
-                row[f"{name}_throughput"] = each.throughput(name)
-                row[f"{name}_fraction_of_capacity"] = each.of_capacity(name)
-            yield row | {"hops": each.hops, "hops_over_minimal": each.hops_over_minimal}
-
     def to_dict(self) -> dict[str, Any]:
-        made = super().to_dict()
-        made["rows"] = [each.to_dict(bool(self.samples)) for each in self.entries]
-        return made | {"samples": self.samples, "provenance": self.provenance}
+        """Return the result as JSON types, with averages where they were sampled."""
+        data = super().to_dict()
+        for row in data["rows"] if not self.samples else ():
+            del row["average"]
+        return data
 
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Comparison:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            entries=tuple(Entry.from_dict(row) for row in made["rows"]),
-            samples=made["samples"],
-        )
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each routing; the patterns give the columns."""
+        for row in self.entries:
+            cells: dict[str, Any] = {"topology": row.topology, "routing": row.routing, "worst_channel_load": row.worst}
+            for name in self._names:
+                cells[f"{name}_throughput"] = row.throughput(name)
+                cells[f"{name}_fraction_of_capacity"] = row.of_capacity(name)
+            yield cells | row.cells()
+
+    @property
+    def _names(self) -> list[str]:
+        return ["worst", *(["average"] if self.samples else []), *self.patterns]
 
     def __repr__(self) -> str:
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-        return "\n".join([f"compare: {self._what()}", *(f"  {line}".rstrip() for line in lines), *self._notes()])
+        return "\n".join([self.title, *(f"  {line}".rstrip() for line in lines), *self._notes()])
 
     def _repr_html_(self) -> str:
         head, *body = (
             "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row) for row in self._cells()
         )
-        caption = html.escape("; ".join([self._what(), *self._notes()]))
+        caption = html.escape("; ".join([self.title.removeprefix("compare: "), *self._notes()]))
         rows = "".join(f"<tr>{row}</tr>" for row in body)
         return f"<table><caption style='text-align:left'>{caption}</caption><tr><b>{head}</b></tr>{rows}</table>"
 
     @property
+    def title(self) -> str:
+        """What was analyzed, in a line."""
+        what = "fractions of capacity" if self.relative else "throughput (packets per node and cycle)"
+        return f"compare: {what} on {self.topology}"
+
+    @property
     def relative(self) -> bool:
         """Whether the table gives fractions of capacity: where every topology's is known, so that units never mix."""
-        return all(each.capacity is not None for each in self.entries)
-
-    def _what(self) -> str:
-        what = "fractions of capacity" if self.relative else "throughput (packets per node and cycle)"
-        return f"{what} on {self.topology}"
+        return all(row.capacity is not None for row in self.entries)
 
     def _cells(self) -> list[list[str]]:
         """The table as text, its heading first."""
-        several = len({each.topology for each in self.entries}) > 1
-        names = ["worst", *(["average"] if self.samples else []), *self.patterns]
-        rows = [[*(["topology"] if several else []), "routing", *names, "hops", "× minimal"]]
-        for each in self.entries:
-            figures = each.of_capacity if self.relative else each.throughput
-            numbers = [figures(name) for name in names] + [each.hops, each.hops_over_minimal]
-            start = [each.topology] if several else []
-            rows.append([*start, each.routing, *(_short(value) for value in numbers)])
+        several = len({row.topology for row in self.entries}) > 1
+        labels = {name: how.label for name, how in Entry.declared().items() if how.label}
+        rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values()]]
+        for row in self.entries:
+            figures = row.of_capacity if self.relative else row.throughput
+            numbers = [*map(figures, self._names), *(getattr(row, name) for name in labels)]
+            rows.append([*([row.topology] if several else []), row.routing, *map(_short, numbers)])
         return rows
 
     def _notes(self) -> list[str]:
         """What the table leaves open: why a number is missing, and which traffic no worst case covers."""
         missing: dict[str, None] = {}
-        for each in self.entries:
-            for name in each.beyond:
-                missing[f"  - {name} on {each.topology}: not admissible, terminals take more than 1 a cycle"] = None
-            for name in each.patterns:
-                if each.patterns[name] == 0:
-                    missing[f"  - {name} on {each.topology}: loads no channel, its throughput is infinite"] = None
-            for what, reason in each.reasons.items():
-                missing[f"  - {'' if what == 'routing' else what + ' '}on {each.topology}: {reason}"] = None
+        for row in self.entries:
+            for name in row.beyond:
+                missing[f"  - {name} on {row.topology}: not admissible, terminals take more than 1 a cycle"] = None
+            for name in row.patterns:
+                if row.patterns[name] == 0:
+                    missing[f"  - {name} on {row.topology}: loads no channel, its throughput is infinite"] = None
+            for what, reason in row.reasons.items():
+                missing[f"  - {'' if what == 'routing' else what + ' '}on {row.topology}: {reason}"] = None
         return list(missing)
-
-
-def _exact(value: Any) -> Fraction | None:
-    found = from_number(value)
-    return found if isinstance(found, Fraction) else None
 
 
 def _short(value: Number) -> str:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from obliv.results.base import Result
+from obliv.results.codec import Record, derived, entry
 
-__all__ = ["Deadlock", "VirtualChannels"]
+__all__ = ["Deadlock", "LeftOut", "SchemeCount", "VirtualChannel", "VirtualChannels"]
+
+
+@dataclass(frozen=True)
+class VirtualChannel(Record):
+    """A virtual channel of a link, by their numbers, and the ends of the link."""
+
+    channel: int
+    virtual_channel: int
+    tail: int
+    head: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,67 +27,60 @@ class Deadlock(Result):
 
     kind: ClassVar[str] = "deadlock"
 
-    scheme: str = "none"
-    acyclic: bool = True
-    cycle: tuple[dict[str, int], ...] | None = None
-    virtual_channels: int = 0
-    by_dimension: dict[str, int] = field(default_factory=dict)
-    dependencies: int = 0
-    places: tuple[str, ...] = field(default=(), compare=False)  # each channel of the cycle, in words
+    scheme: str = entry("none", label="scheme", text=lambda made: made.scheme, column="scheme")
+    acyclic: bool = entry(
+        True,
+        label="verdict",
+        text=lambda made: "acyclic: no deadlock" if made.acyclic else f"cyclic: {_waiting(len(made.cycle))}",
+        column="acyclic",
+    )
+    cycle: tuple[VirtualChannel, ...] | None = None
+    virtual_channels: int = entry(
+        0, label="virtual channels", text=lambda made: made._counts(), column="virtual_channels"
+    )
+    by_dimension: dict[str, int] = entry(default_factory=dict, key="virtual_channels_by_dimension")
+    dependencies: int = entry(0, label="dependencies", column="dependencies")
+    places: tuple[str, ...] = entry((), compare=False, hidden=True)  # each channel of the cycle, in words
 
     def summary(self) -> list[tuple[str, str]]:
-        each = ", ".join(f"{dim} {count}" for dim, count in self.by_dimension.items())
-        lines = [
-            ("scheme", self.scheme),
-            ("verdict", "acyclic: no deadlock" if self.cycle is None else f"cyclic: {_round(len(self.cycle))}"),
-            ("virtual channels", f"{self.virtual_channels} ({each})" if each else str(self.virtual_channels)),
-            ("dependencies", str(self.dependencies)),
-        ]
-        places = self.places or tuple(f"{hop['tail']} -> {hop['head']}" for hop in self.cycle or ())
+        lines = super().summary()
+        cycle = self.cycle or ()
+        places = self.places or tuple(f"{step.tail} -> {step.head}" for step in cycle)
         width = max(map(len, places), default=0)
-        for at, (hop, place) in enumerate(zip(self.cycle or (), places, strict=True)):
-            text = f"{place:<{width}}  vc {hop['virtual_channel']}  channel {hop['channel']}"
+        for at, (step, place) in enumerate(zip(cycle, places, strict=True)):
+            text = f"{place:<{width}}  vc {step.virtual_channel}  channel {step.channel}"
             lines.append(("" if at else "cycle", text))
         if places:
             lines.append(("", "and again the first"))
         return lines
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        yield {
-            "topology": self.topology,
-            "routing": self.routing,
-            "scheme": self.scheme,
-            "acyclic": self.acyclic,
-            "virtual_channels": self.virtual_channels,
-            "dependencies": self.dependencies,
-            "cycle": " ".join(f"{hop['channel']}.{hop['virtual_channel']}" for hop in self.cycle or ()),
-        }
+    def cells(self) -> dict[str, object]:
+        """Return the row, with the cycle as channels and their virtual channels."""
+        cycle = " ".join(f"{step.channel}.{step.virtual_channel}" for step in self.cycle or ())
+        return super().cells() | {"cycle": cycle}
 
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "scheme": self.scheme,
-            "acyclic": self.acyclic,
-            "cycle": None if self.cycle is None else [dict(hop) for hop in self.cycle],
-            "virtual_channels": self.virtual_channels,
-            "virtual_channels_by_dimension": dict(self.by_dimension),
-            "dependencies": self.dependencies,
-            "provenance": self.provenance,
-        }
+    def _counts(self) -> str:
+        counts = ", ".join(f"{dimension} {count}" for dimension, count in self.by_dimension.items())
+        return f"{self.virtual_channels} ({counts})" if counts else str(self.virtual_channels)
 
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Deadlock:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            scheme=made["scheme"],
-            acyclic=made["acyclic"],
-            cycle=None if made["cycle"] is None else tuple(dict(hop) for hop in made["cycle"]),
-            virtual_channels=made["virtual_channels"],
-            by_dimension=dict(made["virtual_channels_by_dimension"]),
-            dependencies=made["dependencies"],
-        )
+
+@dataclass(frozen=True)
+class SchemeCount(Record):
+    """A virtual-channel scheme that fits a routing: how many virtual channels it takes, and whether it suffices."""
+
+    scheme: str = entry(column="scheme")
+    virtual_channels: int = entry(column="virtual_channels")
+    acyclic: bool = entry(column="acyclic")
+    cycle_length: int | None = entry(column="cycle_length")
+    dependencies: int = entry(column="dependencies")
+
+
+@dataclass(frozen=True)
+class LeftOut(Record):
+    """A virtual-channel scheme that does not fit a routing, and why."""
+
+    scheme: str
+    reason: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,54 +88,30 @@ class VirtualChannels(Result):
     """The virtual-channel schemes that fit a routing: how many virtual channels each takes, and whether it suffices."""
 
     kind: ClassVar[str] = "virtual-channels"
-
-    schemes: tuple[dict[str, Any], ...] = ()
-    left_out: tuple[dict[str, str], ...] = ()
+    table: ClassVar[str] = "schemes"
 
     @property
+    @derived(reason="every scheme that was tried is cyclic")
+    def fewest(self) -> int | None:
+        """How many virtual channels the best scheme takes; None where all are cyclic."""
+        return min((row.virtual_channels for row in self.schemes if row.acyclic), default=None)
+
+    @property
+    @derived(key="scheme")
     def best(self) -> str | None:
         """The acyclic scheme with the fewest virtual channels, the first of several; None where all are cyclic."""
-        sound = [each for each in self.schemes if each["acyclic"]]
-        return min(sound, key=lambda each: int(each["virtual_channels"]))["scheme"] if sound else None
+        return next((row.scheme for row in self.schemes if row.acyclic and row.virtual_channels == self.fewest), None)
 
-    @property
-    def fewest(self) -> int | None:
-        """How many virtual channels that scheme takes."""
-        return next((each["virtual_channels"] for each in self.schemes if each["scheme"] == self.best), None)
+    schemes: tuple[SchemeCount, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [("fewest", "-: every scheme is cyclic" if self.best is None else f"{self.fewest}, by {self.best}")]
-        for each in self.schemes:
-            verdict = "acyclic" if each["acyclic"] else f"cyclic: {_round(each['cycle_length'])}"
-            lines.append((each["scheme"], f"{each['virtual_channels']}  {verdict}"))
+        for row in self.schemes:
+            verdict = "acyclic" if row.acyclic else f"cyclic: {_waiting(row.cycle_length or 0)}"
+            lines.append((row.scheme, f"{row.virtual_channels}  {verdict}"))
         return lines
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for each in self.schemes:
-            yield {"topology": self.topology, "routing": self.routing, **each}
 
-    def to_dict(self) -> dict[str, Any]:
-        made = super().to_dict() | {"fewest": self.fewest}
-        if self.fewest is None:
-            made["fewest_reason"] = "every scheme that was tried is cyclic"
-        return made | {
-            "scheme": self.best,
-            "schemes": [dict(each) for each in self.schemes],
-            "left_out": [dict(each) for each in self.left_out],
-            "provenance": self.provenance,
-        }
-
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> VirtualChannels:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            schemes=tuple(dict(each) for each in made["schemes"]),
-            left_out=tuple(dict(each) for each in made["left_out"]),
-        )
-
-
-def _round(length: int) -> str:
+def _waiting(length: int) -> str:
     return f"{length} channels can wait for each other in a circle" if length > 1 else "a channel can wait for itself"

@@ -9,12 +9,71 @@ from typing import Any, ClassVar, TypeVar
 
 from obliv._util.text import plural
 from obliv.results.base import Result
+from obliv.results.codec import Codec, Record, codec_of, derived, entry
 
-__all__ = ["FabricCheck"]
+__all__ = ["CreditLoop", "EngineRun", "FabricCheck", "Finding"]
 
 _Key = TypeVar("_Key")
 
 _SHOWN = 4  # findings of a kind on a page
+_TEXT, _WHOLE = codec_of(str), codec_of(int)
+
+#: Text, or a number, that is null in JSON where it is "" or 0.
+_TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _TEXT.decode(data))
+_LINE_OR_NULL = Codec(lambda line: line or None, lambda data: 0 if data is None else _WHOLE.decode(data))
+
+
+@dataclass(frozen=True)
+class Finding(Record):
+    """A defect or remark with its place.
+
+    Parameters
+    ----------
+    severity : str
+        "error" (packets are lost or the files contradict each other), "warning" or "note".
+    kind, message : str
+    file : str
+        "" where it is in no file.
+    line : int
+        0 where it is in no line.
+    count : int
+        How many findings this one stands for.
+    """
+
+    severity: str
+    kind: str
+    message: str = entry(rank=1)
+    file: str = entry("", codec=_TEXT_OR_NULL)
+    line: int = entry(0, codec=_LINE_OR_NULL)
+    count: int = entry(1, omit=lambda finding: finding.count == 1, rank=1)
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row: the keys of the JSON."""
+        return self.to_dict()
+
+    @property
+    def text(self) -> str:
+        """The message with its place."""
+        place = f"{self.file}:{self.line}: " if self.file and self.line else f"{self.file}: " if self.file else ""
+        return place + self.message
+
+
+@dataclass(frozen=True)
+class EngineRun(Record):
+    """The routing engine that OpenSM used, the one that was asked for, and those that failed before it."""
+
+    used: str | None = None
+    requested: str | None = None
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CreditLoop(Record):
+    """Whether routes can deadlock on one virtual lane; `cycle` holds the ports at which its channels begin."""
+
+    acyclic: bool
+    dependencies: int
+    cycle: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,52 +84,53 @@ class FabricCheck(Result):
     ----------
     endpoints, switches, channels : int
         Channels are cables in one direction.
-    findings : tuple of dict
-        ``severity`` ("error", "warning" or "note"), ``kind``, ``file``, ``line``, ``message``; errors first. Of very
-        many of a severity and kind the last stands for those that are not kept, ``count`` of them.
     shape : str
-        The fat tree that the fabric is, or nearly is; empty where it is none.
+        The fat tree that the fabric is, or nearly is; "" where it is not one.
+    findings : tuple of Finding
+        Errors first. Of very many of a severity and kind the last stands for those that are not kept.
     pairs : int
         Ordered pairs of endpoints.
     unrouted, loops, dead_ends, wrong_ends : int or None
         Pairs that the tables do not serve, and those that go round, stop at a switch, or come to another host; None
         where no tables were given.
-    engine : dict or None
-        ``used``, ``requested`` and ``failed``, where a log was given.
-    credit : dict or None
-        ``acyclic``, ``dependencies`` and ``cycle``: the ports where its channels begin, None where there is no cycle.
+        engine : EngineRun or None
+        Where a log was given.
+    credit : CreditLoop or None
     """
 
     kind: ClassVar[str] = "fabric-check"
     columns: ClassVar[tuple[str, ...]] = ("severity", "kind", "file", "line", "message")
 
+    @property
+    @derived()
+    def ok(self) -> bool:
+        """Whether nothing is wrong; warnings and notes may be there."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
     endpoints: int = 0
     switches: int = 0
     channels: int = 0
-    findings: tuple[dict[str, Any], ...] = ()
-    shape: str = ""
+    shape: str = entry("", codec=_TEXT_OR_NULL)
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    @derived(key="finding_counts")
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each kind, also where not all are kept."""
+        total = _total((finding.kind, finding) for finding in self.findings)
+        return {kind: total[kind] for kind in sorted(total)}
+
     pairs: int = 0
     unrouted: int | None = None
     loops: int | None = None
     dead_ends: int | None = None
     wrong_ends: int | None = None
-    engine: dict[str, Any] | None = None
-    credit: dict[str, Any] | None = None
+    engine: EngineRun | None = None
+    credit: CreditLoop | None = entry(None, key="deadlock")
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong; warnings and notes may be there."""
-        return not any(finding["severity"] == "error" for finding in self.findings)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many findings there are of each kind, also where not all are kept."""
-        total = _total((finding["kind"], finding) for finding in self.findings)
-        return {kind: total[kind] for kind in sorted(total)}
-
-    def of(self, kind: str) -> tuple[dict[str, Any], ...]:
-        """The findings of a kind."""
-        return tuple(finding for finding in self.findings if finding["kind"] == kind)
+    def of(self, kind: str) -> tuple[Finding, ...]:
+        """Return the findings of a kind."""
+        return tuple(finding for finding in self.findings if finding.kind == kind)
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [
@@ -80,7 +140,7 @@ class FabricCheck(Result):
             ("shape", self.shape or "no fat tree"),
         ]
         if self.engine is not None:
-            used, asked = self.engine["used"] or "none", self.engine["requested"]
+            used, asked = self.engine.used or "none", self.engine.requested
             lines.append(("engine", used if asked in (None, used) else f"{used}, {asked} was asked for"))
         if self.unrouted is not None:
             lost = f"{self.unrouted:,} of {self.pairs:,} pairs are not served"
@@ -89,30 +149,28 @@ class FabricCheck(Result):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
         if self.credit is not None:
-            cycle = self.credit["cycle"]
+            cycle = self.credit.cycle
             text = f"cyclic: {len(cycle)} channels can wait for each other in a circle" if cycle else "acyclic"
-            lines.append(("deadlock", f"{text} ({self.credit['dependencies']:,} dependencies, one virtual lane)"))
+            lines.append(("deadlock", f"{text} ({self.credit.dependencies:,} dependencies, one virtual lane)"))
         lines.append(("verdict", self._verdict()))
         return lines + self._page()
 
     def _verdict(self) -> str:
-        number = _total((finding["severity"], finding) for finding in self.findings)
+        number = _total((finding.severity, finding) for finding in self.findings)
         words = [word for word in ("error", "warning", "note") if number[word]]
         return ", ".join(plural(number[word], word) for word in words) or "nothing is wrong"
 
     def _page(self) -> list[tuple[str, str]]:
         """The findings, of each severity and kind the first few."""
         lines: list[tuple[str, str]] = []
-        total = _total(((finding["severity"], finding["kind"]), finding) for finding in self.findings)
+        total = _total(((finding.severity, finding.kind), finding) for finding in self.findings)
         shown: Counter[tuple[str, str]] = Counter()
         last: dict[tuple[str, str], int] = {}
         for finding in self.findings:
-            key = finding["severity"], finding["kind"]
+            key = finding.severity, finding.kind
             shown[key] += 1
             if shown[key] <= _SHOWN:
-                place = f"{finding['file']}:{finding['line']}: " if finding["file"] and finding["line"] else ""
-                place = place or (f"{finding['file']}: " if finding["file"] else "")
-                lines.append((finding["severity"], f"{place}{finding['message']}"))
+                lines.append((finding.severity, finding.text))
                 last[key] = len(lines)
         for key, at in sorted(last.items(), key=lambda item: -item[1]):
             if total[key] > _SHOWN:
@@ -120,46 +178,13 @@ class FabricCheck(Result):
         return lines
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        yield from (dict(finding) for finding in self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "ok": self.ok,
-            "endpoints": self.endpoints,
-            "switches": self.switches,
-            "channels": self.channels,
-            "shape": self.shape or None,
-            "findings": [dict(finding) for finding in self.findings],
-            "finding_counts": self.counts,
-            "pairs": self.pairs,
-            "unrouted": self.unrouted,
-            "loops": self.loops,
-            "dead_ends": self.dead_ends,
-            "wrong_ends": self.wrong_ends,
-            "engine": None if self.engine is None else dict(self.engine),
-            "deadlock": None if self.credit is None else dict(self.credit),
-            "provenance": self.provenance,
-        }
-
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> FabricCheck:
-        """The inverse of :meth:`to_dict`."""
-        numbers = ("endpoints", "switches", "channels", "pairs", "unrouted", "loops", "dead_ends", "wrong_ends")
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            findings=tuple(dict(finding) for finding in made["findings"]),
-            shape=made["shape"] or "",
-            engine=None if made["engine"] is None else dict(made["engine"]),
-            credit=None if made["deadlock"] is None else dict(made["deadlock"]),
-            **{name: made[name] for name in numbers},
-        )
+        """Yield a row for each finding."""
+        return (finding.cells() for finding in self.findings)
 
 
-def _total(keyed: Iterable[tuple[_Key, dict[str, Any]]]) -> Counter[_Key]:
+def _total(keyed: Iterable[tuple[_Key, Finding]]) -> Counter[_Key]:
     """How many findings there are under each key; one may stand for several."""
     total: Counter[_Key] = Counter()
     for key, finding in keyed:
-        total[key] += finding.get("count", 1)
+        total[key] += finding.count
     return total

@@ -9,9 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 __all__ = [
+    "Bounds",
     "Estimate",
     "Number",
     "as_float",
+    "bounded",
     "exact",
     "from_number",
     "inverse",
@@ -38,16 +40,31 @@ class Estimate:
         return f"{self.value:.6g} ± {self.stderr:.2g} (estimated)"
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """A number that is known between two bounds only."""
+
+    lower: Fraction
+    upper: Fraction
+
+
 Number = Fraction | Estimate | None
 
 
-def number(value: Number) -> Any:
-    """A number as JSON: exact and estimated numbers never look alike."""
+def number(value: Number | Bounds) -> Any:
+    """Return a number as JSON: exact, estimated and bounded numbers never look alike."""
+    if isinstance(value, Bounds):
+        return {"lower": as_float(value.lower), "upper": as_float(value.upper)}
     if isinstance(value, Estimate):
         return {"value": value.value, "stderr": value.stderr, "samples": value.samples}
     if value is None:
         return None
     return {"exact": str(value), "value": as_float(value)}
+
+
+def bounded(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
+    """Return a number between two bounds, exact where they meet."""
+    return upper if lower == upper else Bounds(lower, upper)
 
 
 def as_float(value: Fraction) -> float:
@@ -65,12 +82,16 @@ def rational(text: Any) -> Fraction:
     return Fraction(text)
 
 
-def from_number(value: Any) -> Number:
-    """The inverse of :func:`number`."""
+def from_number(value: Any) -> Number | Bounds:
+    """Return the number that :func:`number` wrote; bounds come back as the floats that they were written as."""
     if value is None:
         return None
     if "exact" in value:
-        return rational(value["exact"])
+        text = value["exact"]
+        negative = isinstance(text, str) and text.startswith("-")
+        return -rational(text[1:]) if negative else rational(text)
+    if "lower" in value:
+        return Bounds(Fraction(value["lower"]), Fraction(value["upper"]))
     return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
 
 

@@ -1,17 +1,25 @@
-"""The result of an analysis of the oblivious performance ratio."""
+"""The results of analyses of the oblivious performance ratio."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv._util.codec import digest_of, unpack
-from obliv.results.base import Result
-from obliv.results.numbers import exact, from_number, number, shown
+from obliv.results.base import CERTIFICATE, Channel, Result
+from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
+from obliv.results.numbers import Estimate, shown
 
-__all__ = ["Ratio", "TrafficRatio"]
+__all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
+
+_EXACT = codec_of(Fraction)
+
+
+def _whole(data: Any) -> int:
+    bound = _EXACT.decode(data)
+    if bound.denominator != 1:
+        raise ValueError(f"{bound} where a whole number is expected")
+    return int(bound)
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,75 +28,51 @@ class Ratio(Result):
 
     kind: ClassVar[str] = "ratio"
 
-    ratio: Fraction = Fraction(1)
-    channel: dict[str, int] = field(default_factory=dict)
-    permutation: tuple[int, ...] = ()
-    lower_bound: int | None = None
-    lower_bound_source: str = ""
-    certificate: dict[str, Any] | None = None
-    names: tuple[str, str] = field(default=("", ""), compare=False)
+    ratio: Fraction = entry(Fraction(1), label="ratio", column="ratio")
+    channel: Channel | None = entry(
+        None,
+        label="shown at",
+        text=lambda ratio: "{}: {} -> {}".format(ratio.channel.id, *ratio.names) if ratio.channel else "-",
+        column="channel",
+        reason="the network has no channels",
+    )
+    names: tuple[str, str] = entry(
+        ("", ""), key="channel_names", compare=False, omit=lambda ratio: ratio.channel is None
+    )
+    permutation: tuple[int, ...] = entry((), codec=PACKED)
+    lower_bound: int | None = entry(
+        None,
+        codec=Codec(lambda bound: _EXACT.encode(Fraction(bound)), _whole),
+        label="one path a pair",
+        text=lambda ratio: ratio.bound_text,
+        column="lower_bound",
+        reason=lambda ratio: ratio.lower_bound_source,
+    )
+    lower_bound_source: str = entry("", omit=lambda ratio: ratio.lower_bound is None)
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda ratio: ratio.certificate is None, rank=2
+    )
 
     @property
     def optimal(self) -> bool:
         """Whether no single-path routing can do better."""
         return self.lower_bound is not None and self.ratio == self.lower_bound
 
-    def summary(self) -> list[tuple[str, str]]:
-        at = f"{self.channel['id']}: {self.names[0]} -> {self.names[1]}" if self.channel else "-"
-        lines = [("ratio", shown(self.ratio)), ("shown at", at)]
-        if self.lower_bound is not None:
-            best = ", so this one is optimal" if self.optimal else ""
-            lines.append(("one path a pair", f"at least {self.lower_bound} ({self.lower_bound_source}){best}"))
-        return lines
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        yield {
-            "topology": self.topology,
-            "routing": self.routing,
-            "ratio": self.ratio,
-            "channel": self.channel.get("id"),
-            "tail": self.channel.get("tail"),
-            "head": self.channel.get("head"),
-            "lower_bound": self.lower_bound,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        made = super().to_dict()
-        made["ratio"] = number(self.ratio)
-        made["channel"] = self.channel or None
-        if self.channel:
-            made["channel_names"] = list(self.names)
-        made["permutation"] = list(self.permutation)
-        made["lower_bound"] = None if self.lower_bound is None else number(Fraction(self.lower_bound))
+    @property
+    def bound_text(self) -> str | None:
+        """The lower bound in words, None where there is none."""
         if self.lower_bound is None:
-            made["lower_bound_reason"] = self.lower_bound_source
-        else:
-            made["lower_bound_source"] = self.lower_bound_source
-        made["provenance"] = self.provenance
-        if self.certificate is not None:
-            made["certificate"] = dict(self.certificate)
-            made["certificate"]["digest"] = digest_of(made)
-        return made
+            return None
+        best = ", so this one is optimal" if self.optimal else ""
+        return f"at least {self.lower_bound} ({self.lower_bound_source}){best}"
 
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Ratio:
-        """The inverse of :meth:`to_dict`."""
-        channel = made["channel"] or {}
-        names = made.get("channel_names") or ("", "")
-        bound = exact(made["lower_bound"])
-        kept = made.get("certificate")
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            ratio=exact(made["ratio"]) or Fraction(0),
-            channel=channel,
-            permutation=tuple(unpack(made["permutation"])),
-            lower_bound=None if bound is None else int(bound),
-            lower_bound_source=made.get("lower_bound_source", made.get("lower_bound_reason", "")),
-            certificate=None if kept is None else {key: value for key, value in kept.items() if key != "digest"},
-            names=(names[0], names[1]),
-        )
+
+@dataclass(frozen=True)
+class PatternRatio(Record):
+    """The performance ratio under one traffic pattern, by its spec."""
+
+    traffic: str = entry(column="traffic")
+    ratio: Fraction | Estimate = entry(column="ratio")
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,35 +80,16 @@ class TrafficRatio(Result):
     """The performance ratio of a routing under single traffic patterns."""
 
     kind: ClassVar[str] = "traffic-ratio"
-
-    patterns: tuple[dict[str, Any], ...] = ()
+    table: ClassVar[str] = "patterns"
 
     @property
-    def ratio(self) -> Any:
-        """The largest of them: the ratio over this set of traffic."""
-        return max((each["ratio"] for each in self.patterns), key=float, default=None)
+    @derived()
+    def ratio(self) -> Fraction | Estimate | None:
+        """The largest ratio, that over this set of traffic."""
+        return max((row.ratio for row in self.patterns), key=float, default=None)
+
+    patterns: tuple[PatternRatio, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
-        lines = [(each["traffic"], f"ratio {shown(each['ratio'])}") for each in self.patterns]
+        lines = [(row.traffic, f"ratio {shown(row.ratio)}") for row in self.patterns]
         return [*lines, ("largest", shown(self.ratio))] if len(lines) > 1 else lines
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for each in self.patterns:
-            yield {"topology": self.topology, "routing": self.routing, **each}
-
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "ratio": number(self.ratio),
-            "patterns": [{"traffic": each["traffic"], "ratio": number(each["ratio"])} for each in self.patterns],
-            "provenance": self.provenance,
-        }
-
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> TrafficRatio:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            patterns=tuple({"traffic": row["traffic"], "ratio": from_number(row["ratio"])} for row in made["patterns"]),
-        )

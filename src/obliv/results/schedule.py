@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,12 +12,10 @@ import numpy as np
 from obliv._util.codec import pack, unpack_array
 from obliv._util.typing import Array
 from obliv.results.base import Result
+from obliv.results.codec import Codec, derived, entry
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Moves", "Schedule", "Schedules"]
-
-
-_FIGURES = ("packets", "congestion", "dilation", "makespan", "lower_bound", "deflections", "verified")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +80,18 @@ class Moves:
         return cls(start, rows[:, 0], rows[:, 2].astype(np.int32), rows[:, 3] > 0, more)
 
 
+def _unpacked(value: Any) -> Any:
+    return unpack_array(value) if isinstance(value, dict | list) else value
+
+
+_INSTANCE = Codec(Instance.to_dict, Instance.from_dict)
+_MOVES = Codec(lambda moves: pack(moves.rows()), unpack_array)
+_PLAN = Codec(
+    lambda plan: {key: pack(value) if isinstance(value, np.ndarray) else value for key, value in plan.items()},
+    lambda data: {key: _unpacked(value) for key, value in data.items()},
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Schedule(Result):
     """A schedule that was run, with its routing time and, once checked, the verifier's word.
@@ -92,21 +102,31 @@ class Schedule(Result):
 
     kind: ClassVar[str] = "bufferless"
 
-    algorithm: str = ""
-    rules: str = "bufferless"
-    packets: int = 0
-    congestion: int = 0
-    dilation: int = 0
-    makespan: int = 0
-    lower_bound: int = 0
-    deflections: int | None = 0  # None where nobody counted
-    verified: bool = False
-    constants: dict[str, Any] = field(default_factory=dict)
+    routing: str = entry("", column="paths")
+    algorithm: str = entry("", column="algorithm")
+    rules: str = entry("bufferless", column="rules")
+    packets: int = entry(0, column="packets")
+    congestion: int = entry(0, column="congestion")
+    dilation: int = entry(0, column="dilation")
+    makespan: int = entry(0, column="makespan")
+    lower_bound: int = entry(0, column="lower_bound")
+    deflections: int | None = entry(
+        0, column="deflections", reason="the schedule was made boat by boat, without its moves"
+    )
+    verified: bool = entry(False, column="verified")
+    constants: dict[str, Any] = entry(default_factory=dict)
     notes: tuple[str, ...] = ()
-    delivery: Any = field(default=None, compare=False)  # int64, when every packet arrives
-    instance: Instance | None = field(default=None, compare=False)
-    moves: Moves | None = field(default=None, compare=False)
-    plan: dict[str, Any] | None = field(default=None, compare=False)
+    delivery: Any = entry(None, compare=False, hidden=True)  # int64, when every packet arrives
+    instance: Instance | None = entry(None, codec=_INSTANCE, compare=False, omit=lambda made: not made.whole, rank=2)
+    moves: Moves | None = entry(None, codec=_MOVES, compare=False, omit=lambda made: not made.whole, rank=2)
+    plan: dict[str, Any] | None = entry(
+        None, codec=_PLAN, compare=False, omit=lambda made: not made.whole or made.plan is None, rank=2
+    )
+
+    @property
+    def whole(self) -> bool:
+        """Whether the schedule holds its instance and its moves, not only the figures."""
+        return self.instance is not None and self.moves is not None
 
     def summary(self) -> list[tuple[str, str]]:
         both = self.congestion + self.dilation
@@ -125,70 +145,18 @@ class Schedule(Result):
         lines += [("checked", checked), *(("note", note) for note in self.notes)]
         return lines
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        yield {
-            "topology": self.topology,
-            "paths": self.routing,
-            "algorithm": self.algorithm,
-            "rules": self.rules,
-            **{name: getattr(self, name) for name in _FIGURES},
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        made = super().to_dict()
-        made |= {
-            "algorithm": self.algorithm,
-            "rules": self.rules,
-            **{name: getattr(self, name) for name in _FIGURES},
-            "constants": self.constants,
-            "notes": list(self.notes),
-            "provenance": self.provenance,
-        }
-        if self.deflections is None:
-            made["deflections_reason"] = "the schedule was made boat by boat, without its moves"
-        if self.instance is not None and self.moves is not None:
-            made["instance"] = self.instance.to_dict()
-            made["moves"] = pack(self.moves.rows())
-            if self.plan is not None:
-                made["plan"] = {
-                    key: pack(value) if isinstance(value, np.ndarray) else value for key, value in self.plan.items()
-                }
-        return made
-
     def bare(self) -> Schedule:
-        """The figures alone, without instance, moves and plan."""
+        """Return the figures alone, without instance, moves and plan."""
         return replace(self, instance=None, moves=None, plan=None, delivery=None)
 
     @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Schedule | Schedules:
-        """The inverse of :meth:`to_dict`."""
-        if "classes" in made:
-            return Schedules.from_dict(made)
-        instance = moves = delivery = None
-        if "instance" in made:
-            instance = Instance.from_dict(made["instance"])
-            moves = Moves.from_rows(unpack_array(made["moves"]), instance.packets)
-            delivery = moves.ends()
-        plan = made.get("plan")
-        return cls(
-            **_common(made),
-            **{name: made[name] for name in _FIGURES},
-            rules=made["rules"],
-            constants=made["constants"],
-            notes=tuple(made["notes"]),
-            delivery=delivery,
-            instance=instance,
-            moves=moves,
-            plan=None if plan is None else {key: _unpacked(value) for key, value in plan.items()},
-        )
-
-
-def _common(made: dict[str, Any]) -> dict[str, Any]:
-    return {key: made[key] for key in ("topology", "routing", "provenance", "algorithm")}
-
-
-def _unpacked(value: Any) -> Any:
-    return unpack_array(value) if isinstance(value, dict | list) else value
+    def from_dict(cls, data: Mapping[str, Any]) -> Schedule:
+        """Return the schedule that :meth:`to_dict` wrote; its instance gives the number of packets in its moves."""
+        fields = cls._fields_from(data)
+        if "instance" not in fields:
+            return cls(**fields)
+        moves = Moves.from_rows(fields.pop("moves"), fields["instance"].packets)
+        return cls(**fields, moves=moves, delivery=moves.ends())
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,50 +165,61 @@ class Schedules(Result):
 
     kind: ClassVar[str] = "bufferless"
 
+    marks: ClassVar[tuple[str, ...]] = ("classes",)
+
     algorithm: str = ""
-    classes: tuple[Schedule, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
+    @derived()
     def rules(self) -> str:
         """The rules of all classes."""
         return self.classes[0].rules
 
     @property
+    @derived()
     def packets(self) -> int:
         """The packets of all classes."""
         return sum(each.packets for each in self.classes)
 
     @property
+    @derived()
     def congestion(self) -> int:
         """The most paths of one class over one edge."""
         return max(each.congestion for each in self.classes)
 
     @property
+    @derived()
     def dilation(self) -> int:
         """The longest path."""
         return max(each.dilation for each in self.classes)
 
     @property
+    @derived()
     def makespan(self) -> int:
         """The steps of all classes."""
         return sum(each.makespan for each in self.classes)
 
     @property
+    @derived()
     def lower_bound(self) -> int:
         """What no schedule of the classes, one after another, can beat."""
         return sum(each.lower_bound for each in self.classes)
 
     @property
+    @derived()
     def deflections(self) -> int | None:
         """The deflections of all classes, None where nobody counted those of one."""
         counts = [each.deflections for each in self.classes]
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
+    @derived()
     def verified(self) -> bool:
         """Whether the verifier has checked every class."""
         return all(each.verified for each in self.classes)
+
+    notes: tuple[str, ...] = ()
+    classes: tuple[Schedule, ...] = entry((), rank=2)
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [
@@ -264,16 +243,6 @@ class Schedules(Result):
         for each in self.classes:
             yield from each.rows()
 
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "algorithm": self.algorithm,
-            "rules": self.rules,
-            **{name: getattr(self, name) for name in _FIGURES},
-            "notes": list(self.notes),
-            "provenance": self.provenance,
-            "classes": [each.to_dict() for each in self.classes],
-        }
-
     @property
     def _both(self) -> int:
         return sum(each.congestion + each.dilation for each in self.classes)
@@ -282,13 +251,12 @@ class Schedules(Result):
         return len({str(each.constants.get(constant)) for each in self.classes}) == 1
 
     def bare(self) -> Schedules:
-        """The figures alone, without instances, moves and plans."""
+        """Return the figures alone, without instances, moves and plans."""
         return replace(self, classes=tuple(each.bare() for each in self.classes))
 
     @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Schedules:
-        """The inverse of :meth:`to_dict`."""
-        classes = tuple(Schedule.from_dict(each) for each in made["classes"])
-        if not classes or not all(isinstance(each, Schedule) for each in classes):
-            raise ValueError("classes is no list of schedules")
-        return cls(**_common(made), classes=classes, notes=tuple(made["notes"]))  # type: ignore[arg-type]
+    def from_dict(cls, data: Mapping[str, Any]) -> Schedules:
+        """Return the schedules that :meth:`to_dict` wrote; there is at least one."""
+        if not data["classes"]:
+            raise ValueError("classes: no schedule")
+        return super().from_dict(data)

@@ -7,49 +7,46 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from obliv.results.base import Result
+from obliv.results.codec import Record, entry
 
-__all__ = ["Verification"]
+__all__ = ["Check", "Verification"]
+
+_VERDICTS = {True: "ok", False: "FAILS", None: "left"}
+
+
+@dataclass(frozen=True)
+class Check(Record):
+    """One step of a verification.
+
+    Parameters
+    ----------
+    check : str
+        What was checked.
+    ok : bool or None
+        Whether it holds; None where it was not checked.
+    detail : str
+    """
+
+    check: str = entry(column="check")
+    ok: bool | None = entry(column="ok")
+    detail: str = entry(column="detail")
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """What a check of a saved claim found: proved or not, each step, and what was left unchecked."""
+    """The outcome of checking a saved claim: whether it is proved, each step, and what was left unchecked."""
 
     kind: ClassVar[str] = "verification"
 
-    proved: bool = False
+    proved: bool = entry(False, label="verdict", text=lambda made: "proved" if made.proved else "not proved")
     claim: str = ""
-    checks: tuple[dict[str, Any], ...] = ()
+    checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
-        marks = {True: "ok", False: "FAILS", None: "left"}
-        lines = [("claim", self.claim), ("verdict", "proved" if self.proved else "not proved")]
-        return lines + [(each["check"], f"{marks[each['ok']]}: {each['detail']}") for each in self.checks]
+        steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]
+        return [("claim", self.claim), *super().summary(), *steps]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        yield from self.checks
-
-    def to_dict(self) -> dict[str, Any]:
-        made = super().to_dict()
-        made |= {
-            "proved": self.proved,
-            "claim": self.claim,
-            "checks": list(self.checks),
-            "unchecked": list(self.unchecked),
-            "provenance": self.provenance,
-        }
-        return made
-
-    @classmethod
-    def from_dict(cls, made: dict[str, Any]) -> Verification:
-        """The inverse of :meth:`to_dict`."""
-        return cls(
-            topology=made["topology"],
-            routing=made["routing"],
-            provenance=made["provenance"],
-            proved=made["proved"],
-            claim=made["claim"],
-            checks=tuple(dict(each) for each in made["checks"]),
-            unchecked=tuple(made["unchecked"]),
-        )
+        """Yield a row for each step."""
+        return (step.cells() for step in self.checks)

@@ -14,7 +14,8 @@ from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
 from obliv.analysis.deadlocks.programs import follow_programs
 from obliv.analysis.deadlocks.schemes import COORDINATES, PHASES, PLANE, PROGRAMS, SCHEMES, Scheme, find, lanes
 from obliv.errors import InputError, RoutingError, TooLargeError
-from obliv.results import Deadlock, VirtualChannels, provenance
+from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
+from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
 from obliv.routings.base import HopRouting, Mix, Routing, TwoPhase
 from obliv.routings.cartesian import ProgramRouting
 from obliv.topologies.cartesian import Cartesian
@@ -118,29 +119,29 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
     if not isinstance(routing, Routing):
         raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
     step = progress or (lambda what, share: None)
-    rows: list[dict[str, Any]] = []
-    left_out: list[dict[str, str]] = []
+    rows: list[SchemeCount] = []
+    left_out: list[LeftOut] = []
     schemes = _worth_trying(routing)
     for done, scheme in enumerate(schemes):
         step(scheme.name, done / len(schemes))
         if lacking := _lacking(scheme, routing):
-            left_out.append({"scheme": scheme.name, "reason": f"needs {lacking}"})
+            left_out.append(LeftOut(scheme.name, f"needs {lacking}"))
             continue
         try:
             each = deadlock(routing, scheme.name)
         except (RoutingError, TooLargeError) as error:
             if scheme.name == "none":
                 raise
-            left_out.append({"scheme": scheme.name, "reason": str(error)})
+            left_out.append(LeftOut(scheme.name, str(error)))
             continue
         rows.append(
-            {
-                "scheme": scheme.name,
-                "virtual_channels": each.virtual_channels,
-                "acyclic": each.acyclic,
-                "cycle_length": None if each.cycle is None else len(each.cycle),
-                "dependencies": each.dependencies,
-            }
+            SchemeCount(
+                scheme.name,
+                each.virtual_channels,
+                each.acyclic,
+                None if each.cycle is None else len(each.cycle),
+                each.dependencies,
+            )
         )
     return VirtualChannels(
         topology=routing.topology.spec,
@@ -216,12 +217,7 @@ def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any
     if circle is not None:
         channels = [int(graph.channel[v]) for v in circle]
         cycle = tuple(
-            {
-                "channel": c,
-                "virtual_channel": int(virtual[v]),
-                "tail": int(topology.tail[c]),
-                "head": int(topology.head[c]),
-            }
+            VirtualChannel(c, int(virtual[v]), int(topology.tail[c]), int(topology.head[c]))
             for c, v in zip(channels, circle, strict=True)
         )
         places = _places(routing, channels)
@@ -244,7 +240,7 @@ def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any
     )
 
 
-def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> dict[str, Any]:
+def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> Provenance:
     specs = {"topology": routing.topology.spec, "routing": routing.spec, **more}
     return provenance(specs, seconds, sources=routing.topology.sources + routing.sources)
 

@@ -14,7 +14,7 @@ from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.loads.without_self import without_self
-from obliv.results import pack, provenance
+from obliv.results import Channel, pack, provenance
 from obliv.results.ratio import Ratio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -147,10 +147,10 @@ def _worst(loads: PairLoads, certificate: bool, step: Step) -> Found:
     found = worst_case(loads, certificate=certificate, progress=step)
     assert isinstance(found.channel_load, Fraction)
     assert found.permutation is not None
-    return found.channel_load, found.channel.get("id", -1), found.permutation, found.certificate
+    return found.channel_load, found.channel.id if found.channel else -1, found.permutation, found.certificate
 
 
-def _channel(topology: Topology, channel: int) -> dict[str, int]:
+def _channel(topology: Topology, channel: int) -> Channel | None:
     if channel < 0:
-        return {}
-    return {"id": channel, "tail": int(topology.tail[channel]), "head": int(topology.head[channel])}
+        return None
+    return Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))

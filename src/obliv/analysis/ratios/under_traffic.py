@@ -17,7 +17,7 @@ from obliv.loads.without_self import without_self
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Estimate, provenance
-from obliv.results.ratio import TrafficRatio
+from obliv.results.ratio import PatternRatio, TrafficRatio
 from obliv.routings.base import Routing
 from obliv.specs.registry import PATTERNS
 
@@ -92,7 +92,7 @@ def traffic_ratio(
     --------
     >>> import obliv
     >>> routing = obliv.routing("dmodk", obliv.topology("fattree:4,2"))
-    >>> [str(each["ratio"]) for each in traffic_ratio(routing, "shift:1", "random-permutation").patterns]
+    >>> [str(row.ratio) for row in traffic_ratio(routing, "shift:1", "random-permutation").patterns]
     ['1', '2']
     """
     began = time.perf_counter()
@@ -106,13 +106,13 @@ def traffic_ratio(
     topology = require_base_load(x.topology)
     loads = without_self(x if isinstance(x, PairLoads) else x.pair_loads())
     seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**31))
-    rows: list[dict[str, Any]] = []
+    rows: list[PatternRatio] = []
     sources = (*topology.sources, *(x.sources if isinstance(x, Routing) else ()))
     for at, each in enumerate(traffic):
         flow: Traffic = traffic_of(each, topology)
         sources += flow.sources
         if not instances:
-            rows.append({"traffic": flow.spec, "ratio": performance(loads, flow)})
+            rows.append(PatternRatio(flow.spec, performance(loads, flow)))
             continue
         found = []
         for k in range(instances):
@@ -120,13 +120,13 @@ def traffic_ratio(
             step(str(each), (at + (k + 1) / instances) / len(traffic))
         mean = sum(found) / instances
         error = sqrt(sum((value - mean) ** 2 for value in found) / (instances - 1) / instances)
-        rows.append({"traffic": str(each), "ratio": Estimate(mean, error, instances)})
+        rows.append(PatternRatio(str(each), Estimate(mean, error, instances)))
     routing = x.spec if isinstance(x, Routing) else "pair loads"
     return TrafficRatio(
         topology=topology.spec,
         routing=routing,
         provenance=provenance(
-            {"topology": topology.spec, "routing": routing, "traffic": [row["traffic"] for row in rows]},
+            {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
             time.perf_counter() - began,
             "estimated" if instances else "exact",
             seed if instances else None,

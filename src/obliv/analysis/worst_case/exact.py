@@ -18,7 +18,7 @@ from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.matching.shipments import Flows
-from obliv.results import Estimate, WorstCase, provenance
+from obliv.results import Channel, Estimate, WorstCase, provenance
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
@@ -143,10 +143,10 @@ def _claim(loads: PairLoads, search: ChannelSearch) -> tuple[Fraction, Flows, tu
     return load, flows, _completed(flows, loads.terminals) if rates.unit else None
 
 
-def _ends(topology: Topology, channel: int) -> dict[str, int]:
+def _ends(topology: Topology, channel: int) -> Channel | None:
     if channel < 0:
-        return {}
-    return {"id": channel, "tail": int(topology.tail[channel]), "head": int(topology.head[channel])}
+        return None
+    return Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))
 
 
 def _names(topology: Topology, channel: int) -> tuple[str, str]:

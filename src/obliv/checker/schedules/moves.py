@@ -128,7 +128,7 @@ def check_classes(claims: list[Claimed], made: dict[str, Any]) -> Verification:
     report = Report()
     for claim in claims:
         found = check_schedule(claim)
-        wrong = next((each["detail"] for each in found.checks if not each["ok"]), "")
+        wrong = next((step.detail for step in found.checks if not step.ok), "")
         report.note(claim.topology, found.proved, wrong or found.claim)
     sums = {name: sum(claim.figures[name] for claim in claims) for name in ("packets", "makespan", "lower_bound")}
     most = {name: max(claim.figures[name] for claim in claims) for name in ("congestion", "dilation")}

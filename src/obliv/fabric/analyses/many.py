@@ -20,7 +20,7 @@ from obliv.errors import InputError
 from obliv.fabric.kernels.loads import heaviest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
-from obliv.results import Estimate, provenance
+from obliv.results import Estimate, Provenance, provenance
 
 __all__ = ["BLOCK", "factors", "largest", "mean_of", "provenance_of", "require_complete", "require_samples"]
 
@@ -144,7 +144,7 @@ def mean_of(values: Array) -> Estimate:
 
 def provenance_of(
     routing: FabricRouting, began: float, exactness: str = "exact", seed: int | None = None
-) -> dict[str, Any]:
+) -> Provenance:
     """Return the provenance of a result about a fabric's routing; `began` is what the clock showed at its start."""
     specs = {"topology": routing.topology.spec, "routing": routing.spec}
     sources = routing.topology.sources + routing.sources

@@ -67,8 +67,8 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
     assert found.permutation is not None
     single = routing.routes.denominator == 1
     bound = bound_of(tree) if single and _climbs(routing, tree) else None
-    named = found.channel.get("id", -1)
-    names = ("", "") if named < 0 else tuple(topology.name_of(found.channel[end]) for end in ("tail", "head"))
+    ends = (found.channel.tail, found.channel.head) if found.channel else ()
+    names = tuple(topology.name_of(node) for node in ends) or ("", "")
     return Ratio(
         topology=topology.spec,
         routing=routing.spec,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -16,8 +16,7 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.results.fabric_throughput import BusyCable, FabricThroughput
-from obliv.results.throughput import Throughput
+from obliv.results.fabric_throughput import BusyCable, FabricPattern, FabricThroughput
 
 __all__ = ["throughput"]
 
@@ -62,8 +61,15 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
     if not topology.unit_rates:
         notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
     return FabricThroughput(
-        **{each.name: getattr(found, each.name) for each in fields(Throughput) if each.init},
-        cables=tuple(_busiest(routing, flow, hottest) for flow in flows),
+        topology=found.topology,
+        routing=found.routing,
+        provenance=found.provenance,
+        subject=found.subject,
+        capacity=found.capacity,
+        patterns=tuple(
+            FabricPattern(**vars(row), hottest=_busiest(routing, flow, hottest))
+            for row, flow in zip(found.patterns, flows, strict=True)
+        ),
         notes=notes,
     )
 

@@ -13,6 +13,7 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology
 from obliv.results.fabric import FabricWorst, HotCable
+from obliv.results.numbers import bounded
 from obliv.results.worst_case import WorstCase
 
 __all__ = ["hottest_cables", "worst"]
@@ -58,7 +59,7 @@ def worst(
     assert isinstance(loads, FabricLoads)
     names = result.names
     if result.channel:
-        names = _ends(topology, result.channel["id"])
+        names = _ends(topology, result.channel.id)
     kept = {each.name: getattr(result, each.name) for each in fields(WorstCase) if each.init}
     kept["names"] = names
     return FabricWorst(
@@ -116,8 +117,7 @@ def hottest_cables(loads: FabricLoads, count: int = 10) -> tuple[HotCable, ...]:
                 fabric.port_of(slot),
                 topology.name_of(int(topology.head[c])),
                 fabric.port_of(int(fabric.peer[slot])),
-                low * unit,
-                known[c] * unit,
+                bounded(low * unit, known[c] * unit),
                 even[c] * unit / ends,
             )
         )
@@ -137,6 +137,6 @@ def _crossing(routing: FabricRouting, result: WorstCase) -> tuple[tuple[int, int
         sent = [(s, d) for s, d, _ in result.traffic]
     else:
         sent = list(enumerate(result.permutation or ()))
-    at = result.channel["id"]
+    at = result.channel.id
     node = routing.topology.terminals.tolist()
     return tuple((s, d) for s, d in sent if any(at in channels for channels, _ in routing.paths(node[s], node[d])))

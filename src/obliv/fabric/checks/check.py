@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from obliv._util.progress import Progress, silent
 from obliv.fabric.checks.cables import check_cables, check_shape
@@ -19,7 +18,7 @@ from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE, Tables
 from obliv.results.base import provenance
-from obliv.results.fabric_check import FabricCheck
+from obliv.results.fabric_check import CreditLoop, EngineRun, FabricCheck
 
 __all__ = ["check"]
 
@@ -118,7 +117,7 @@ def check(
         endpoints=len(fabric.endpoints),
         switches=len(fabric.switches),
         channels=int((fabric.peer >= 0).sum()),
-        findings=tuple(finding.to_dict() for finding in findings),
+        findings=tuple(findings),
         shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
         pairs=len(fabric.endpoints) * (len(fabric.endpoints) - 1),
         unrouted=None if tables is None else served.unrouted,
@@ -156,14 +155,12 @@ def _check_routing(
     return served, credit_loops(traces)
 
 
-def _note_credit_loop(
-    fabric: Fabric, tables: Tables, loops: CreditLoops, run: dict[str, Any] | None, notes: Notes
-) -> None:
+def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:
     """Note a cycle of channels, an error unless the engine that was used avoids deadlock by virtual lanes."""
-    lanes = run is not None and run["used"] in _LANES
-    others = [name for name in _LANES if run is None or name not in run["failed"]]
+    lanes = run is not None and run.used in _LANES
+    others = [name for name in _LANES if run is None or name not in run.failed]
     remedy = (
-        f"{run['used']} spreads packets over virtual lanes against that: keep its service levels"
+        f"{run.used} spreads packets over virtual lanes against that: keep its service levels"
         if run is not None and lanes
         else "use up*/down* routes" + (f", or virtual lanes, by {' or '.join(others)}" if others else "")
     )
@@ -173,6 +170,6 @@ def _note_credit_loop(
     notes.add("warning" if lanes else "error", "credit-loop", text, int(tables.line[row]))
 
 
-def _credit(fabric: Fabric, loops: CreditLoops) -> dict[str, Any]:
-    cycle = [port_name(fabric, slot) for slot in loops.cycle]
-    return {"acyclic": loops.acyclic, "dependencies": loops.dependencies, "cycle": cycle or None}
+def _credit(fabric: Fabric, loops: CreditLoops) -> CreditLoop:
+    cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
+    return CreditLoop(loops.acyclic, loops.dependencies, cycle or None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from obliv._util.text import printable
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.notes import Notes
+from obliv.results.fabric_check import EngineRun
 
 __all__ = ["engine_of"]
 
@@ -20,7 +20,7 @@ _REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not sup
 _NONE = b"No routing engine able to successfully configure"
 
 
-def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> dict[str, Any]:
+def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
     """The engine that routed last, and those that failed before it.
 
     OpenSM routes with minhop where the engine that was asked for fails, and says so in the log only.
@@ -35,8 +35,7 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> d
 
     Returns
     -------
-    dict
-        ``used`` and ``requested``, None where not known, and ``failed``.
+    EngineRun
     """
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True
@@ -75,7 +74,7 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> d
     elif asked is not None and asked != used:
         text = f"{_plain(asked)} was asked for and failed{because}: OpenSM fell back to {_plain(used)}"
         notes.add("error", "engine", text, at or last)
-    return {"used": used, "requested": asked, "failed": list(failed)}
+    return EngineRun(used, asked, tuple(failed))
 
 
 def _text(found: re.Match[bytes]) -> str:

@@ -48,10 +48,10 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
     step(0.3)
     tree = obliv.fattree(16, 3)
     full = [
-        obliv.traffic_ratio(obliv.routing(name, tree), "bernoulli:1").patterns[0]["ratio"]
+        obliv.traffic_ratio(obliv.routing(name, tree), "bernoulli:1").patterns[0].ratio
         for name in ("mlid", "wsr", "osrm3")
     ]
-    found["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Found(max(full))
+    found["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Found(max(full, key=float))
     step(0.4)
     clusters = curves(32, 2, ("MLID/WSR", "OSRM2"), grouped("clustered"))
     found["Figure 12: groups of 2 on FT(32,2), MLID/WSR"] = Found(mean(clusters["MLID/WSR"][0]))

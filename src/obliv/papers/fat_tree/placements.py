@@ -42,7 +42,7 @@ def ratios(
     for k in range(instances):
         traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
         for name, way in ways.items():
-            found[name].append(float(obliv.traffic_ratio(way, traffic).patterns[0]["ratio"]))
+            found[name].append(float(obliv.traffic_ratio(way, traffic).patterns[0].ratio))
     return found
 
 

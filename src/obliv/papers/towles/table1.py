@@ -43,7 +43,7 @@ def _column(
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    found = {row: Found(each["fraction_of_capacity"]) for row, each in zip(_PATTERNS, patterns, strict=True)}
+    found = {row: Found(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
     found["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
     found["Worst-case"] = Found(exactly(worst.fraction_of_capacity))
     return found

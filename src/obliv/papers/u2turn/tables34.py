@@ -9,6 +9,7 @@ import obliv
 from obliv.papers.paper import Found
 from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
+from obliv.papers.verdict import exactly
 
 __all__ = ["compute_even", "compute_odd"]
 
@@ -51,4 +52,4 @@ def _column(size: str, name: str) -> dict[str, Found]:
     return {
         "Worst-case": Found(worst(mesh, ROUTINGS[name])),
         "Average-case": Found(average(mesh, ROUTINGS[name])),
-    } | {row: Found(each["fraction_of_capacity"]) for row, each in zip(_PATTERNS, patterns, strict=True)}
+    } | {row: Found(exactly(pattern.fraction_of_capacity)) for row, pattern in zip(_PATTERNS, patterns, strict=True)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from obliv.errors import InputError
 from obliv.results import Throughput
 from obliv.results.format import short
+from obliv.results.throughput import PatternThroughput
 from obliv.view.axes import finish, room
 from obliv.view.charts.base import end_label, make_room, mark_capacity, quiet
 from obliv.view.literal import LITERAL
@@ -48,16 +49,16 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     if not result.patterns:
         raise InputError("this throughput result holds no pattern: there is nothing to draw")
     field = "throughput" if result.capacity is None else "fraction_of_capacity"
-    amounts = [float(each[field] or 0) for each in result.patterns]
+    amounts = [float(getattr(row, field) or 0) for row in result.patterns]
     places = range(len(amounts))
     own = ax is None
     ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
     ax.barh(places, amounts, height=0.62, color=SERIES[0], zorder=2)
-    ax.set_yticks(places, labels=[_name(each) for each in result.patterns], **LITERAL)
+    ax.set_yticks(places, labels=[_name(row) for row in result.patterns], **LITERAL)
     ax.set_ylim(len(amounts) - 0.4, -0.6)
     ends = []
-    for place, amount, each in zip(places, amounts, result.patterns, strict=True):
-        text = short(each[field]) if each[field] is not None else "loads nothing"
+    for place, amount, row in zip(places, amounts, result.patterns, strict=True):
+        text = short(getattr(row, field)) if getattr(row, field) is not None else "loads nothing"
         ends.append((amount, end_label(ax, amount, place, text, 9)))
     make_room(ax, ends, 1.04 * max(*amounts, 1.0) if result.capacity is not None else 1.04 * max(amounts) or 1.0)
     if result.capacity is not None:
@@ -67,5 +68,5 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 
 
-def _name(pattern: dict[str, Any]) -> str:
-    return str(pattern["traffic"]) + ("" if pattern.get("admissible", True) else "\n(not admissible)")
+def _name(row: PatternThroughput) -> str:
+    return row.traffic if row.admissible else f"{row.traffic}\n(not admissible)"

@@ -20,12 +20,13 @@ Flow = tuple[int, int, float]  # source and destination terminal, and what the p
 
 @dataclass(frozen=True)
 class Witness:
-    """The traffic of a worst case, the pair loads that it makes, and its pairs by what they do.
+    """The traffic of a worst case on its channel, the pair loads that it makes, and its pairs by what they do.
 
     ``strong`` pairs load the worst channel, ``weak`` ones do not, ``fixed`` terminals send to themselves without
     loading it.
     """
 
+    channel: int
     loads: PairLoads
     traffic: Traffic
     strong: tuple[Flow, ...]
@@ -67,9 +68,10 @@ def witness(result: WorstCase) -> Witness:
         traffic = permutation(result.permutation, "worst case")
     else:
         raise InputError(f"this worst case of {result.routing} holds no traffic that could be drawn")
-    share = _shares(loads, result.channel["id"], amounts)
+    share = _shares(loads, result.channel.id, amounts)
     flows = [(s, d, share.get((s, d), 0.0)) for s, d in sorted(amounts)]
     return Witness(
+        result.channel.id,
         loads,
         traffic,
         strong=tuple(sorted((flow for flow in flows if flow[2] > 0), key=lambda flow: flow[2])),

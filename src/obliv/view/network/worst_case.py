@@ -77,7 +77,7 @@ def plot_worst(
 def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
     from matplotlib.lines import Line2D
 
-    topology, many, worst = shown.topology, shown.topology.nodes > MANY, result.channel["id"]
+    topology, many, worst = shown.topology, shown.topology.nodes > MANY, shown.channel
     weak = () if many else shown.weak
     on = canvas(topology, ax, labels, [*shown.strong, *weak], worst)
     amounts = as_amounts(topology, shown.loads.under(shown.traffic))

@@ -1,0 +1,33 @@
+"""Results: frozen values that print, convert, save and draw themselves; imported when they are first used."""
+
+from obliv._util.codec import digest_of as digest_of
+from obliv._util.codec import pack as pack
+from obliv._util.codec import read_json as read_json
+from obliv._util.codec import unpack as unpack
+from obliv._util.codec import write_json as write_json
+from obliv.results.average import Average as Average
+from obliv.results.base import Channel as Channel
+from obliv.results.base import Provenance as Provenance
+from obliv.results.base import Result as Result
+from obliv.results.base import provenance as provenance
+from obliv.results.compare import Comparison as Comparison
+from obliv.results.deadlock import Deadlock as Deadlock
+from obliv.results.deadlock import VirtualChannels as VirtualChannels
+from obliv.results.fabric import Bisection as Bisection
+from obliv.results.fabric import FabricWorst as FabricWorst
+from obliv.results.fabric import Shifts as Shifts
+from obliv.results.fabric_check import FabricCheck as FabricCheck
+from obliv.results.fabric_throughput import FabricThroughput as FabricThroughput
+from obliv.results.loading import load as load
+from obliv.results.locality import Locality as Locality
+from obliv.results.numbers import Bounds as Bounds
+from obliv.results.numbers import Estimate as Estimate
+from obliv.results.ratio import Ratio as Ratio
+from obliv.results.ratio import TrafficRatio as TrafficRatio
+from obliv.results.schedule import Moves as Moves
+from obliv.results.schedule import Schedule as Schedule
+from obliv.results.schedule import Schedules as Schedules
+from obliv.results.throughput import Throughput as Throughput
+from obliv.results.verification import Verification as Verification
+from obliv.results.worst_case import WorstCase as WorstCase
+from obliv.topologies.leveled.instances import Instance as Instance

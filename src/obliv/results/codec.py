@@ -1,0 +1,316 @@
+"""Declared records: frozen dataclasses whose fields say how they stand in JSON, in rows and in text.
+
+A field is written to JSON under its own name by the codec of its type; :func:`entry` says what differs from that, and
+:func:`derived` adds a property. The class body gives the order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+from obliv._util.codec import pack, unpack
+from obliv.results.numbers import Bounds, Estimate, from_number, number
+
+__all__ = ["PACKED", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How values of a type are written to JSON and read from it; `decode` raises ValueError on anything else."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """How a field or property of a record is shown; see :func:`entry`."""
+
+    key: str = ""
+    label: str = ""
+    text: Callable[[Any], str | None] | None = None
+    column: str = ""
+    reason: str | Callable[[Any], str] = ""
+    omit: Callable[[Any], bool] | None = None
+    hidden: bool = False
+    rank: int = 0
+    codec: Codec | None = None
+
+
+def entry(
+    default: Any = dataclasses.MISSING,
+    *,
+    default_factory: Any = dataclasses.MISSING,
+    compare: bool = True,
+    **how: Any,
+) -> Any:
+    """Declare a field of a record.
+
+    Parameters
+    ----------
+    default, default_factory, compare
+        As for :func:`dataclasses.field`.
+    **how
+        ``key``
+            The JSON key, by default the field's name.
+        ``label``, ``text``
+            The name in the text, "" to leave it out; a function of the record that gives the text of the value, None
+            to leave it out.
+        ``column``
+            The name in rows, "" to leave it out.
+        ``reason``
+            Why the value is None, as text or as a function of the record; written under the key with ``_reason`` added.
+        ``omit``
+            A function of the record that says when the key is left out of the JSON; only such a key may be missing.
+        ``hidden``
+            Whether it is never in the JSON.
+        ``rank``
+            Keys of a higher rank come later.
+        ``codec``
+            Instead of the type's.
+    """
+    options: dict[str, Any] = {"compare": compare, "metadata": {"entry": Declaration(**how)}}
+    if default_factory is not dataclasses.MISSING:
+        return dataclasses.field(default_factory=default_factory, **options)
+    return dataclasses.field(default=default, **options)
+
+
+def derived(**how: Any) -> Callable[[_Function], _Function]:
+    """Declare a property of a record, below ``@property``; `how` as in :func:`entry`. It is written, never read."""
+
+    def declare(function: _Function) -> _Function:
+        function.__dict__["entry"] = Declaration(**how)
+        return function
+
+    return declare
+
+
+class Record:
+    """A frozen dataclass whose entries give its JSON and its rows."""
+
+    _entries: ClassVar[dict[str, Declaration]] = {}  # of fields and properties, in the order of the class body
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own: dict[str, Declaration] = {}
+        annotations = inspect.get_annotations(cls)
+        for name, value in _body(cls, annotations):
+            if name in annotations:
+                if "ClassVar" in str(annotations[name]):
+                    continue
+                metadata = value.metadata if isinstance(value, dataclasses.Field) else {}
+                own[name] = metadata.get("entry", Declaration())
+            elif isinstance(value, property) and hasattr(value.fget, "entry"):
+                own[name] = value.fget.entry  # type: ignore[union-attr]
+        cls._entries = {name: how for name, how in cls._entries.items() if name not in own} | own
+        setattr(cls, "__hash__", _hash)  # noqa: B010  # that of dataclass would hash dictionaries
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an attribute by name, as when rows were dictionaries; for one release."""
+        return getattr(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON types."""
+        codecs = _codecs(type(self))
+        data: dict[str, Any] = {}
+        for name, how in sorted(self._entries.items(), key=lambda item: item[1].rank):
+            if how.hidden or (how.omit is not None and how.omit(self)):
+                continue
+            key, value = how.key or name, getattr(self, name)
+            data[key] = codecs[name].encode(value)
+            if value is None and how.reason:
+                data[f"{key}_reason"] = how.reason if isinstance(how.reason, str) else how.reason(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the record that :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        ValueError
+            If a key is missing or holds something else.
+        """
+        return cls(**cls._fields_from(data))
+
+    @classmethod
+    def _fields_from(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{_short(data)} is not an object")
+        codecs = _codecs(cls)
+        values = {}
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            how = cls._entries.get(field.name, Declaration(hidden=True))
+            key = how.key or field.name
+            if how.hidden or (key not in data and how.omit is not None):
+                continue
+            if key not in data:
+                raise ValueError(f"the key {key!r} is missing")
+            try:
+                values[field.name] = codecs[field.name].decode(data[key])
+            except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
+                raise ValueError(f"{key}: {error}") from None
+        return values
+
+    def cells(self) -> dict[str, Any]:
+        """Return the entries that stand in rows, by column; those of a record in it take their own columns."""
+        cells: dict[str, Any] = {}
+        for name, how in self._entries.items():
+            value = getattr(self, name) if how.column else None
+            nested = _record_in(type(self), name) if how.column else None
+            if nested is not None:
+                cells |= dict.fromkeys(nested.header()) if value is None else value.cells()
+            elif how.column:
+                cells[how.column] = value
+        return cells
+
+    @classmethod
+    def declared(cls) -> dict[str, Declaration]:
+        """Return how each field and property is shown, by name."""
+        return dict(cls._entries)
+
+    @classmethod
+    def header(cls) -> tuple[str, ...]:
+        """Return the names of the columns of :meth:`cells`."""
+        names: list[str] = []
+        for name, how in cls._entries.items():
+            nested = _record_in(cls, name) if how.column else None
+            names += [] if not how.column else [how.column] if nested is None else nested.header()
+        return tuple(names)
+
+
+def _hash(record: Any) -> int:
+    compared = (getattr(record, field.name) for field in dataclasses.fields(record) if field.compare)
+    return hash((type(record), *(value for value in compared if isinstance(value, Hashable))))
+
+
+def codec_of(hint: Any) -> Codec:
+    """Return the codec of a type: numbers, text, records, and tuples and dictionaries of them."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or hint is object:
+        return Codec(lambda value: value, lambda value: value)
+    if origin in (typing.Union, types.UnionType):
+        rest = tuple(each for each in arguments if each is not type(None))
+        one = _number_codec(rest) if set(rest) <= _NUMBERS else codec_of(rest[0])
+        return _optional(one) if len(rest) < len(arguments) else one
+    if hint in _NUMBERS:
+        return _number_codec((hint,))
+    if origin is tuple:
+        return _tuple_codec(arguments)
+    if origin is dict:
+        item = codec_of(arguments[1])
+        return Codec(
+            lambda value: {key: item.encode(each) for key, each in value.items()},
+            lambda data: {key: item.decode(each) for key, each in _expect(data, dict).items()},
+        )
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return Codec(lambda value: value.to_dict(), hint.from_dict)
+    if hint in (str, int, bool):
+        return Codec(lambda value: value, lambda data: _expect(data, hint))
+    if hint is float:
+        return Codec(lambda value: value, lambda data: float(_expect(data, int if type(data) is int else float)))
+    raise TypeError(f"no codec for {hint}: declare one with entry(codec=...)")
+
+
+#: Whole numbers as :func:`obliv._util.codec.pack` writes them: a list, or compressed where there are many.
+PACKED = Codec(pack, lambda data: tuple(unpack(data)))
+
+_NUMBERS = {Fraction, Estimate, Bounds}
+
+
+def _number_codec(kinds: tuple[Any, ...]) -> Codec:
+    def decode(data: Any) -> Any:
+        value = from_number(_expect(data, dict))
+        if not isinstance(value, kinds):
+            raise ValueError(f"{_short(data)} is not {' or '.join(_NAMES[kind] for kind in kinds)}")
+        return value
+
+    return Codec(number, decode)
+
+
+_NAMES = {Fraction: "an exact number", Estimate: "an estimate", Bounds: "a pair of bounds"}
+
+
+def _tuple_codec(items: tuple[Any, ...]) -> Codec:
+    if len(items) == 2 and items[1] is Ellipsis:
+        one = codec_of(items[0])
+        return Codec(
+            lambda value: [one.encode(each) for each in value],
+            lambda data: tuple(one.decode(each) for each in _expect(data, list)),
+        )
+    each = [codec_of(item) for item in items]
+    return Codec(
+        lambda value: [codec.encode(part) for codec, part in zip(each, value, strict=True)],
+        lambda data: tuple(codec.decode(part) for codec, part in zip(each, _expect(data, list), strict=True)),
+    )
+
+
+def _optional(one: Codec) -> Codec:
+    return Codec(
+        lambda value: None if value is None else one.encode(value),
+        lambda data: None if data is None else one.decode(data),
+    )
+
+
+def _expect(data: Any, kind: type) -> Any:
+    if type(data) is not kind:
+        raise ValueError(f"{_short(data)} where {_TYPES[kind]} is expected")
+    return data
+
+
+_TYPES: dict[type, str] = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    float: "a number",
+    dict: "an object",
+    list: "a list",
+}
+
+
+def _short(data: Any) -> str:
+    text = "null" if data is None else repr(data)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _make_codecs(cls: type[Record]) -> dict[str, Codec]:
+    hints = typing.get_type_hints(cls)
+    codecs: dict[str, Codec] = {}
+    for name, how in cls._entries.items():
+        if how.codec is not None:
+            codecs[name] = _optional(how.codec) if type(None) in typing.get_args(hints.get(name)) else how.codec
+        elif not how.hidden:
+            codecs[name] = codec_of(hints[name] if name in hints else _return_type(cls, name))
+    return codecs
+
+
+def _return_type(cls: type, name: str) -> Any:
+    return typing.get_type_hints(getattr(cls, name).fget).get("return", Any)
+
+
+def _find_record(cls: type[Record], name: str) -> type[Record] | None:
+    """Return the type of record that an entry holds, None where it holds something else."""
+    hint = typing.get_type_hints(cls).get(name)
+    kinds = [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not tuple else []
+    return next((each for each in kinds if isinstance(each, type) and issubclass(each, Record)), None)
+
+
+# mypy does not take classes for hashable
+_codecs: Callable[[type[Record]], dict[str, Codec]] = cast(Any, cache(_make_codecs))
+_record_in: Callable[[type[Record], str], type[Record] | None] = cast(Any, cache(_find_record))
+
+
+def _body(cls: type, annotations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield annotated names and properties in the order of the class body; those without a default come first."""
+    yield from ((name, None) for name in annotations if name not in cls.__dict__)
+    yield from cls.__dict__.items()

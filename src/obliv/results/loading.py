@@ -1,0 +1,56 @@
+"""Results that were saved: the class is found by the kind that it registers."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from obliv import results
+from obliv._util.codec import read_json
+from obliv.errors import FileError
+from obliv.results.base import Result
+
+__all__ = ["load"]
+
+
+def load(path: str | Path) -> Result:
+    """Read a result that was saved.
+
+    Parameters
+    ----------
+    path : path-like
+        What ``save`` or ``--output`` wrote.
+
+    Returns
+    -------
+    Result
+        Of the kind that the file names. Nothing is verified; see :func:`obliv.verify`.
+
+    Raises
+    ------
+    FileError
+        If the file does not hold a whole result.
+    """
+    data = read_json(path)
+    kind = data.get("kind")
+    classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]
+    if not kind or not classes:
+        raise FileError(f"holds no result that obliv can load (kind {kind!r})", path)
+    try:
+        return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
+        what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise FileError(f"is not a whole result: {what}", path) from None
+
+
+def _classes() -> Iterator[type[Result]]:
+    """Yield all classes of results, those that users defined among them."""
+    for module in pkgutil.iter_modules(results.__path__, f"{results.__name__}."):
+        importlib.import_module(module.name)
+    pending = [Result]
+    while pending:
+        pending += (cls := pending.pop()).__subclasses__()
+        yield cls
