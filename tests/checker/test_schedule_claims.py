@@ -98,7 +98,6 @@ def oscillating() -> dict[str, Any]:
     made = Schedule(
         topology=network.spec,
         routing="by hand",
-        provenance={},
         algorithm="by hand",
         packets=2,
         congestion=2,

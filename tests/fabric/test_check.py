@@ -27,7 +27,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, trace, trace_all
 from obliv.fabric.tables import NONE, Tables
-from obliv.results.fabric_check import FabricCheck
+from obliv.results.fabric_check import EngineRun, FabricCheck
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 needs_samples = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared samples are not here")
@@ -392,13 +392,13 @@ def test_the_fallback_trap(tmp_path: Path) -> None:
     assert "ftree was asked for and failed (LMC > 0 is not supported" in text
     assert "fell back to minhop" in text
     assert (result.findings[0]["file"], result.findings[0]["line"]) == (str(log), 3)
-    assert result.engine == {"used": "minhop", "requested": "ftree", "failed": ["ftree"]}
+    assert result.engine == EngineRun("minhop", "ftree", ("ftree",))
     log.write_text(FELL_BACK + FELL_BACK.replace("minhop", "updn").replace("ftree: cannot", "xyz"))  # a later sweep
     assert check(fabric, tables, log, engine="updn").ok
     assert "ftree was not tried" in only(check(fabric, tables, log, engine="ftree"), "engine", "error")
     log.write_text("nothing of that kind\n")
     assert only(check(fabric, tables, log), "engine", "warning")
-    assert check(fabric, tables, log).engine == {"used": None, "requested": None, "failed": []}
+    assert check(fabric, tables, log).engine == EngineRun()
 
 
 def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,12 +407,12 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     log.write_bytes(text)
     monkeypatch.setattr("obliv._util.memory._free_memory", lambda: 1000.0)
     notes = Notes(str(log))
-    assert engine_of(log, notes) == {"used": "minhop", "requested": "ftree", "failed": ["ftree"]}
+    assert engine_of(log, notes) == EngineRun("minhop", "ftree", ("ftree",))
     assert [each.line for each in notes.findings()] == [1003]
     assert "(LMC > 0 is not supported by fat-tree routing.)" in notes.findings()[0].message
     log.write_bytes(gzip.compress(text[:-40]))  # cut off in the line that tells
     notes = Notes(str(log))
-    assert engine_of(log, notes)["used"] is None
+    assert engine_of(log, notes).used is None
     assert [each.severity for each in notes.findings()] == ["warning"]
     for nothing in (b"", b" \n\n", gzip.compress(b"")):
         log.write_bytes(nothing)

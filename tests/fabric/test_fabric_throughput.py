@@ -82,7 +82,8 @@ def test_hosts_of_one_speed_change_nothing() -> None:
     fabric, tables = tree("fattree:4,3")
     routing = fabric_routing(network(fabric), tables)
     found = throughput(routing, *PATTERNS)
-    assert found.patterns == obliv.throughput(routing, *PATTERNS).patterns
+    plain = obliv.throughput(routing, *PATTERNS).patterns
+    assert [vars(row) | {"hottest": ()} for row in found.patterns] == [vars(row) | {"hottest": ()} for row in plain]
     for pattern in PATTERNS:
         traffic = obliv.traffic(pattern, routing.topology)
         assert slowed(traffic, routing.topology) is traffic

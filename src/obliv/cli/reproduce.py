@@ -49,7 +49,7 @@ def reproduce(
         rows, stopped = stop.so_far, stop
     if format is Format.json:
         specs = {"paper": paper, "table": table} if table else {"paper": paper}
-        made = provenance(specs, time.perf_counter() - began, "as each row says")
+        made = provenance(specs, time.perf_counter() - began, "as each row says").to_dict()
         tell(json.dumps({"kind": "reproduce", "rows": rows, "provenance": made}, indent=2, ensure_ascii=False))
     elif format is Format.csv:
         tell(csv_text([_flat(row) for row in rows]), end="")

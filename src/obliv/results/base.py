@@ -77,6 +77,8 @@ class Result(Record):
     marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that tell it from other classes of its kind.
     table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
 
+    columns: ClassVar[tuple[str, ...]] = ()  #: Of the rows, where there may be none.
+
     topology: str = entry("", column="topology")
     routing: str = entry("", column="routing")
     provenance: Provenance = entry(default_factory=Provenance, rank=1)

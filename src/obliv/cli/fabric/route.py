@@ -63,7 +63,7 @@ def route(
         specs = {"topology": files.spec, "routing": None if lft is None else f"lft:{lft}"}
         sources = (*fabric.sources, *(() if tables is None else tables.sources))
         about: dict[str, Any] = {"output": None if result.kept else str(output)}
-        about["provenance"] = provenance(specs, time.perf_counter() - began, sources=sources)
+        about["provenance"] = provenance(specs, time.perf_counter() - began, sources=sources).to_dict()
         tell(json_text({"kind": "fabric-route"} | specs | result.to_dict() | about))
     if result.kept:
         say("the tables in use are better than all that were tried: nothing was written (--force writes new ones)")

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from math import lcm, sqrt
-from typing import Any
 
 import numpy as np
 
