@@ -22,6 +22,7 @@ import obliv
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
+from obliv.results.deadlock import LeftOut
 from obliv.routings.base import TwoPhase
 from obliv.routings.cartesian import ProgramRouting
 
@@ -639,7 +640,7 @@ def test_the_fewest() -> None:
     assert none.fewest is None
     assert none.best is None
     assert none.to_dict()["fewest_reason"]
-    assert {"scheme": "phase", "reason": "needs phases"} in none.left_out
+    assert LeftOut("phase", "needs phases") in none.left_out
     wild = obliv.fewest_virtual_channels(obliv.U2TURN(obliv.mesh(3, 3)))
     assert [each["scheme"] for each in wild.left_out] == ["double-y"]
 
