@@ -18,7 +18,7 @@ from obliv.bufferless.frames.plan import plan
 from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
 from obliv.fabric.files import raw_tables
-from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.kernels.forwarding import Entries, Moved, read_entries
 
 WORKLOADS: dict[str, Callable[[Path, int], None]] = {}
 
@@ -150,6 +150,6 @@ def hostile_tables(folder: Path, seed: int) -> None:
         cut = bytes(damaged[: int(rng.integers(len(damaged)))]) + b"\n"
         for data in (cut, rng.bytes(30) + b"\n", b"0x" + b"f" * int(rng.integers(20)) + b"\n", b"\n"):
             # the array is as long as the lines: a read beyond the last line end is out of bounds
-            row, guid = np.full(64, 255, np.uint8), np.full((64, 2), -1, np.int64)
-            moved, state = np.zeros((3, 4), np.int64), np.zeros(6, np.int64)
-            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables._VALUE, row, guid, moved, state)
+            moved = Moved(*np.zeros((4, 3), np.int64))
+            entries = Entries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
+            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables._VALUE, entries)
