@@ -1,11 +1,11 @@
-"""Which module registers each built-in name of a topology, a routing or a traffic pattern, aliases included.
+"""The module of each built-in name of a topology, a routing or a traffic pattern, aliases included.
 
-A name that is added to a room is added here, too; a test compares this table with what the modules register.
+Add a new name to its room and to this table; a test compares the table with what the modules register.
 """
 
 from __future__ import annotations
 
-from obliv.specs.builtin import MODULES
+from obliv.specs.builtin import FILE_FORMATS, MODULES, FileFormat
 
 __all__: list[str] = []
 
@@ -46,6 +46,12 @@ _PATTERNS = {
         "bitcomplement bit-reverse bitrev shuffle shift nearest-neighbor nearest-neighbour random-permutation randperm"
     ),
 }
+
+FILE_FORMATS["ibnetdiscover"] = FileFormat(
+    r'(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(?:Switch|Ca|Hca|Rt|\?\?\?)[ \t]+\d+[ \t]+")',
+    "obliv.fabric.specs",
+    "fabric",
+)
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})

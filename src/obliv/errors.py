@@ -1,16 +1,28 @@
-"""The exception tree.
+"""The errors that obliv raises on purpose.
 
 ::
 
     OblivError
     ├── InputError (also a ValueError)      a spec, file or argument that cannot be used
-    │   ├── SpecError                       an unknown name or a wrong parameter
-    │   ├── FileError                       a file, with the line where it is known
-    │   ├── TopologyError                   a network that cannot be built or is not fit
-    │   ├── RoutingError                    a routing that the topology cannot carry
-    │   ├── TrafficError                    a matrix or permutation that is none
-    │   └── TooLargeError                   would not fit in memory
-    └── MissingExtraError (also an ImportError)   an optional package is not installed
+    │   ├── SpecError                       an unknown name or a wrong parameter in a spec
+    │   ├── FileError                       a file that cannot be read or written, with path and line
+    │   ├── TopologyError                   a network that cannot be built or does not fit the request
+    │   ├── RoutingError                    a routing that is inconsistent or does not fit the topology
+    │   ├── TrafficError                    an invalid traffic matrix or permutation
+    │   └── TooLargeError                   a problem that would not fit in memory
+    └── MissingExtraError (also an ImportError)   an optional package that is not installed
+
+    Interrupted (a KeyboardInterrupt)       Ctrl-C in long work, with what was finished
+
+Messages are one line: what is wrong, where, and how to fix it. Every error can be pickled, so that work in other
+processes can raise it.
+
+>>> import obliv
+>>> try:
+...     obliv.topology("tours:9x9")
+... except obliv.OblivError as error:
+...     print(type(error).__name__, error, sep=": ")
+SpecError: unknown topology 'tours': did you mean torus?
 """
 
 from __future__ import annotations
@@ -34,7 +46,7 @@ __all__ = [
 
 
 class OblivError(Exception):
-    """The root of all errors that obliv raises on purpose."""
+    """The root of all errors that obliv raises on purpose; the tree is in :mod:`obliv.errors`."""
 
 
 #: The former name of :class:`OblivError`, for one release.
@@ -42,35 +54,57 @@ ObliviousError = OblivError
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in long work of which something is finished.
+    """Ctrl-C in long work of which a part is finished.
 
     Attributes
     ----------
     so_far : Any
-        What is finished, of the same kind as the whole.
+        The result of the finished part, of the same kind as the whole.
     """
 
     def __init__(self, message: str, so_far: Any) -> None:
         super().__init__(message)
         self.so_far = so_far
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.so_far)
+
 
 class InputError(OblivError, ValueError):
-    """Input that cannot be used; the message says what is wrong and how to mend it."""
+    """Input that cannot be used; the message says what is wrong and how to fix it."""
 
 
 class SpecError(InputError):
-    """A spec with an unknown name or wrong parameters."""
+    """A spec with an unknown name or a wrong parameter."""
 
 
 class FileError(InputError):
-    """A file that cannot be read, with file and line."""
+    """A file that cannot be read or written.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and how to fix it.
+    path : path-like, optional
+        The file; it stands before the message.
+    line : int, optional
+        The line, counted from 1.
+
+    Examples
+    --------
+    >>> print(FileError("radix 1: every radix must be at least 2", "study.toml", 7))
+    study.toml:7: radix 1: every radix must be at least 2
+    """
 
     def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
+        self.message = message
         self.path = path
         self.line = line
-        where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(where + message)
+        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(place + message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.path, self.line)
 
 
 class TopologyError(InputError):
@@ -78,11 +112,11 @@ class TopologyError(InputError):
 
 
 class RoutingError(InputError):
-    """A routing that is inconsistent or that the topology cannot carry."""
+    """A routing that is inconsistent, or that does not fit the topology."""
 
 
 class TrafficError(InputError):
-    """A traffic matrix or permutation that does not fit the topology or the rules."""
+    """A traffic matrix or permutation that is invalid, or that does not fit the topology."""
 
 
 class TooLargeError(InputError):
@@ -94,5 +128,11 @@ class MissingExtraError(OblivError, ImportError):
 
 
 def extra(package: str, name: str) -> MissingExtraError:
-    """The error that says which extra to install for `package`."""
+    """Return the error that says which extra to install for a package.
+
+    Examples
+    --------
+    >>> print(extra("networkx", "networkx"))
+    this needs networkx: install it with  pip install 'obliv[networkx]'
+    """
     return MissingExtraError(f"this needs {package}: install it with  pip install 'obliv[{name}]'")

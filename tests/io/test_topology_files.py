@@ -60,7 +60,7 @@ def test_format_overrides_the_content(write: Write) -> None:
     assert file(path, format="edgelist").labels == ("node", "0")
     with pytest.raises(FileError, match="no router"):
         file(path)
-    with pytest.raises(FileError, match=r"network.txt:1: is no GraphML"):
+    with pytest.raises(FileError, match=r"network.txt:1: is not GraphML"):
         file(path, format="graphml")
     with pytest.raises(SpecError, match="did you mean graphml"):
         file(path, format="grapml")
@@ -86,7 +86,7 @@ def test_relative_path_stays_as_given(write: Write, monkeypatch: pytest.MonkeyPa
 
 
 def test_misspelt_options_are_not_lost_in_the_path(write: Write) -> None:
-    with pytest.raises(FileError, match=r"no such file, but there is .*did you mean bandwidth"):
+    with pytest.raises(FileError, match=r"file not found, but .*did you mean bandwidth"):
         TOPOLOGIES.make(f"file:{write(EDGES)},bandwith=bandwidth")
 
 
@@ -150,7 +150,7 @@ def test_missing_bandwidth_names_the_edge_and_the_remedy(write: Write) -> None:
 )
 def test_bad_bandwidths(write: Write, number: str) -> None:
     path = write(f"a b 1\nb c {number}\n")
-    with pytest.raises(FileError, match=r"network.txt:2: bandwidth of edge 'b' - 'c' is .* positive, finite number"):
+    with pytest.raises(FileError, match=r"network.txt:2: .*edge 'b' - 'c' is .* number"):
         file(path, bandwidth="bandwidth")
     if number in ("0", "-1"):  # a number that is not asked for may be anything
         assert file(path).channels == 4
@@ -205,9 +205,9 @@ def test_terminals_internal_and_numbered(write: Write) -> None:
     assert file(path, terminals="internal").terminals.tolist() == [0, 2]
     assert file(path, terminals="numbered").terminals.tolist() == [2, 1]
     assert file(path).terminals.tolist() == [0, 1, 2]
-    with pytest.raises(FileError, match="there is none"):
+    with pytest.raises(FileError, match="no node has"):
         file(write(GML), terminals="internal")
-    with pytest.raises(FileError, match="there is none"):
+    with pytest.raises(FileError, match="no node has"):
         file(write(GML), terminals="numbered")
     with pytest.raises(SpecError, match="did you mean internal"):
         file(path, terminals="interna")
@@ -243,7 +243,7 @@ def test_every_terminal_needs_a_rate(write: Write) -> None:
     with pytest.raises(FileError) as caught:
         file(path, injection="up")
     assert str(caught.value) == (
-        f"{path}:4: node 'c' has no up (1 of 3 terminals has none): give every terminal one, "
+        f"{path}:4: node 'c' has no up (1 of 3 terminals lacks it): give every terminal one, "
         "choose the terminals with terminals=, or leave injection= out"
     )
     with pytest.raises(FileError, match="no node has the attribute 'dawn' that ejection= asks for; did you mean down"):
@@ -252,7 +252,7 @@ def test_every_terminal_needs_a_rate(write: Write) -> None:
         file(write(EDGES), injection="up")
     with pytest.raises(FileError, match="no attributes at all: GraphML and GML can hold rates"):
         file(write(ANYNET), injection="up")
-    with pytest.raises(FileError, match=r"no such file, but there is .*did you mean injection"):
+    with pytest.raises(FileError, match=r"file not found, but .*did you mean injection"):
         TOPOLOGIES.make(f"file:{write(EDGES)},injektion=up")
 
 
@@ -272,7 +272,7 @@ def test_largest_component_needs_only_its_own_rates(write: Write) -> None:
 def test_rates_must_be_asked_for(write: Write) -> None:
     written = RATED.replace("up", "injection").replace("down", "ejection")
     assert file(write(written), terminals="internal").notes == (
-        "every injection rate is 1; the nodes have injection: injection=injection would take that",
+        "every injection rate is 1; the nodes have the attribute injection: use it with injection=injection",
     )
 
 

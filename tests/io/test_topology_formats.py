@@ -315,7 +315,7 @@ def test_anynet_spacing_is_forgiven_with_a_note(write: Write) -> None:
         ("router 0 node 0\nnode 1\n", None, "node 1 has no router"),
         ("node 0 node 1\n", 1, "a node joins a router"),
         ("node 0\n", None, "there is no router"),
-        ("router 0 router 1\n", None, "no node hangs on these routers"),
+        ("router 0 router 1\n", None, "these routers have no nodes"),
         ("router 0 node 0 # here\n", 1, "'#' is not expected here"),
         ("router 0 5 node 0\n", 1, "'5' is not expected here"),
         ("router 0 node 0 5 6\n", 1, "'6' is not expected here"),

@@ -237,7 +237,7 @@ def test_from_networkx_rates() -> None:
     with pytest.raises(TopologyError, match="up of node '1' is 'nan': it must be a positive, finite number"):
         from_networkx(graph, injection="up")
     del graph.nodes[1]["up"]
-    with pytest.raises(TopologyError, match=r"node '1' has no up \(1 of 3 terminals has none\)"):
+    with pytest.raises(TopologyError, match=r"node '1' has no up \(1 of 3 terminals lacks it\)"):
         from_networkx(graph, ejection="up")
     with pytest.raises(TopologyError, match=r"no node has the attribute 'upp' .*did you mean up"):
         from_networkx(graph, injection="upp")

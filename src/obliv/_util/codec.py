@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from obliv._util.files import read_bytes, write_whole
+from obliv._util.files import read_text, write_whole
 from obliv._util.memory import require_memory
 from obliv.errors import FileError
 
@@ -19,11 +19,11 @@ __all__ = ["digest_of", "inflated", "pack", "read_json", "unpack", "unpack_array
 
 
 _BYTES = 2**33  # of the largest array
-_DIGITS = 4000  # longer numbers are no claim of ours, and slow to read
+_DIGITS = 4000  # obliv writes no longer numbers, and they are slow to read
 
 
 def pack(values: Any) -> Any:
-    """An integer array as JSON: a list where it is small, compressed bytes where it is large."""
+    """Return an integer array as JSON: a list where it is small, compressed bytes where it is large."""
     import numpy as np
 
     array = np.asarray(values)
@@ -44,12 +44,12 @@ def _whole(value: int) -> int | str:
 
 
 def unpack(value: Any) -> Any:
-    """The inverse of :func:`pack`: nested lists of whole numbers.
+    """Return what :func:`pack` packed, as nested lists of whole numbers.
 
     Raises
     ------
     ValueError
-        If it holds anything else.
+        If there is anything else in it.
     """
     if isinstance(value, dict):
         return inflated(value).tolist()
@@ -63,7 +63,7 @@ def unpack(value: Any) -> Any:
 
 
 def unpack_array(value: Any) -> Any:
-    """The inverse of :func:`pack` for arrays of machine integers: an int64 array; ValueError where it is none."""
+    """Return what :func:`pack` packed, as an int64 array; ValueError if it is anything else."""
     import numpy as np
 
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ def unpack_array(value: Any) -> Any:
 
 
 def inflated(value: dict[str, Any]) -> Any:
-    """An int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error where it is none."""
+    """Return an int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error if it is anything else."""
     import numpy as np
 
     shape = value["shape"]
@@ -94,18 +94,18 @@ def inflated(value: dict[str, Any]) -> Any:
     return np.frombuffer(data, "<i8").reshape(shape)
 
 
-def digest_of(made: dict[str, Any]) -> str:
-    """SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII)."""
-    bare = dict(made)
+def digest_of(claim: dict[str, Any]) -> str:
+    """Return the SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII)."""
+    bare = dict(claim)
     if isinstance(bare.get("certificate"), dict):
         bare["certificate"] = {key: value for key, value in bare["certificate"].items() if key != "digest"}
     text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def write_json(made: dict[str, Any], path: str | Path) -> None:
+def write_json(value: dict[str, Any], path: str | Path) -> None:
     """Write JSON, compressed where the name ends in ``.gz``, whole or not at all."""
-    text = (json.dumps(made, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
+    text = (json.dumps(value, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
     write_whole(path, gzip.compress(text, 6, mtime=0) if str(path).endswith(".gz") else text)
 
 
@@ -116,20 +116,20 @@ def _limited(digits: str) -> int:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """The object in a JSON file that obliv wrote, plain or compressed.
+    """Read the object in a JSON file that obliv wrote, plain or compressed.
 
     Raises
     ------
     FileError
-        If it cannot be read, is cut short, or holds no object.
+        If it cannot be read, is cut short, or is not an object.
     """
-    data = read_bytes(path)
+    text = read_text(path)
     try:
-        made = json.loads(data, parse_int=_limited)
+        value = json.loads(text, parse_int=_limited)
     except json.JSONDecodeError as error:
-        raise FileError(f"is no whole JSON: {error.msg}", path, error.lineno) from None
-    except (UnicodeDecodeError, RecursionError, ValueError):
-        raise FileError("is no JSON", path) from None
-    if not isinstance(made, dict):
-        raise FileError("holds no JSON object", path)
-    return made
+        raise FileError(f"invalid JSON: {error.msg}", path, error.lineno) from None
+    except (RecursionError, ValueError):
+        raise FileError("invalid JSON: it is nested too deeply, or a number has too many digits", path) from None
+    if not isinstance(value, dict):
+        raise FileError("a JSON object is needed: { ... }", path)
+    return value

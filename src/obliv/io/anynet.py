@@ -9,7 +9,8 @@ from pathlib import Path
 from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io._links import Links
-from obliv.io._network import Options, from_file
+from obliv.io._network import from_file
+from obliv.io._options import Options
 from obliv.io._write import save
 from obliv.topologies.base import Topology
 

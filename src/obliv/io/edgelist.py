@@ -9,7 +9,8 @@ from obliv._util.rationals import rational
 from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io._links import Links, add
-from obliv.io._network import MUST_BE, Options, from_file
+from obliv.io._network import from_file
+from obliv.io._options import Options
 from obliv.io._write import of_terminals, save
 from obliv.topologies.base import Topology
 
@@ -118,7 +119,11 @@ def parse(text: str, path: object = None) -> Links:
         links.join(words[0], words[1], number, {"bandwidth": words[2]} if len(words) > 2 else {})
         if len(words) > 2 and rational(words[2]) is None:
             name = links.edge_name(links.edges[-1])
-            raise links.fault(f"bandwidth of edge {name} is {shown(words[2])}: {MUST_BE}", number)
+            raise links.fault(
+                f"the third column of edge {name} is {shown(words[2])}: it must be the bandwidth, a "
+                "positive, finite number such as 10, 2.5 or 1/3; write one edge a line",
+                number,
+            )
         tail, head = links.edges[-1][:2]
         both_ways += (head, tail) in seen and head != tail
         seen.add((tail, head))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.io._links import Links, add
-from obliv.io._network import Options, from_file
+from obliv.io._network import from_file
+from obliv.io._options import Options
 from obliv.io._write import of_terminals, printable, save
 from obliv.topologies.base import Topology
 

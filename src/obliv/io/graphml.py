@@ -11,9 +11,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from obliv._util.text import shown
 from obliv.errors import FileError
+from obliv.io._formats import format_of
 from obliv.io._links import Links, add
-from obliv.io._network import Options, from_file
-from obliv.io._sniff import looks_like
+from obliv.io._network import from_file
+from obliv.io._options import Options
 from obliv.io._write import of_terminals, printable, save
 from obliv.topologies.base import Topology
 
@@ -134,9 +135,9 @@ def _escaped(text: str) -> str:
 def parse(text: str, path: object = None) -> Links:
     """The links that a GraphML text describes."""
     if not text.lstrip().startswith("<"):
-        looks = looks_like(text)
-        hint = f"it looks like {looks}" if looks != "edgelist" else "an XML file starts with <"
-        raise FileError(f"is no GraphML: {hint}", path, 1)
+        kind = format_of(text)
+        hint = f"it looks like {kind}" if kind != "edgelist" else "an XML file starts with <"
+        raise FileError(f"is not GraphML: {hint}", path, 1)
     return _Reader(path).read(text)
 
 

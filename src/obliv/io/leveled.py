@@ -16,9 +16,9 @@ from obliv._util.text import did_you_mean, lines, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io import edgelist, gml, graphml
+from obliv.io._formats import format_of
 from obliv.io._levels import levels_of
 from obliv.io._links import Links
-from obliv.io._sniff import looks_like
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, given
 from obliv.topologies.leveled.instance_json import network_of, readable
@@ -70,7 +70,7 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
         raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, 'json'))}")
     spec = f"leveled-file:{path}" + (f",format={format}" if format else "")
     text = "" if format == "json" else read_text(path)
-    found = format or looks_like(text)
+    found = format or format_of(text)
     sources = ((str(path), sha256_of(path)),)
     if found == "json":
         return _saved(path, spec, sources)
@@ -119,7 +119,7 @@ def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[
         With the line of an edge or node that there is not, or of a path that does not climb level by level.
     """
     text = read_text(path)
-    if looks_like(text) == "json":
+    if format_of(text) == "json":
         return _saved_paths(path, network)
     paths: list[list[int]] = []
     where: list[int] = []

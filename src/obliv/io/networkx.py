@@ -7,7 +7,8 @@ from typing import Any
 
 from obliv.errors import TopologyError, extra
 from obliv.io._links import Links
-from obliv.io._network import Options, network
+from obliv.io._network import network
+from obliv.io._options import Options
 from obliv.io._write import of_terminals
 from obliv.topologies.base import Topology
 

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
 from pathlib import Path
 
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
 from obliv.io import anynet, edgelist, gml, graphml
-from obliv.io._links import Links
-from obliv.io._network import Options, from_file
-from obliv.io._sniff import looks_like
-from obliv.specs.registry import TOPOLOGIES, register_topology
+from obliv.io._formats import UNREAD, format_of
+from obliv.io._network import Parse, from_text, read_file
+from obliv.io._options import Options
+from obliv.specs.builtin import FILE_FORMATS
+from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
 __all__ = ["file"]
 
-_FORMATS: dict[str, Callable[[str, object], Links]] = {
+_PARSERS: dict[str, Parse] = {
     "graphml": graphml.parse,
     "gml": gml.parse,
     "edgelist": edgelist.parse,
     "anynet": anynet.parse,
-}
-_FABRIC = "ibnetdiscover"
-_UNREAD = {
-    "sndlib": "a network of SNDlib, which is not read yet",
-    "json": "JSON, from which no network is read: load it with NetworkX and use obliv.io.from_networkx",
-    "dot": "a Graphviz drawing (DOT), which is not read: convert it to GraphML, for example with NetworkX",
-    "html": "a web page: download the file itself",
 }
 
 
@@ -49,8 +43,8 @@ def file(
     path : Path
         The file.
     format : str
-        ``graphml``, ``gml``, ``edgelist``, ``anynet`` or ``ibnetdiscover``, where the content leaves a doubt. The last
-        is an InfiniBand fabric, as ``fabric:PATH`` reads it; nothing else can be chosen for it.
+        ``graphml``, ``gml``, ``edgelist``, ``anynet`` or ``ibnetdiscover``, if the content is ambiguous. The
+        last is an InfiniBand fabric, which takes no other option.
     bandwidth : str
         The edge attribute that is the channels' bandwidth, for example ``LinkSpeedRaw`` of the Topology Zoo; the third
         column of an edge list is called ``bandwidth``. Default: 1 everywhere.
@@ -80,29 +74,18 @@ def file(
     ('a', 'b', 'c')
     """
     options = Options(bandwidth, default, terminals, component, injection, ejection)
-    if format and format not in (*_FORMATS, _FABRIC):
-        if format in _UNREAD:
-            raise SpecError(f"format={format}: {_UNREAD[format]}")
-        raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, _FABRIC))}")
-
-    def parse(text: str, name: object) -> Links:
-        found = format or looks_like(text)
-        if found == _FABRIC:
-            raise _FabricError
-        if found in _UNREAD:
-            raise FileError(f"looks like {_UNREAD[found]}", name)
-        return _FORMATS[found](text, name)
-
-    try:
-        return from_file(path, parse, options, format)
-    except _FabricError:
-        if options != Options():
-            raise SpecError(
-                "an InfiniBand fabric says itself what sends, and how fast: leave out the options"
-            ) from None
-        made: Topology = TOPOLOGIES.find("fabric").make(path)
-        return made
-
-
-class _FabricError(Exception):
-    """The file is an InfiniBand fabric, which makes a topology of its own."""
+    if format and format not in (*_PARSERS, *FILE_FORMATS):
+        if format in UNREAD:
+            raise SpecError(f"format={format}: {UNREAD[format]}")
+        raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_PARSERS, *FILE_FORMATS))}")
+    text = read_file(path)
+    kind = format or format_of(text)
+    if kind in UNREAD:
+        raise FileError(f"looks like {UNREAD[kind]}", path)
+    if kind in _PARSERS:
+        return from_text(text, path, _PARSERS[kind], options, format)
+    if options != Options():
+        raise SpecError(f"{kind} files say themselves what sends and how fast: leave out the options")
+    form = FILE_FORMATS[kind]
+    network: Topology = getattr(importlib.import_module(form.module), form.function)(path)
+    return network

@@ -1,11 +1,34 @@
-"""The module that registers each built-in name, by kind; the package fills it in when it is imported.
+"""What the package knows by name before it imports anything; ``obliv._builtin`` fills these tables in.
 
 A registry imports only the module of the name that a spec asks for. What these modules are is not known here, since
-they lie above this room: see ``obliv._builtin``.
+they lie above this room.
 """
 
 from __future__ import annotations
 
-__all__ = ["MODULES"]
+from typing import NamedTuple
 
+__all__ = ["FILE_FORMATS", "MODULES", "FileFormat"]
+
+
+class FileFormat(NamedTuple):
+    """A format of network files that ``file:PATH`` hands to another room.
+
+    Parameters
+    ----------
+    sign : str
+        A regular expression that fits the beginning of some line of such files and of no other kind.
+    module, function : str
+        The function that reads a path and returns a topology.
+    """
+
+    sign: str
+    module: str
+    function: str
+
+
+#: The module that registers each built-in name, by kind.
 MODULES: dict[str, dict[str, str]] = {"topology": {}, "routing": {}, "traffic": {}}
+
+#: Formats of network files that rooms above :mod:`obliv.io` read, by name.
+FILE_FORMATS: dict[str, FileFormat] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -87,12 +87,24 @@ class Tree(Topology):
         """The level of a node, 0 for a host."""
         return int(np.searchsorted(self.first_node, node, side="right")) - 1
 
-    def turn(self, source: Array | int, destination: Array | int) -> Array:
-        """The level at which shortest paths turn, 0 from a host to itself; broadcasts."""
+    @overload
+    def turn(self, source: int, destination: int) -> int: ...
+    @overload
+    def turn(self, source: int, destination: Array) -> Array: ...
+    @overload
+    def turn(self, source: Array, destination: Array | int) -> Array: ...
+    def turn(self, source: Array | int, destination: Array | int) -> Array | int:
+        """Return the level at which shortest paths turn, 0 from a host to itself; broadcasts.
+
+        Examples
+        --------
+        >>> fattree(8, 3).turn(0, 5), fattree(8, 3).turn(0, np.arange(6)).tolist()
+        (2, [0, 1, 1, 1, 2, 2])
+        """
         level = np.zeros(np.broadcast(source, destination).shape, np.int64)
         for below in self.below[:-1]:
             level += np.not_equal(np.floor_divide(source, below), np.floor_divide(destination, below))
-        return level
+        return int(level) if isinstance(source, int) and isinstance(destination, int) else level
 
     def up_channel(self, height: int, number: Array | int) -> Array:
         """The channel of an up link, by its height (that of its lower end) and its number; broadcasts."""
@@ -168,7 +180,8 @@ def _xgft_of(*shape: str) -> Tree:
     text = ",".join(str(each) for each in shape)
     parts = [part.split(",") for part in text.split(";")]
     if len(parts) != 3 or not all(word.strip().isdecimal() and len(word) < 10 for part in parts for word in part):
-        raise TopologyError(f"xgft:{text}: write LEVELS;CHILDREN,...;PARENTS,...  as in xgft:3;4,4,8;1,2,4")
+        spec = f"xgft:{text}" if text else "xgft"
+        raise TopologyError(f"{spec}: write LEVELS;CHILDREN,...;PARENTS,...  as in xgft:3;4,4,8;1,2,4")
     levels, children, parents = ([int(word) for word in part] for part in parts)
     if len(levels) != 1 or len(children) != levels[0] or len(parents) != levels[0]:
         raise TopologyError(f"xgft:{text}: {levels[0]} levels need as many numbers of children, and of parents")

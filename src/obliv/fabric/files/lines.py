@@ -7,12 +7,11 @@ import re
 from obliv._util.text import shown
 from obliv.fabric.files.blocks import LONGEST
 from obliv.fabric.notes import Notes
+from obliv.specs.builtin import FILE_FORMATS
 
 __all__ = ["DISCOVER", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
 
-DISCOVER = re.compile(
-    rb'[ \t]*(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(?:Switch|Ca|Hca|Rt|\?\?\?)[ \t]+\d+[ \t]+")'
-)  #: ibnetdiscover
+DISCOVER = re.compile(b"[ \t]*" + FILE_FORMATS["ibnetdiscover"].sign.encode())  #: ibnetdiscover
 PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
 LINKINFO = re.compile(
     rb"(?:Switch: 0x[0-9a-fA-F]+ |(?:CA|Switch|Router|RT): .*:\s*\Z)"

@@ -1,26 +1,39 @@
-"""Texts recognised by their content."""
+"""Formats of network files, recognized by their content."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from obliv._util.text import lines
+from obliv.specs.builtin import FILE_FORMATS
 
-__all__ = ["looks_like"]
+__all__ = ["UNREAD", "format_of"]
+
+#: Formats that are recognized but not read, with what to do.
+UNREAD = {
+    "sndlib": "a network of SNDlib, which is not read yet",
+    "json": "JSON, from which no network is read: load it with NetworkX and use obliv.io.from_networkx",
+    "dot": "a Graphviz drawing (DOT), which is not read: convert it to GraphML, for example with NetworkX",
+    "html": "a web page: download the file itself",
+}
 
 _HEAD = 1 << 16
 _GML = re.compile(r"^[ \t]*graph[ \t\r\n]*\[", re.MULTILINE)
 _GML_HEAD = re.compile(r"(Creator|Version)\s")
 _DOT = re.compile(r"(strict\s+)?(di)?graph\b[^\[\n]*\{")
-_FABRIC = re.compile(
-    r'^(?:(?:vendid|devid|sysimgguid|switchguid|caguid)=|(?:Switch|Ca|Hca|Rt)[ \t]+\d+[ \t]+")', re.MULTILINE
-)
 _SNDLIB = re.compile(r"^(?:NODES|LINKS)[ \t]*\(", re.MULTILINE)
 _ANYNET = re.compile(r"(router|node)[ \t]+\d+([ \t]|\Z)")
 
 
-def looks_like(text: str) -> str:
-    """The format of a text: ``graphml``, ``gml``, ``anynet``, another kind by name, or ``edgelist`` if nothing fits."""
+def format_of(text: str) -> str:
+    r"""Return the format of a text, ``edgelist`` if nothing else fits.
+
+    Examples
+    --------
+    >>> format_of("router 0 node 0 node 1\n"), format_of("a b 10\n")
+    ('anynet', 'edgelist')
+    """
     head = text[:_HEAD].lstrip()
     if head.startswith("<"):
         if "graphml" in head.lower():
@@ -30,11 +43,17 @@ def looks_like(text: str) -> str:
         return "sndlib"
     if head[:1] in "{[":
         return "json"
-    if _FABRIC.search(head):
-        return "ibnetdiscover"
+    for name, form in FILE_FORMATS.items():
+        if _sign(form.sign).search(head):
+            return name
     if _DOT.match(head):
         return "dot"
     first = next((line.strip() for line in lines(head) if line.strip() and line.lstrip()[0] != "#"), "")
     if _GML.search(head) or _GML_HEAD.match(first):
         return "gml"
     return "anynet" if _ANYNET.match(first) else "edgelist"
+
+
+@cache
+def _sign(sign: str) -> re.Pattern[str]:
+    return re.compile("^" + sign, re.MULTILINE)

@@ -1,0 +1,59 @@
+"""What a user may choose when a network is read from a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from obliv._util.rationals import rational
+from obliv._util.text import did_you_mean
+from obliv.errors import SpecError
+
+__all__ = ["MUST_BE", "Options", "positive"]
+
+MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to take from a file beside its nodes and edges.
+
+    Parameters
+    ----------
+    bandwidth : str
+        The edge attribute that is the bandwidth; empty for 1 everywhere.
+    default : str
+        The bandwidth of edges without that attribute; empty to refuse them.
+    terminals : str
+        ``all`` nodes, the ``internal`` ones (Internal=1), the ``numbered`` ones (by their attribute terminal);
+        empty for what the format itself says, or all.
+    component : str
+        ``largest`` takes the largest component; empty refuses a disconnected network.
+    injection, ejection : str
+        The node attributes that are the terminals' rates; empty for 1 everywhere.
+    """
+
+    bandwidth: str = ""
+    default: str = ""
+    terminals: str = ""
+    component: str = ""
+    injection: str = ""
+    ejection: str = ""
+
+    def __post_init__(self) -> None:
+        if self.default and not self.bandwidth:
+            raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: give both")
+        if self.default and positive(self.default) is None:
+            raise SpecError(f"default={self.default}: {MUST_BE}")
+        for name, value, known in (
+            ("terminals", self.terminals, ("all", "internal", "numbered")),
+            ("component", self.component, ("largest",)),
+        ):
+            if value and value not in known:
+                raise SpecError(f"{name}={value} is unknown: {did_you_mean(value, known)}")
+
+
+def positive(text: str) -> Fraction | None:
+    """The positive rational that a text stands for; None where it is none."""
+    number = rational(text)
+    return number if number is not None and number > 0 else None
