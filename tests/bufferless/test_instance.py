@@ -470,5 +470,5 @@ def test_hostile_files_are_refused_in_one_line(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(FileError, match=r"bad\.json"):
             load_instance(path)
-    with pytest.raises(FileError, match="no such file"):
+    with pytest.raises(FileError, match="file not found"):
         load_instance(tmp_path / "nowhere.json")

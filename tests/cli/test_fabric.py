@@ -294,7 +294,7 @@ def test_what_is_odd_about_an_input_is_said(here: Path, capsys: pytest.CaptureFi
 MISTAKES = [
     (["check", "a.lfts"], "a.lfts:1"),
     (["check", "a.net", "--lft", "a.net"], "a.net:1"),
-    (["check", "none.net"], "no such file"),
+    (["check", "none.net"], "file not found"),
     (["check", "empty"], "empty"),
     (["check", "noise"], "noise"),
     (["check", "a.net", "--lft", "noise"], "noise"),

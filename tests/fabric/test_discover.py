@@ -255,7 +255,7 @@ def test_files_that_are_no_topology(data: bytes, message: str, write: Write) -> 
 
 
 def test_places_that_are_no_files(tmp_path: Path) -> None:
-    for path, message in ((tmp_path, "directory"), (tmp_path / "none", "no such file"), ("a\0b", "name of a file")):
+    for path, message in ((tmp_path, "directory"), (tmp_path / "none", "file not found"), ("a\0b", "file name")):
         with pytest.raises(FileError, match=message):
             read_fabric(path)
 

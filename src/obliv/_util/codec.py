@@ -56,9 +56,9 @@ def unpack(value: Any) -> Any:
     if isinstance(value, list):
         return [unpack(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{value!r} where a whole number belongs")
+        raise ValueError(f"{value!r} where a whole number is needed")
     if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
-        raise ValueError(f"{value[:40]!r} where a whole number belongs")
+        raise ValueError(f"{value[:40]!r} where a whole number is needed")
     return int(value)
 
 

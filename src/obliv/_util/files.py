@@ -1,4 +1,4 @@
-"""Files: read as text whatever they are, and written whole or not at all."""
+"""Files: untrusted ones read with limits, and files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = [
     "write_whole",
 ]
 
-GZIP = b"\x1f\x8b"  #: How a file that is compressed begins.
-PACKED = 1 << 14  #: Bytes of its pieces: what follows a member is copied for each, and there may be very many.
+GZIP = b"\x1f\x8b"  #: The first bytes of a compressed file.
+PACKED = 1 << 14  #: Bytes of a piece; small, since the rest of a piece is copied at each member, and there may be many.
 
 _BINARY = (
     (b"\x89PNG", "a PNG image"),
@@ -53,12 +53,12 @@ _MOST = 2**29  # bytes that a compressed file may hold; a small one can hold any
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """What a regular file holds, decompressed if it is compressed with gzip.
+    """Read a regular file, decompressed if it is compressed with gzip.
 
     Raises
     ------
     FileError
-        If it cannot be read, is no regular file, is cut short or is empty.
+        If it cannot be read, is not a regular file, is cut short or is empty.
     """
     size = require_file(path)
     require_memory(60.0 * size, f"reading {path}")
@@ -75,32 +75,32 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def require_file(path: str | Path) -> int:
-    """The bytes of a regular file.
+    """Return the size of a regular file in bytes.
 
     Raises
     ------
     FileError
-        If there is none of that name, or it is empty.
+        If it does not exist, is not a regular file or is empty.
     """
     try:
         about = Path(path).stat()
     except FileNotFoundError:
-        raise FileError("there is no such file", path) from None
+        raise FileError("file not found", path) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except ValueError:  # a NUL in the name
-        raise FileError("cannot be the name of a file", shown(str(path))) from None
+        raise FileError("not a valid file name", shown(str(path))) from None
     if stat.S_ISDIR(about.st_mode):
-        raise FileError("is a directory: name a file in it", path)
+        raise FileError("is a directory; name a file in it", path)
     if not stat.S_ISREG(about.st_mode):
-        raise FileError("is no regular file: save its content to a file first", path)
+        raise FileError("not a regular file: save its content to a file first", path)
     if about.st_size == 0:
         raise FileError("the file is empty", path)
     return about.st_size
 
 
 def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:
-    """What a file that is compressed with gzip holds, piece by piece.
+    """Decompress a gzip file piece by piece.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1
     path : str or Path
         Its name, for messages.
     most : int
-        Bytes that it may hold: a small one can hold any number.
+        Bytes that it may hold; a small compressed file can hold any number.
     size : int
         Bytes of the largest piece that is yielded.
     """
@@ -136,12 +136,12 @@ def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file, compressed with gzip or not; UTF-8, or as a byte order mark or an XML declaration says.
+    """Read a text file, compressed with gzip or not; UTF-8, or as a byte order mark or an XML declaration says.
 
     Raises
     ------
     FileError
-        If it cannot be read or is no text, with the line where it ceases to be.
+        If it cannot be read or is not text, with the first line that is not.
     """
     data = read_bytes(path)
     for magic, what in _BINARY:
@@ -169,9 +169,9 @@ def read_text(path: str | Path) -> str:
 
 
 def sha256_of(path: str | Path) -> str:
-    """SHA-256 of a file as it stands, as hex digits."""
+    """Return the SHA-256 of a file as it is on disk, in hex digits."""
     if Path(path).exists() and not Path(path).is_file():  # a device may never end
-        raise FileError("is no regular file", path)
+        raise FileError("not a regular file", path)
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as stream:
@@ -185,19 +185,19 @@ def sha256_of(path: str | Path) -> str:
 def write_whole(path: str | Path, data: bytes) -> None:
     """Write under a temporary name in the same folder, then rename, so that no half-written file is seen.
 
-    A symbolic link, a device or a pipe keeps its place: what it leads to is written.
+    A symbolic link, a device or a pipe is not replaced: its target is written.
     """
     write_pieces(path, [data])
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """As :func:`write_whole`, what is too large to be held."""
+    """Write as :func:`write_whole` does, piece by piece, what would not fit in memory."""
     require_place(path)
     try:
         target = Path(os.path.realpath(path))
         replaced = target.is_file() or not target.exists()
     except ValueError:
-        raise FileError("cannot be the name of a file", repr(str(path))) from None
+        raise FileError("not a valid file name", repr(str(path))) from None
     try:
         if not replaced:
             with open(target, "wb") as stream:
@@ -219,13 +219,13 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
 def require_place(path: str | Path) -> None:
     """Refuse a path where no file can be written, before any work is done for it."""
     if str(path) == "-":
-        raise FileError("is no name for a file; --format json prints the answer on standard output", "-")
+        raise FileError("not a file name; use --format json to print the answer on standard output", "-")
     try:
         if Path(path).is_dir():
-            raise FileError("is a directory: name a file in it", path)
+            raise FileError("is a directory; name a file in it", path)
         if not Path(path).absolute().parent.is_dir():
-            raise FileError("its folder does not exist", path)
+            raise FileError("its directory does not exist", path)
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError("cannot be the name of a file", repr(str(path))) from None
+        raise FileError("not a valid file name", repr(str(path))) from None

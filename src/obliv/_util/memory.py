@@ -1,4 +1,4 @@
-"""Memory: what is free, and problems that would not fit."""
+"""Memory: how much is free, and the refusal of problems that would not fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def require_memory(needed: float, what: str) -> None:
     needed : float
         Bytes that would be allocated.
     what : str
-        What they are for, in the message.
+        What they are for; begins the message.
 
     Raises
     ------
@@ -38,4 +38,4 @@ def _free_memory() -> float:
                     return float(line.split()[1]) * 1024.0
     except (OSError, ValueError, IndexError):
         pass
-    return 8.0 * 2**30  # where the system does not say
+    return 8.0 * 2**30  # if the system does not say

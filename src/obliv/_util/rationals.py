@@ -1,4 +1,4 @@
-"""Rationals: what numbers given as text or as floats stand for."""
+"""Rationals: exact numbers from text and floats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DIGITS = 1000
 
 
 def rational(text: str) -> Fraction | None:
-    """The rational that a text stands for, such as ``1/3``, ``2``, ``0.25`` or ``1e-3``; None where it is none."""
+    """Return the rational that a text stands for, such as ``1/3``, ``2``, ``0.25`` or ``1e-3``; None if invalid."""
     word = text.strip()
     if len(word) > _DIGITS or not _NUMBER.fullmatch(word):
         return None
@@ -27,17 +27,22 @@ def rational(text: str) -> Fraction | None:
 
 
 def fraction(text: str) -> Fraction:
-    """A rational as :func:`rational` reads it; SpecError otherwise."""
+    """Return the rational that a text stands for, as :func:`rational` does; SpecError if it is invalid."""
     number = rational(text)
     if number is None:
-        raise SpecError(f"{text.strip()[:40]!r} is no number: write 1/3, 2 or 0.25")
+        raise SpecError(f"{text.strip()[:40]!r} is not a number: write 1/3, 2 or 0.25")
     return number
 
 
 def exact(value: Any) -> Fraction | None:
-    """A number as an exact one, None where it is none.
+    """Return a number as an exact one; None if it is not a finite number.
 
-    A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 make one.
+    A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 are one.
+
+    Examples
+    --------
+    >>> exact(0.1), exact("2/6"), exact(float("inf"))
+    (Fraction(1, 10), Fraction(1, 3), None)
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -52,6 +57,6 @@ def exact(value: Any) -> Fraction | None:
 
 
 def share(value: Any) -> Fraction | None:
-    """A probability as an exact number, None where it is none; for floats see :func:`exact`."""
+    """Return a probability as an exact number; None if it is not one. For floats see :func:`exact`."""
     number = exact(value)
     return number if number is not None and 0 <= number <= 1 else None

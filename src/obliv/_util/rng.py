@@ -30,7 +30,7 @@ def generator(rng: Any) -> np.random.Generator:
     Raises
     ------
     InputError
-        If it is none of these, or negative.
+        If it is anything else, or negative.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def generator(rng: Any) -> np.random.Generator:
 
 
 def seed_of(rng: Any) -> int | None:
-    """Return the seed that an ``rng`` argument names, None for a generator."""
+    """Return the seed that an ``rng`` argument stands for; None for a generator."""
     if isinstance(rng, np.random.Generator):
         return None
     if rng is None:

@@ -9,12 +9,12 @@ __all__ = ["did_you_mean", "lines", "plural", "printable", "rows_of", "shown"]
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
+    """Return the lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def rows_of(text: str) -> list[tuple[int, list[str]]]:
-    """The words of each line that holds any, with its number; commas separate as blanks do, # begins a comment."""
+    """Return number and words of each line that has any; commas separate like blanks, # begins a comment."""
     rows = []
     for number, line in enumerate(lines(text), 1):
         words = line.partition("#")[0].replace(",", " ").split()
@@ -24,12 +24,12 @@ def rows_of(text: str) -> list[tuple[int, list[str]]]:
 
 
 def shown(text: str) -> str:
-    """A word from a file, quoted and cut short for a message of one line."""
+    """Return a word from a file quoted and cut short, for messages of one line."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def printable(text: str, besides: str = "") -> str:
-    r"""A text on one line without anything that moves a cursor, hides, or stands in `besides`: question marks instead.
+    r"""Return a text on one line, with question marks for control characters and what stands in `besides`.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def printable(text: str, besides: str = "") -> str:
 
 
 def plural(count: int, word: str, more: str = "") -> str:
-    """A number and its noun.
+    """Return a number and its noun.
 
     Examples
     --------
@@ -53,9 +53,15 @@ def plural(count: int, word: str, more: str = "") -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt word: the nearest known ones, or all if few."""
+    """Return a hint for a misspelled word: the nearest known words, or all of them.
+
+    Examples
+    --------
+    >>> did_you_mean("tours", ["torus", "mesh"]), did_you_mean("x", ["torus", "mesh"])
+    ('did you mean torus?', 'known: mesh, torus')
+    """
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(words)}" if words else "none is known"
+    return f"known: {', '.join(words)}" if words else "nothing is registered"
