@@ -43,7 +43,7 @@ def check(case: Case, result: Any) -> None:
 
 
 @given(strategies.cases(), st.sampled_from(["auto", "off"]), st.booleans())
-@strategies.examples(300)
+@strategies.examples(150)
 def test_all_permutations(case: Case, symmetry: str, through_loads: bool) -> None:
     event(f"{len(case.terminals)} terminals")
     subject = case.routing.pair_loads() if through_loads else case.routing
@@ -64,7 +64,7 @@ def test_symmetry_search_changes_nothing_at_night(case: Case) -> None:
 
 
 @given(strategies.cases())
-@strategies.examples(200)
+@strategies.examples(100)
 def test_pair_loads_and_hops(case: Case) -> None:
     """Pair loads are what the listed paths say, for every pair and channel."""
     loads = case.routing.pair_loads()
@@ -242,7 +242,7 @@ def check_rates(case: Case, injection: list[Fraction], ejection: list[Fraction],
     st.sampled_from(["whole", "rational", "equal"]),
     st.sampled_from(["auto", "off"]),
 )
-@strategies.examples(150)
+@strategies.examples(80)
 def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
     rng = random.Random(seed)
     n = len(case.terminals)

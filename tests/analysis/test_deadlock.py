@@ -257,7 +257,13 @@ def labelled(path: Sequence[Hop], scheme: str, ring: bool, size: Any) -> list[An
     return found
 
 
-SMALL = [("mesh", (3, 3)), ("mesh", (4, 3)), ("torus", (3, 3)), ("torus", (4, 3)), ("torus", (4, 4))]
+SMALL = [
+    ("mesh", (3, 3)),
+    ("mesh", (4, 3)),
+    ("torus", (3, 3)),
+    pytest.param("torus", (4, 3), marks=pytest.mark.nightly),
+    pytest.param("torus", (4, 4), marks=pytest.mark.nightly),
+]
 
 
 COMMON = ("none", "phase", "turn", "turn+uturn", "phase-order", "dateline", "turn+dateline", "phase+dateline")

@@ -322,10 +322,10 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_corpus(family: str) -> None:
-    seen = put_through(family, range(200), 0, 6)
-    assert all(seen[algorithm] >= 100 for algorithm in obliv.bufferless.ALGORITHMS if algorithm != "queues")
-    assert all(seen[f"audited {each}"] >= 20 for each in ("centralized", "distributed", "direct", "hot-potato", "fifo"))
-    assert seen["deflected"] >= 20
+    seen = put_through(family, range(100), 0, 6)
+    assert all(seen[algorithm] >= 50 for algorithm in obliv.bufferless.ALGORITHMS if algorithm != "queues")
+    assert all(seen[f"audited {each}"] >= 8 for each in ("centralized", "distributed", "direct", "hot-potato", "fifo"))
+    assert seen["deflected"] >= 5
 
 
 @pytest.mark.nightly

@@ -1,4 +1,4 @@
-"""Every form of pair loads against the paths of the routing, channel by channel and pair by pair."""
+"""The forms of pair loads: which one a routing takes, symmetries, estimates, and what is refused."""
 
 from __future__ import annotations
 
@@ -16,23 +16,7 @@ from obliv.loads.stored import StoredLoads
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Routing
 
-NETWORKS = [
-    "mesh:3x3",
-    "mesh:4x2",
-    "mesh:2x3x2",
-    "torus:3x3",
-    "torus:4x3",
-    "torus:4x4",
-    "torus:2x3",
-    "torus:3x2x2",
-    "line:5",
-    "ring:5",
-    "ring:6",
-    "hypercube:3",
-    "hyperx:3x3",
-    "hyperx:2x3",
-    "complete:5",
-]
+NETWORKS = ["mesh:4x2", "mesh:2x3x2", "torus:3x3", "torus:4x4", "torus:2x3", "ring:5", "hypercube:3", "hyperx:2x3"]
 ROUTINGS = ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp", "1/3*dor+2/3*ecmp", "1/4*romm+3/4*valiant"]
 
 Exact = dict[int, dict[tuple[int, int], Fraction]]
@@ -60,24 +44,6 @@ def from_paths(routing: Any) -> Exact:
                 for channel in path:
                     found[channel][i, j] = found[channel].get((i, j), Fraction(0)) + chance
     return found
-
-
-@pytest.mark.parametrize("routing", ROUTINGS)
-@pytest.mark.parametrize("network", NETWORKS)
-def test_closed_forms_equal_paths(network: str, routing: str) -> None:
-    topology = obliv.topology(network)
-    way = obliv.routing(routing, topology)
-    loads = way.pair_loads()
-    wanted = from_paths(way)
-    assert table(loads) == wanted
-    assert loads.totals().tolist() == [sum(each.values(), Fraction(0)) * loads.denominator for each in wanted.values()]
-    n = len(topology.terminals)
-    assert loads.hops() == sum((sum(each.values(), Fraction(0)) for each in wanted.values()), Fraction(0)) / n**2
-    traffic = obliv.traffic("1/3*uniform+2/3*shift:1", topology)
-    rates = traffic.to_matrix()
-    assert loads.under(traffic) == [
-        sum((share * rates[i][j] for (i, j), share in each.items()), Fraction(0)) for each in wanted.values()
-    ]
 
 
 @pytest.mark.parametrize("routing", ROUTINGS)
@@ -141,14 +107,6 @@ def test_a_translation_group_must_move_node_0_everywhere_once() -> None:
         assert translation_group(dataclasses.replace(torus, translations=translations)) is None
     assert translation_group(obliv.mesh(3, 3)) is None
     assert translation_group(torus.with_terminals([0, 1])) is None
-
-
-@pytest.mark.parametrize("routing", ["dor", "romm", "valiant", "ecmp", "o1turn"])
-def test_terminals_may_be_some_of_the_nodes(routing: str) -> None:
-    for base in (obliv.torus(4, 3), obliv.mesh(3, 3)):
-        topology = base.with_terminals([5, 0, 7])
-        way = obliv.routing(routing, topology)
-        assert table(way.pair_loads()) == from_paths(way)
 
 
 def test_on_channel_is_the_sparse_array_of_the_contract() -> None:

@@ -46,7 +46,7 @@ def expected_under(case: Case, matrix: list[list[Fraction]]) -> list[Fraction]:
 
 
 @given(ANY, st.data())
-@strategies.examples(150)
+@strategies.examples(80)
 def test_theorem_1_on_cartesian_networks(which: tuple[str, str], data: st.DataObject) -> None:
     """No doubly sub-stochastic matrix loads a channel more than the worst case."""
     loads = loads_of(*which)
@@ -58,7 +58,7 @@ def test_theorem_1_on_cartesian_networks(which: tuple[str, str], data: st.DataOb
 
 
 @given(strategies.cases(), st.data())
-@strategies.examples(150)
+@strategies.examples(80)
 def test_theorem_1_on_generated_networks(case: Case, data: st.DataObject) -> None:
     n = len(case.terminals)
     matrix = data.draw(strategies.birkhoff(n) | strategies.sinkhorn(n))
@@ -77,7 +77,7 @@ def test_theorem_1_on_generated_networks(case: Case, data: st.DataObject) -> Non
 
 
 @given(ANY, st.integers(0, 2**32))
-@strategies.examples(100)
+@strategies.examples(60)
 def test_no_permutation_beats_the_worst_case(which: tuple[str, str], seed: int) -> None:
     loads = loads_of(*which)
     order = list(range(loads.terminals))
@@ -86,7 +86,7 @@ def test_no_permutation_beats_the_worst_case(which: tuple[str, str], seed: int) 
 
 
 @given(ANY, st.data(), st.integers(0, 12))
-@strategies.examples(100)
+@strategies.examples(60)
 def test_loads_are_linear_in_the_traffic(which: tuple[str, str], data: st.DataObject, twelfths: int) -> None:
     """under(a·t1 + b·t2) = a·under(t1) + b·under(t2), built-in patterns included."""
     loads = loads_of(*which)
@@ -179,7 +179,7 @@ def test_o1turn_is_the_mix_of_both_orders(spec: str) -> None:
 
 
 @given(strategies.cases(), st.integers(0, 2**32))
-@strategies.examples(100)
+@strategies.examples(60)
 def test_relabelling_changes_no_worst_case(case: Case, seed: int) -> None:
     """An isomorphic copy: nodes renamed, links listed in another order, terminals in another order."""
     rng = random.Random(seed)
