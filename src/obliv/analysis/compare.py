@@ -20,7 +20,7 @@ from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
 from obliv.routings.base import Routing
-from obliv.routings.base import routing as routing_of
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.base import topology as topology_of
 
@@ -154,7 +154,7 @@ def _entry(
     """One row; raises where the routing does not fit, notes which patterns do not."""
     if isinstance(way, InputError):
         raise way
-    loads = way.pair_loads(progress=lambda share: step("pair loads", 0.2 * share))
+    loads = way.pair_loads(progress=lambda what, share: step(what, 0.2 * share))
     worst = worst_case(loads, progress=lambda what, share: step(what, 0.2 + 0.5 * share)).channel_load
     average = None
     reasons = {name: str(flow) for name, flow in under.items() if isinstance(flow, InputError)}

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
+from obliv.routings.adapters import is_adaptable
 from obliv.routings.base import Routing
+from obliv.routings.make import routing
 
-__all__ = ["loads_of", "name_of", "sources_of", "subject_of"]
+__all__ = ["loads_of", "name_of", "routing_of", "sources_of", "subject_of"]
+
+
+def routing_of(x: Any, analysis: str) -> Routing:
+    """Return the routing that an argument stands for, an object with paths and a topology included.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if isinstance(x, PairLoads):
+        raise InputError(f"{analysis} needs a routing: pair loads do not distinguish paths")
+    if isinstance(x, Routing):
+        return x
+    if is_adaptable(x) and hasattr(x, "topology"):
+        return routing(x)
+    what = f"the spec {x!r:.60}" if isinstance(x, str) else f"a {type(x).__name__}"
+    raise InputError(f"{analysis} needs a routing, not {what}: make one with obliv.routing(SPEC, topology)")
 
 
 def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
@@ -26,12 +46,7 @@ def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
     InputError
         If it is something else.
     """
-    if isinstance(x, Routing | PairLoads):
-        return x
-    what = f"the spec {x!r:.60}" if isinstance(x, str) else f"a {type(x).__name__}"
-    raise InputError(
-        f"{analysis} takes a routing or pair loads, not {what}: make a routing with obliv.routing(SPEC, topology)"
-    )
+    return x if isinstance(x, PairLoads) else routing_of(x, analysis)
 
 
 def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoads:
@@ -43,9 +58,8 @@ def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoa
         If it is neither a routing nor pair loads, or if its pair loads are estimates.
     """
     subject = subject_of(x, analysis)
-    step = progress or silent
     if isinstance(subject, Routing):
-        return subject.pair_loads(progress=lambda share: step("pair loads", share))
+        return subject.pair_loads(progress=progress)
     if subject.samples is not None:
         raise InputError(f"{analysis} needs exact pair loads, these are estimates: leave out the samples of paths")
     return subject

@@ -18,10 +18,11 @@ from obliv._util.memory import require_memory
 from obliv._util.rationals import share as share_of
 from obliv._util.typing import Array
 from obliv.checker.kernels.flows import hop_flow, quadrant_flow, walk_flow
-from obliv.checker.trees import numbered, walk
+from obliv.checker.trees import walk
 from obliv.errors import RoutingError
 from obliv.kernels import run
-from obliv.routings.base import HopRouting, Mix, Routing, TwoPhase
+from obliv.routings.base import Routing
+from obliv.routings.hops import HopRouting
 from obliv.routings.trees.base import TreeRouting
 from obliv.topologies.cartesian import Cartesian
 
@@ -69,10 +70,11 @@ def source_flows(routing: Routing, denominator: int, look: Callable[[], None] = 
     """
     programs = routing.programs
     topology = routing.topology
-    if isinstance(routing, Mix):
-        if sum(weight for weight, _ in routing.parts) != 1 or any(weight < 0 for weight, _ in routing.parts):
+    parts = routing.components()
+    if parts[0][1] is not routing:
+        if sum(weight for weight, _ in parts) != 1 or any(weight < 0 for weight, _ in parts):
             raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
-        return _mixed([(weight, source_flows(part, denominator, look)) for weight, part in routing.parts])
+        return _mixed([(weight, source_flows(part, denominator, look)) for weight, part in parts])
     if (
         programs
         and isinstance(topology, Cartesian)
@@ -80,12 +82,12 @@ def source_flows(routing: Routing, denominator: int, look: Callable[[], None] = 
         and all(along.kind != "clique" for along in topology.axes)
     ):
         return _mixed([(program.probability, _program_flows(topology, program, look)) for program in programs])
-    if numbered(routing):
-        return _way_flows(routing, look)
-    if isinstance(routing, TwoPhase):
-        return _two_phase_flows(routing, source_flows(routing.base, denominator, look), denominator)
-    if isinstance(routing, HopRouting):
-        return _hop_flows(routing, denominator, look)
+    if routing.by_number is not None:
+        return _way_flows(routing.by_number, look)
+    if routing.phase_routing is not None:
+        return _two_phase_flows(routing, source_flows(routing.phase_routing, denominator, look), denominator)
+    if routing.by_hops is not None:
+        return _hop_flows(routing.by_hops, denominator, look)
     return lambda i: _path_flow(routing, i, look)
 
 
@@ -352,7 +354,7 @@ def _ports(topology: Cartesian, radix: Array, stride: Array, ring: Array) -> Arr
     return port
 
 
-def _two_phase_flows(routing: TwoPhase, base: Flows, denominator: int) -> Flows:
+def _two_phase_flows(routing: Routing, base: Flows, denominator: int) -> Flows:
     """What all terminals send to a source's random intermediate, and on to each destination."""
     n, channels = len(routing.topology.terminals), routing.topology.channels
     require_memory(16.0 * n * channels, "the two phases of all terminals")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,9 @@ from obliv.checker.kernels.trees import climb, raise_sums
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.base import Routing
-from obliv.routings.trees.base import TreeRouting
 from obliv.topologies.trees import Tree
 
-__all__ = ["hopping", "numbered", "row_sums", "single", "walk", "witness_load"]
-
-
-def numbered(routing: Routing) -> TypeGuard[TreeRouting]:
-    """Whether a routing gives each pair of a fat tree one path, by its number."""
-    return isinstance(routing, TreeRouting) and routing.spread == 1 and type(routing).paths is TreeRouting.paths
+__all__ = ["hopping", "row_sums", "single", "walk", "witness_load"]
 
 
 def hopping(routing: Routing) -> bool:
@@ -36,12 +30,12 @@ def hopping(routing: Routing) -> bool:
 
 def single(routing: Routing) -> bool:
     """Whether there is one path a pair that :func:`walk` can follow."""
-    return numbered(routing) or hopping(routing)
+    return routing.by_number is not None or hopping(routing)
 
 
 def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
     """The channels of the paths of pairs of terminals, shape (pairs, 2 · levels), -1 for none."""
-    if not numbered(routing):
+    if routing.by_number is None:
         return _follow(routing, source, destination)
     tree: Tree = routing.topology
     hosts = tree.terminals.astype(np.int64)

@@ -61,7 +61,7 @@ def verify(
     from obliv.checker.worst_case import check_worst_case
     from obliv.errors import FileError, InputError, SpecError
     from obliv.results import Result, Schedule, Schedules, read_json
-    from obliv.routings.base import routing as routing_of
+    from obliv.routings.make import routing as routing_of
     from obliv.topologies.base import topology as topology_of
 
     if isinstance(claim, Schedule):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import product_sum, whole
 from obliv._util.memory import require_memory
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.loads.search import Solved, best_first
@@ -140,9 +141,7 @@ class PairLoads(ABC):
         """
         return None
 
-    def solve_worst(
-        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
-    ) -> Iterator[list[Solved]]:
+    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
         """Solve the channels that can be the worst, most promising first, in groups.
 
         Parameters
@@ -152,7 +151,7 @@ class PairLoads(ABC):
         prices : bool
             Whether the solutions must hold prices.
         progress : callable
-            Called with the share that is done.
+            Called with what is being done and the share that is done.
 
         Yields
         ------

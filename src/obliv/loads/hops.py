@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.memory import require_memory
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
@@ -55,7 +56,7 @@ def from_hops(
     hops_to: Callable[[int], Hops],
     name: str,
     starts: Array | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> StoredLoads:
     """The loads of a routing that is given by next hops.
 
@@ -69,7 +70,7 @@ def from_hops(
     starts : integer array, optional
         Source nodes; default every terminal.  Source k of the loads is ``starts[k]``.
     progress : callable, optional
-        Called with the share that is done.
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def from_hops(
     for block in blocks:
         parts.extend(_propagated(topology, block, begin, denominator, denominator <= limit, work, counts, name))
         if progress is not None:
-            progress((block.first + len(block.targets)) / len(topology.terminals))
+            progress("pair loads", (block.first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from math import gcd, lcm
@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.memory import require_memory
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
 from obliv.loads.search import Solved, one_after_another
@@ -132,9 +133,7 @@ class TwoPhaseLoads(PairLoads):
         prices = whole([max(0, b - column_margin) + row_margin for b in taken])
         return Solution(value, prices, partial(_paired, shipped, received))
 
-    def solve_worst(
-        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
-    ) -> Iterator[list[Solved]]:
+    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
         return one_after_another(self, channels, rates, progress)
 
 

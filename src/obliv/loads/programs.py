@@ -12,12 +12,14 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from math import factorial
 
-__all__ = ["ANYWHERE", "QUADRANT", "TO_DESTINATION", "TO_INTERMEDIATE", "Phase", "Program"]
+__all__ = ["ANYWHERE", "QUADRANT", "SPREAD", "TO_DESTINATION", "TO_INTERMEDIATE", "Phase", "Program"]
 
 #: Draw of intermediates: the directions first, then each coordinate uniformly on the minimal way (ends included).
 QUADRANT = "quadrant"
 #: Draw of intermediates: each coordinate uniformly over its dimension; every segment is minimal on its own.
 ANYWHERE = "anywhere"
+#: No intermediate, but both ways round a ring.
+SPREAD = "spread"
 
 TO_INTERMEDIATE = "I"
 TO_DESTINATION = "D"
@@ -34,14 +36,14 @@ class Phase:
     orders: tuple[tuple[int, ...], ...] | None = None
 
     def each_order(self, dimensions: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """Every order with its probability."""
+        """Yield every order with its probability."""
         orders = self.orders
         count = factorial(dimensions) if orders is None else len(orders)
         for order in permutations(range(dimensions)) if orders is None else orders:
             yield Fraction(1, count), order
 
     def each_turn(self, dimensions: int) -> Iterator[tuple[Fraction, int, frozenset[int]]]:
-        """Every dimension with the set of those taken before it, and the probability of that."""
+        """Yield every dimension with the set of those taken before it, and the probability of that."""
         if self.orders is not None:
             for order in self.orders:
                 for at, dim in enumerate(order):
@@ -80,5 +82,5 @@ class Program:
     spread: tuple[int, ...] = ()
 
     def serves(self, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
-        """Whether it serves a pair, given by coordinates."""
+        """Return whether it serves a pair, given by coordinates."""
         return all((start[dim] != end[dim]) == differ for dim, differ in self.when)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.matching.shipments import Rates, Solution, simple_bound
 
@@ -17,9 +18,7 @@ __all__ = ["Solved", "best_first", "one_after_another"]
 Solved = tuple[int, Solution]
 
 
-def best_first(
-    loads: PairLoads, channels: Array, rates: Rates, progress: Callable[[float], None]
-) -> Iterator[list[Solved]]:
+def best_first(loads: PairLoads, channels: Array, rates: Rates, progress: Progress) -> Iterator[list[Solved]]:
     """Solve channels by falling simple bound, until no bound exceeds what another channel carries.
 
     Bounds and loads are compared per bandwidth.
@@ -41,13 +40,11 @@ def best_first(
         solution = loads.solve(channel, rates)
         best = max(best, solution.value / speeds[channel] if speeds else solution.value)
         yield [(channel, solution)]
-        progress(done / len(queue))
+        progress("channels", done / len(queue))
 
 
-def one_after_another(
-    loads: PairLoads, channels: Array, rates: Rates, progress: Callable[[float], None]
-) -> Iterator[list[Solved]]:
+def one_after_another(loads: PairLoads, channels: Array, rates: Rates, progress: Progress) -> Iterator[list[Solved]]:
     """Solve every channel, in the order given: for loads whose channels are solved as fast as bounded."""
     for done, channel in enumerate(channels.tolist(), 1):
         yield [(channel, loads.solve(channel, rates))]
-        progress(done / len(channels))
+        progress("channels", done / len(channels))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from math import floor
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, product_sum, whole
 from obliv._util.memory import require_memory
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads._kernels import compare
@@ -90,9 +91,7 @@ class StoredLoads(PairLoads):
         weight = self.numerator
         return bool(run(compare, work, self.start, moved, place, self.destination, self.source, weight))
 
-    def solve_worst(
-        self, channels: Array, rates: Rates, prices: bool, progress: Callable[[float], None]
-    ) -> Iterator[list[Solved]]:
+    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
         if rates.unit and self._fits:
             return self._in_bulk(channels, prices, progress)
         return super().solve_worst(channels, rates, prices, progress)
@@ -104,7 +103,7 @@ class StoredLoads(PairLoads):
             return False
         return 4 * int(self.numerator.max(initial=0)) * self.terminals < INT64_SAFE
 
-    def _in_bulk(self, channels: Array, prices: bool, progress: Callable[[float], None]) -> Iterator[list[Solved]]:
+    def _in_bulk(self, channels: Array, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
         """Solve many channels a call, those with most entries first; the first call takes a few, to have a limit."""
         n, speeds = self.terminals, self.topology.bandwidth
         sizes = np.diff(self.start)
@@ -132,7 +131,7 @@ class StoredLoads(PairLoads):
                 solved.append((channel, Solution(load, price[k] if prices else None, shipments)))
             yield solved
             done += len(group)
-            progress(done / len(order))
+            progress("channels", done / len(order))
 
     def _matching(self, channel: int, mates: Array) -> Flows:
         """Return the pairs of a channel's matching, from the source of every destination that has one."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
-from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
+from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
-from obliv.routings.base import Path, Routing, TwoPhase
+from obliv.routings.base import Path, Routing
 from obliv.routings.graph import Shortest
+from obliv.routings.lengths import Lengths, add
+from obliv.routings.mixes import TwoPhase
+from obliv.routings.program_lengths import of_program
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "valiant"]
-
-SPREAD = "spread"  # no intermediate, but both ways round
 
 Segment = tuple[int, ...]  # links of one axis
 Stops = tuple[int | None, Segment, Segment]  # intermediate coordinate, links to it, links from it (or all the way)
@@ -44,7 +46,7 @@ class ProgramRouting(Routing):
         self.programs = programs if own else ()
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        """Every path; those of ROMM and Valiant are many (orders² × intermediates)."""
+        """Yield every path; those of ROMM and Valiant are many (orders² × intermediates)."""
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
         for program in self._programs:
             if not program.serves(start, end):
@@ -79,13 +81,21 @@ class ProgramRouting(Routing):
                 orders.append(phase.orders[int(rng.integers(len(phase.orders)))])
         return self._channels(source, program, stops, orders)
 
-    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
+    def path_lengths(self, progress: Progress) -> Lengths:
+        if not self.programs or not self.topology.all_terminals:
+            return super().path_lengths(progress)
+        total: Lengths = {}
+        for program in self.programs:
+            add(total, of_program(self.topology, program))
+        return total
+
+    def _loads(self, progress: Progress) -> PairLoads:
         return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
 
     def _drawn(
         self, program: Program, start: tuple[int, ...], end: tuple[int, ...]
     ) -> list[list[tuple[Fraction, Stops]]]:
-        """For every dimension: what chance may draw there, with probabilities."""
+        """Return for every dimension what may be drawn there, with probabilities."""
         dims = range(len(start))
         stopping = {
             x for phase in program.phases if phase.target == TO_INTERMEDIATE for _, x, _ in phase.each_turn(len(start))
@@ -203,6 +213,6 @@ def _order(text: str | None, dims: int, spec: str) -> tuple[int, ...]:
         sample = "-".join(str(dim) for dim in reversed(range(dims)))
         letters_sample = " or " + letters[:dims][::-1] if dims <= 3 else ""
         raise RoutingError(
-            f"{text!r} is no order of the {dims} dimensions of {spec}: write order={sample}{letters_sample}"
+            f"{text!r} is not an order of the {dims} dimensions of {spec}: write order={sample}{letters_sample}"
         )
     return order

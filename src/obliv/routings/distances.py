@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.routings._kernels import distances_to
 
-__all__ = ["Distances"]
+__all__ = ["Distances", "Recent"]
+
+T = TypeVar("T")
 
 
 class Distances:
@@ -38,7 +41,25 @@ class Distances:
         self._work = 10.0 * len(order) * times
 
     def __call__(self, goals: Any) -> Array:
-        """The distance from every node to the nearest of `goals`, -1 where there is no way; int64, shape (nodes,)."""
+        """Return the distance from every node to the nearest of `goals`, -1 where no path leads there."""
         far, queue = np.empty(self._nodes, np.int64), np.empty(self._nodes, np.int64)
         run(distances_to, self._work, np.asarray(goals, np.int64), *self._incoming, far, queue)
         return far
+
+
+class Recent(Generic[T]):
+    """The values of a function for the destinations asked last: packets of one destination are asked about together."""
+
+    def __init__(self, most: int = 4) -> None:
+        self._values: dict[int, T] = {}
+        self._most = most
+
+    def get(self, destination: int, make: Callable[[int], T]) -> T:
+        """Return the value of a destination, computed unless it is at hand."""
+        value = self._values.get(destination)
+        if value is None:
+            value = make(destination)
+            if len(self._values) >= self._most:
+                self._values.clear()
+            self._values[destination] = value
+        return value

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.hops import Hops
-from obliv.routings.base import HopRouting
-from obliv.routings.distances import Distances
+from obliv.routings.distances import Distances, Recent
+from obliv.routings.hops import HopRouting
+from obliv.routings.lengths import Lengths
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
@@ -24,7 +27,14 @@ class MinimalRouting(HopRouting):
 
     def __init__(self, topology: Topology, spec: str) -> None:
         super().__init__(topology, spec)
-        self._distances = lru_cache(maxsize=4)(self._measured)
+
+    @cached_property
+    def _recent(self) -> Recent[Array]:
+        return Recent()
+
+    def _distances(self, destination: int) -> Array:
+        """Return the distances from all nodes to a destination."""
+        return self._recent.get(destination, self._measured)
 
     @cached_property
     def _far(self) -> Distances:
@@ -48,8 +58,23 @@ class MinimalRouting(HopRouting):
             return []
         return near[:1] if self.one_path else near
 
+    @property
+    def _own_hops(self) -> bool:
+        """Whether a subclass chooses among the next hops itself."""
+        return type(self).next_hops is not MinimalRouting.next_hops
+
+    def path_lengths(self, progress: Progress) -> Lengths:
+        if self._own_hops:
+            return super().path_lengths(progress)
+        counts = np.zeros(self.topology.nodes, np.int64)
+        terminals = self.topology.terminals
+        for done, destination in enumerate(terminals.tolist(), 1):
+            counts += np.bincount(self._measured(destination)[terminals], minlength=len(counts))
+            progress("path lengths", done / len(terminals))
+        return {h: Fraction(count) for h, count in enumerate(counts.tolist()) if count}
+
     def hops_to(self, destination: int) -> Hops:
-        if type(self).next_hops is not MinimalRouting.next_hops:  # a subclass decides for itself
+        if self._own_hops:
             return super().hops_to(destination)
         topology = self.topology
         far = self._distances(destination)

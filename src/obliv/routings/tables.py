@@ -20,7 +20,8 @@ from obliv._util.files import read_text, sha256_of
 from obliv._util.rationals import share
 from obliv._util.text import lines
 from obliv.errors import FileError, RoutingError, TopologyError
-from obliv.routings.base import HopRouting, Path, Routing
+from obliv.routings.base import Path, Routing
+from obliv.routings.hops import HopRouting
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
@@ -125,10 +126,10 @@ def _require_all(
             raise FileError(
                 f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, line_of[pair]
             )
-    if isinstance(routing, HopTable):
+    if routing.by_hops is not None:
         for node, destination in hops:
             try:
-                routing.chances(node, destination)
+                routing.by_hops.chances(node, destination)
             except RoutingError as error:
                 message = str(error).removeprefix(routing.spec + ": ")
                 raise FileError(message, path, line_of[node, destination]) from None

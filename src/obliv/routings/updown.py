@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.routings.base import HopRouting
-from obliv.routings.distances import Distances
+from obliv.routings.distances import Distances, Recent
+from obliv.routings.hops import HopRouting
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
@@ -28,7 +28,10 @@ class UpDown(HopRouting):
 
     def __init__(self, topology: Topology, spec: str = "updown") -> None:
         super().__init__(topology, spec)
-        self._ways = lru_cache(maxsize=4)(self._measured)
+
+    @cached_property
+    def _recent(self) -> Recent[tuple[Array, Array]]:
+        return Recent()
 
     @cached_property
     def rank(self) -> Array:
@@ -56,7 +59,7 @@ class UpDown(HopRouting):
         return Distances(topology.nodes, topology.tail[down], topology.head[down], len(topology.terminals))
 
     def _measured(self, destination: int) -> tuple[Array, Array]:
-        """Hops down to a destination from every node (-1 where no way leads down), and hops at all."""
+        """Return the hops down to a destination from every node (-1 where no path leads down), and the hops at all."""
         topology, rank = self.topology, self.rank
         up = self._up
         down = self._down([destination])
@@ -71,14 +74,14 @@ class UpDown(HopRouting):
         if len(lost):
             name = topology.name_of
             raise RoutingError(
-                f"{self.spec}: no way up and down leads from {name(int(lost[0]))} to {name(destination)}"
+                f"{self.spec}: no path up and down leads from {name(int(lost[0]))} to {name(destination)}"
             )
         return down, hops
 
     def next_hops(self, node: int, destination: int) -> list[int]:
         if node == destination:
             return []
-        down, hops = self._ways(destination)
+        down, hops = self._recent.get(destination, self._measured)
         topology, rank = self.topology, self.rank
         channels = range(topology.first_channel[node], topology.first_channel[node + 1])
         head = topology.head
@@ -90,7 +93,7 @@ class UpDown(HopRouting):
 
 
 def _heights(depth: Array) -> Array:
-    """Different heights for all nodes: the less deep the higher, of equally deep ones the lower number."""
+    """Return different heights for all nodes: the less deep the higher, of equally deep ones the lower number."""
     order = np.lexsort((np.arange(len(depth)), depth))
     rank: Array = np.empty(len(depth), np.int64)
     rank[order] = np.arange(len(depth))[::-1]
@@ -98,7 +101,7 @@ def _heights(depth: Array) -> Array:
 
 
 def _connects(topology: Topology, rank: Array) -> bool:
-    """Whether a way up and down leads from every terminal to every other."""
+    """Return whether a path up and down leads from every terminal to every other."""
     first, head = topology.first_channel.tolist(), topology.head.tolist()
     ends = sum(1 << v for v in topology.terminals.tolist())
     below = [0] * topology.nodes  # terminals that are reached down from a node, as bits

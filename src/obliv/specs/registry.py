@@ -137,6 +137,10 @@ class Registry(Generic[T]):
             raise SpecError(f"unknown {self.kind} {name!r}: {self._hint(name)}")
         return self._entries[self._names[name]]
 
+    def name_of(self, make: Any) -> str:
+        """Return the name under which a factory is registered, or an empty string."""
+        return next((entry.name for entry in self._entries.values() if entry.make is make), "")
+
     def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
         """Split a spec and convert its arguments to what the factory's signature says.
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
 from obliv.analysis.deadlocks.schemes import Lanes, Move, Scheme, find, lanes
 from obliv.errors import RoutingError
-from obliv.routings.base import HopRouting, TwoPhase
+from obliv.routings.hops import HopRouting
 
 __all__ = ["count_paths", "follow_hops", "follow_two_phases"]
-
-Progress = Callable[[float], None]
 
 _STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
 
@@ -60,7 +59,7 @@ def follow_hops(routing: HopRouting, scheme: Scheme, found: Dependencies, progre
         while not _spread(routing, scheme, block, sources, where, classes, found, ends):
             classes *= 2
         done += len(block.targets)
-        progress(min(1.0, done / len(topology.terminals)))
+        progress("dependencies", min(1.0, done / len(topology.terminals)))
     return ends
 
 
@@ -69,10 +68,9 @@ def count_paths(routing: HopRouting) -> float:
     return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
 
 
-def follow_two_phases(routing: TwoPhase, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
-    """Add the dependencies of Valiant's scheme over next hops, for a scheme that looks at the phase only."""
-    topology, base = routing.topology, routing.base
-    assert isinstance(base, HopRouting)
+def follow_two_phases(base: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
+    """Add the dependencies of two phases by the same next hops, for a scheme that looks at the phase only."""
+    topology = base.topology
     alone = Dependencies(topology.channels)
     ends = follow_hops(base, find("none"), alone, progress)
     graph = alone.graph()

@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv.analysis.deadlocks.axis import segments
 from obliv.analysis.deadlocks.graph import Dependencies
 from obliv.analysis.deadlocks.hops import count_paths
 from obliv.analysis.deadlocks.programs import draw_of, sequences
 from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, lanes
-from obliv.errors import RoutingError, SpecError, TooLargeError
+from obliv.errors import SpecError, TooLargeError
 from obliv.loads.hops import Hops
-from obliv.routings.base import HopRouting, Routing, TwoPhase, checked_paths
-from obliv.routings.cartesian import ProgramRouting
+from obliv.loads.programs import Program
+from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths, require_all
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["OwnScheme", "follow_paths"]
 
@@ -33,14 +36,12 @@ _PATHS = 500_000  # paths of a routing by next hops, which can be counted before
 _HOPS = 10_000_000  # hops of all paths together
 
 
-def follow_paths(
-    routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Callable[[float], None]
-) -> None:
+def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Progress) -> None:
     """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
     topology, where = routing.topology, lanes(routing.topology)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
     nodes = topology.terminals.tolist()
-    if isinstance(routing, HopRouting) and (count := count_paths(routing)) > _PATHS:
+    if routing.by_hops is not None and (count := count_paths(routing.by_hops)) > _PATHS:
         raise _too_many(routing, f"{count:.3g} paths")
     vertices: set[int] = set()
     follows: set[tuple[int, int]] = set()
@@ -61,7 +62,7 @@ def follow_paths(
             path = [c + found.label(name) * topology.channels for c, name in zip(channels, names, strict=True)]
             vertices.update(path)
             follows.update(pairwise(path))
-        progress((done + 1) / len(nodes) ** 2)
+        progress("dependencies", (done + 1) / len(nodes) ** 2)
     found.use(np.array(sorted(vertices), np.int64))
     pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
     found.follow(pairs[:, 0], pairs[:, 1])
@@ -92,12 +93,12 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
 
 def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
     """What gives the paths of a pair of nodes."""
-    if isinstance(routing, ProgramRouting):
-        return partial(_of_programs, routing)
-    if isinstance(routing, TwoPhase):
-        return partial(_of_two_phases, routing)
-    if isinstance(routing, HopRouting):
-        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.hops_to))
+    if routing.programs and isinstance(routing.topology, Cartesian):
+        return partial(_of_programs, routing.topology, routing.programs)
+    if routing.phase_routing is not None:
+        return partial(_of_two_phases, routing.phase_routing)
+    if routing.by_hops is not None:
+        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.by_hops.hops_to))
     return partial(_listed, routing)
 
 
@@ -108,15 +109,13 @@ def _listed(routing: Routing, source: int, destination: int) -> Iterator[Traced]
         total += chance
         if chance:
             yield channels, ((0, (), 0),) * len(channels)
-    if total != 1 and not (source == destination and total == 0):
-        here, there = routing.topology.name_of(source), routing.topology.name_of(destination)
-        raise RoutingError(f"{routing.spec}: the paths from {here} to {there} have total probability {total}, not 1")
+    require_all(routing, source, destination, total)
 
 
-def _of_two_phases(routing: TwoPhase, source: int, destination: int) -> Iterator[Traced]:
-    for middle in routing.topology.terminals.tolist():
-        onward = list(_listed(routing.base, middle, destination))
-        for first, phases in _listed(routing.base, source, middle):
+def _of_two_phases(base: Routing, source: int, destination: int) -> Iterator[Traced]:
+    for middle in base.topology.terminals.tolist():
+        onward = list(_listed(base, middle, destination))
+        for first, phases in _listed(base, source, middle):
             for second, _ in onward:
                 yield (*first, *second), phases + ((1, (), 0),) * len(second)
 
@@ -134,11 +133,10 @@ def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, de
             trail.append((int(topology.head[c]), (*channels, c)))
 
 
-def _of_programs(routing: ProgramRouting, source: int, destination: int) -> Iterator[Traced]:
+def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int, destination: int) -> Iterator[Traced]:
     """The paths of phase programs; the same channels in other phases or orders are another path here."""
-    topology = routing.topology
     start, end = topology.coordinates(source), topology.coordinates(destination)
-    for program in routing.programs:
+    for program in programs:
         if not program.probability or not program.serves(start, end):
             continue
         each = [

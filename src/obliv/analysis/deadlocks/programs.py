@@ -7,13 +7,14 @@ choice of cases the dependencies are products of sets of links and of coordinate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, permutations, product
 from math import factorial, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.axis import BOTH, END, FIRST, MIDDLE, SECOND, SOURCE, Case, cases
 from obliv.analysis.deadlocks.graph import Dependencies
@@ -55,7 +56,7 @@ def follow_programs(
     programs: Sequence[Program],
     scheme: Scheme,
     found: Dependencies,
-    progress: Callable[[float], None],
+    progress: Progress,
 ) -> None:
     """Add the dependencies of phase programs between all pairs of nodes."""
     dimensions = len(topology.axes)
@@ -83,7 +84,7 @@ def follow_programs(
                     _between(topology, tables, *pair, found)
             done += 1
             if not done % 1000:
-                progress(done / total)
+                progress("dependencies", done / total)
 
 
 def _chosen(topology: Cartesian, each: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:

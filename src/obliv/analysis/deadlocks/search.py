@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
 from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
 from obliv.analysis.deadlocks.programs import follow_programs
-from obliv.analysis.deadlocks.schemes import COORDINATES, PHASES, PLANE, PROGRAMS, SCHEMES, Scheme, find, lanes
-from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.analysis.deadlocks.schemes import COORDINATES, PLANE, PROGRAMS, SCHEMES, Scheme, find, lanes
+from obliv.analysis.subject import routing_of
+from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
 from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
-from obliv.routings.base import HopRouting, Mix, Routing, TwoPhase
-from obliv.routings.cartesian import ProgramRouting
+from obliv.routings.base import Routing
 from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["deadlock", "fewest_virtual_channels"]
-
-Progress = Callable[[str, float], None]
 
 
 def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
@@ -76,8 +74,7 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
       dependencies      172
     """
     began = time.perf_counter()
-    if not isinstance(routing, Routing):
-        raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
+    routing = routing_of(routing, "deadlock")
     chosen = scheme if callable(scheme) else find(scheme)
     if isinstance(chosen, Scheme) and (lacking := _lacking(chosen, routing)):
         fitting = ", ".join(other.name for other in _worth_trying(routing) if not _lacking(other, routing))
@@ -85,10 +82,9 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
             f"scheme {chosen.name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
             f"what fits: {fitting}"
         )
-    step = progress or (lambda what, share: None)
     found = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
-        _follow(part, chosen, found, lambda share: step("dependencies", share))
+        _follow(part, chosen, found, progress or silent)
     graph = found.graph()
     name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
     return _result(routing, name, graph, _numbered(found, graph), time.perf_counter() - began)
@@ -116,9 +112,8 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
     2
     """
     began = time.perf_counter()
-    if not isinstance(routing, Routing):
-        raise InputError("a deadlock analysis needs a routing: pair loads do not know which channel follows which")
-    step = progress or (lambda what, share: None)
+    routing = routing_of(routing, "deadlock")
+    step = progress or silent
     rows: list[SchemeCount] = []
     left_out: list[LeftOut] = []
     schemes = _worth_trying(routing)
@@ -154,27 +149,23 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
 
 
 def _parts(routing: Routing) -> list[Routing]:
-    """What packets follow with positive probability."""
-    if not isinstance(routing, Mix):
-        return [routing]
-    total = sum(weight for weight, _ in routing.parts)
-    if total != 1:
-        raise RoutingError(f"the weights of {routing.spec} add up to {total}, they must add up to 1")
-    return [part for weight, part in routing.parts if weight]
+    """Return what packets follow with positive probability."""
+    return [part for weight, part in routing.components() if weight]
 
 
-def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, step: Callable[[float], None]) -> None:
+def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
+    base = routing.phase_routing
     if not isinstance(scheme, Scheme):
-        follow_paths(routing, scheme, found, step)
-    elif isinstance(routing, ProgramRouting) and routing.topology.all_terminals:
-        follow_programs(routing.topology, routing.programs, scheme, found, step)
-    elif isinstance(routing, HopRouting) and scheme.turned is not None:
-        follow_hops(routing, scheme, found, step)
-    elif isinstance(routing, TwoPhase) and isinstance(routing.base, HopRouting) and scheme.name in ("none", "phase"):
-        follow_two_phases(routing, scheme, found, step)
+        follow_paths(routing, scheme, found, progress)
+    elif routing.programs and isinstance(routing.topology, Cartesian) and routing.topology.all_terminals:
+        follow_programs(routing.topology, routing.programs, scheme, found, progress)
+    elif routing.by_hops is not None and scheme.turned is not None:
+        follow_hops(routing.by_hops, scheme, found, progress)
+    elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
+        follow_two_phases(base.by_hops, scheme, found, progress)
     else:
-        follow_paths(routing, scheme, found, step)
+        follow_paths(routing, scheme, found, progress)
 
 
 def _worth_trying(routing: Routing) -> list[Scheme]:
@@ -194,8 +185,9 @@ def _has(routing: Routing, need: str) -> bool:
         return isinstance(topology, Cartesian)
     if need == PLANE:
         return isinstance(topology, Cartesian) and len(topology.axes) == 2
-    kinds = {PHASES: (ProgramRouting, TwoPhase), PROGRAMS: (ProgramRouting,)}[need]
-    return all(isinstance(part, kinds) for part in _parts(routing))
+    if need == PROGRAMS:
+        return all(part.programs for part in _parts(routing))
+    return all(part.programs or part.phase_routing is not None for part in _parts(routing))
 
 
 def _numbered(found: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:

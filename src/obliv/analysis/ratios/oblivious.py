@@ -71,7 +71,7 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
     if not isinstance(x, PairLoads | Routing):
         raise InputError(f"the ratio of a Routing or of PairLoads, not of {type(x).__name__}")
     tree = require_base_load(x.topology)
-    loads = x if isinstance(x, PairLoads) else x.pair_loads(progress=lambda share: step("pair loads", share))
+    loads = x if isinstance(x, PairLoads) else x.pair_loads(progress=step)
     loads = without_self(loads)
     if loads.samples is not None:
         raise InputError("these pair loads are estimates; the ratio needs exact ones")

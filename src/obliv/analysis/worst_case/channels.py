@@ -56,12 +56,11 @@ def search_channels(
     ChannelSearch
         Exact.
     """
-    step = progress or silent
     rates, speeds = loads.rates, loads.topology.bandwidth
     optima: dict[int, int] = {}
     kept: dict[int, Array] = {}
     worst, best, solution = -1, None, None
-    for group in loads.solve_worst(channels, rates, prices, lambda share: step("channels", share)):
+    for group in loads.solve_worst(channels, rates, prices, progress or silent):
         for channel, solved in group:
             optima[channel] = solved.value
             if prices and solved.prices is not None:

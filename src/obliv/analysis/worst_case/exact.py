@@ -123,7 +123,7 @@ def worst_case(
 
 def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:
     if isinstance(subject, Routing):
-        return subject.pair_loads(samples, rng, lambda share: step("pair loads", share))
+        return subject.pair_loads(samples, rng, step)
     if samples is not None:
         raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
     if subject.samples is not None:

@@ -14,7 +14,9 @@ from obliv.fabric.generate.plan import Plan, plan_of
 from obliv.fabric.generate.tree_ports import tree_ports
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
-from obliv.routings.base import HopRouting, Routing, checked_paths
+from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
+from obliv.routings.hops import HopRouting
 from obliv.routings.trees.base import TreeRouting
 
 __all__ = ["tables_of"]

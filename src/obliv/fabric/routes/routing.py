@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.routes.classes import Routes, routes_of
@@ -16,7 +17,8 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import FabricTopology
-from obliv.routings.base import HopRouting, Path, Routing
+from obliv.routings.base import Path, Routing
+from obliv.routings.hops import HopRouting
 
 __all__ = ["FabricHops", "FabricRouting", "routing"]
 
@@ -115,7 +117,7 @@ class FabricRouting(Routing):
         number[topology.terminals] = np.arange(len(topology.terminals))
         return number
 
-    def _loads(self, progress: Callable[[float], None] | None) -> FabricLoads:
+    def _loads(self, progress: Progress) -> FabricLoads:
         if not self.skip:
             self.require_all()
         return self._kept

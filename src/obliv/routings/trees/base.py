@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, isqrt
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
@@ -53,9 +54,17 @@ class TreeRouting(Routing):
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             yield way_channels(tree, source, destination, turn, number), Fraction(count, self.spread)
 
-    def _loads(self, progress: Callable[[float], None] | None) -> PairLoads:
-        own = type(self).paths is not TreeRouting.paths  # a subclass may say otherwise
-        if own or not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
+    @property
+    def _own_paths(self) -> bool:
+        """Whether a subclass lists other paths than its numbers name."""
+        return type(self).paths is not TreeRouting.paths
+
+    @property
+    def by_number(self) -> TreeRouting | None:
+        return self if self.spread == 1 and not self._own_paths else None
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        if self._own_paths or not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
             return super()._loads(progress)
         return TreeLoads(self.topology, self.ways, self.spread, self.alike)
 

@@ -9,8 +9,9 @@ import numpy as np
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
+from obliv.routings.make import routing
 from obliv.routings.trees.base import TreeRouting, mixed, number_of
-from obliv.specs.registry import ROUTINGS, register_routing
+from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
 __all__ = ["OSRMK", "KPath"]
@@ -46,15 +47,15 @@ class KPath(TreeRouting):
             raise RoutingError(f"{self.spec}: pairs of {tree.spec} have up to {tree.width[-1]} shortest paths, not {k}")
         if select not in _SELECT:
             raise RoutingError(f"{self.spec}: select={select} is unknown: {did_you_mean(select, _SELECT)}")
-        made = ROUTINGS.make(base, tree)
-        if not isinstance(made, TreeRouting) or made.spread != 1:
+        first = routing(base, tree).by_number
+        if first is None:
             raise RoutingError(
                 f"{self.spec}: base={base} has to be a single-path routing of trees, such as dmodk or osrm3"
             )
-        self.base, self.select, self.seed = made, select, seed
+        self.base, self.select, self.seed = first, select, seed
         self.counts = tuple(min(k, width) for width in tree.width)
         self.spread = lcm(*self.counts)
-        self.alike = 1 if select == "random" else made.alike
+        self.alike = 1 if select == "random" else first.alike
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology

@@ -1,0 +1,93 @@
+"""A user's own classes as routings: those that give only paths, next hops or random paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from obliv.errors import RoutingError
+from obliv.routings.base import Path, Routing
+from obliv.routings.checks import checked_channels
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+
+__all__ = ["adapted", "is_adaptable"]
+
+_METHODS = ("next_hops", "paths", "sample")
+
+
+class AdaptedPaths(Routing):
+    """An object that gives ``paths``, as a routing."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def paths(self, source: int, destination: int) -> Iterable[Path]:
+        paths: Iterable[Path] = self.own.paths(source, destination)
+        return paths
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        if not hasattr(self.own, "sample"):
+            return super().sample(source, destination, rng)
+        return checked_channels(self, source, destination, self.own.sample(source, destination, rng))
+
+
+class AdaptedHops(HopRouting):
+    """An object that gives ``next_hops``, as a routing."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def next_hops(self, node: int, destination: int) -> Any:
+        return self.own.next_hops(node, destination)
+
+
+class AdaptedSamples(Routing):
+    """An object that gives ``sample`` alone, as a routing for estimates."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        return checked_channels(self, source, destination, self.own.sample(source, destination, rng))
+
+
+def is_adaptable(own: Any) -> bool:
+    """Return whether an object has one of the methods that make a routing."""
+    return any(hasattr(own, name) for name in _METHODS)
+
+
+def adapted(own: Any, topology: Topology, spec: str) -> Routing:
+    """Return an object with ``paths``, ``next_hops`` or ``sample`` as a routing.
+
+    Parameters
+    ----------
+    own : object
+        A Routing is returned as it is.
+    topology : Topology
+    spec : str
+        The spec that makes it again.
+
+    Raises
+    ------
+    RoutingError
+        If it has none of these methods.
+    """
+    if isinstance(own, Routing):
+        own.spec = own.spec or spec
+        return own
+    if hasattr(own, "next_hops"):
+        return AdaptedHops(own, topology, spec)
+    if hasattr(own, "paths"):
+        return AdaptedPaths(own, topology, spec)
+    if hasattr(own, "sample"):
+        return AdaptedSamples(own, topology, spec)
+    raise RoutingError(
+        f"{spec}: a routing needs paths(source, destination) or next_hops(node, destination), "
+        "or sample(source, destination, rng) for estimates"
+    )

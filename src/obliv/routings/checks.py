@@ -1,0 +1,75 @@
+"""Checks of what a routing says: its paths, its next hops, their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliv._util.rationals import share
+from obliv.errors import RoutingError
+from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.routings.base import Path, Routing
+
+__all__ = ["checked_channels", "checked_paths", "is_channel", "listed", "require_all"]
+
+
+def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
+    """Yield the paths of a pair, each checked: its channels lead there, its probability is valid.
+
+    Raises
+    ------
+    RoutingError
+        Naming the pair and what is wrong.
+    """
+    pair = _pair(routing.topology, source, destination)
+    for path in listed(routing, routing.paths(source, destination), f"the paths {pair}"):
+        if not isinstance(path, tuple | list) or len(path) != 2:
+            raise RoutingError(f"{routing.spec}: a path {pair} is {path!r}, not (channels, probability)")
+        chance = share(path[1])
+        if chance is None:
+            raise RoutingError(f"{routing.spec}: a path {pair} has probability {path[1]!r}, not a number from 0 to 1")
+        yield checked_channels(routing, source, destination, path[0]), chance
+
+
+def checked_channels(routing: Routing, source: int, destination: int, path: Any) -> tuple[int, ...]:
+    """Return the channels of a path; raise RoutingError unless they lead from the source to the destination."""
+    topology = routing.topology
+    pair = _pair(topology, source, destination)
+    at = source
+    channels = listed(routing, path, f"the channels of a path {pair}")
+    for c in channels:
+        if not is_channel(topology, c) or topology.tail[c] != at:
+            raise RoutingError(f"{routing.spec}: a path {pair} takes channel {c!r} at {topology.name_of(at)}")
+        at = int(topology.head[c])
+    if at != destination:
+        raise RoutingError(f"{routing.spec}: a path {pair} ends at {topology.name_of(at)}")
+    return tuple(int(c) for c in channels)
+
+
+def require_all(routing: Routing, source: int, destination: int, total: Fraction) -> None:
+    """Raise RoutingError unless the probabilities of a pair's paths add up to one; a node may send itself nothing."""
+    if total != 1 and not (source == destination and total == 0):
+        pair = _pair(routing.topology, source, destination)
+        raise RoutingError(f"{routing.spec}: the paths {pair} have total probability {total}, not 1")
+
+
+def listed(routing: Routing, values: Any, what: str) -> list[Any]:
+    """Return what a routing gave as a list; raise RoutingError where it is something else."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise RoutingError(f"{routing.spec}: {what} must be a list, not {values!r}")
+    return list(values)
+
+
+def is_channel(topology: Topology, value: Any) -> bool:
+    """Return whether a value is the number of a channel."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer and bool(0 <= value < topology.channels)
+
+
+def _pair(topology: Topology, source: int, destination: int) -> str:
+    return f"from {topology.name_of(source)} to {topology.name_of(destination)}"

@@ -1,0 +1,175 @@
+"""Routings by next hops, which depend on the node and the destination only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from obliv._util.arrays import whole
+from obliv._util.progress import Progress
+from obliv._util.rationals import share
+from obliv._util.typing import Array
+from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.hops import Hops, from_hops
+from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.routings.base import Path, Routing
+from obliv.routings.checks import is_channel, listed
+from obliv.routings.lengths import Lengths, add
+from obliv.topologies.base import Topology
+
+__all__ = ["HopRouting"]
+
+
+class HopRouting(Routing):
+    """A routing by next hops, which depend on the node and the destination only.
+
+    A subclass gives ``next_hops(node, destination)``: channels, or (channel, probability) pairs.
+    """
+
+    @property
+    def by_hops(self) -> HopRouting | None:
+        return self
+
+    def next_hops(self, node: int, destination: int) -> Sequence[tuple[int, Any]] | Sequence[int]:
+        """Return the channels from `node` towards `destination`, equally likely or with probabilities."""
+        raise NotImplementedError(f"{type(self).__name__} must give next_hops(node, destination)")
+
+    def chances(self, node: int, destination: int) -> list[tuple[int, Fraction]]:
+        """Return the next hops of a node as (channel, exact probability), checked."""
+        here = self.topology.name_of(node)
+        hops = listed(self, self.next_hops(node, destination), f"the next hops of {here}")
+        found: dict[int, Fraction] = {}
+        for hop in hops:
+            channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
+            if not is_channel(self.topology, channel) or self.topology.tail[channel] != node:
+                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here} is not a channel that leaves it")
+            exact = share(chance)
+            if exact is None:
+                raise RoutingError(
+                    f"{self.spec}: a next hop of {here} has probability {chance!r}, not a number from 0 to 1"
+                )
+            if exact:  # a channel may be named twice
+                found[int(channel)] = found.get(int(channel), Fraction(0)) + exact
+        total = sum(found.values(), Fraction(0))
+        if found and total != 1:
+            there = self.topology.name_of(destination)
+            raise RoutingError(f"{self.spec}: the next hops of {here} towards {there} add up to {total}, not 1")
+        return list(found.items())
+
+    def hops_to(self, destination: int) -> Hops:
+        """Return all next hops towards a destination, as arrays."""
+        ptr, channel, total = [0], [], []
+        numerators: list[int] = []
+        for node in range(self.topology.nodes):
+            hops = self.chances(node, destination) if node != destination else []
+            common = lcm(*(chance.denominator for _, chance in hops))
+            total.append(common)
+            channel += [c for c, _ in hops]
+            numerators += [int(chance * common) for _, chance in hops]
+            ptr.append(len(channel))
+        return Hops(np.array(ptr), np.array(channel, np.int64), whole(numerators), whole(total))
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        """Yield every path along the next hops; there can be exponentially many."""
+        trail: list[tuple[int, tuple[int, ...], Fraction, frozenset[int]]] = [
+            (source, (), Fraction(1), frozenset([source]))
+        ]
+        while trail:
+            node, channels, chance, seen = trail.pop()
+            if node == destination:
+                yield channels, chance
+                continue
+            hops = self.chances(node, destination)
+            here, there = self.topology.name_of(node), self.topology.name_of(destination)
+            if not hops:
+                raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
+            for channel, likely in hops:
+                head = int(self.topology.head[channel])
+                if head in seen:
+                    raise RoutingError(f"{self.spec}: the next hops towards {there} form a loop through {here}")
+                trail.append((head, (*channels, channel), chance * likely, seen | {head}))
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        node = source
+        channels: list[int] = []
+        while node != destination:
+            hops = self.chances(node, destination)
+            if not hops or len(channels) > self.topology.nodes:
+                here, there = self.topology.name_of(node), self.topology.name_of(destination)
+                raise RoutingError(f"{self.spec}: no path leads from {here} to {there}")
+            at = rng.choice(len(hops), p=np.array([float(chance) for _, chance in hops])) if len(hops) > 1 else 0
+            channels.append(hops[int(at)][0])
+            node = int(self.topology.head[channels[-1]])
+        return tuple(channels)
+
+    def pair_lengths(self, progress: Progress) -> Iterator[tuple[int, int, Lengths]]:
+        terminals = self.topology.terminals.tolist()
+        for j, destination in enumerate(terminals):
+            left = _hops_left(self, destination)
+            yield from ((i, j, left[source]) for i, source in enumerate(terminals))
+            progress("path lengths", (j + 1) / len(terminals))
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        group = translation_group(self.topology)
+        if group is not None and all(self._moves_along(g) for g in self.topology.translations):
+            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, np.zeros(1, np.int64)), group)
+        return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
+
+    def _moves_along(self, node_map: Any) -> bool:
+        """Return whether the next hops keep a node map g: g(v)'s towards g(d) are the images of v's towards d."""
+        moved = channel_map(self.topology, np.asarray(node_map))
+        if moved is None:
+            return False
+        for d in range(self.topology.nodes):
+            here, there = self.hops_to(d), self.hops_to(int(node_map[d]))
+            share, total = _per_channel(self.topology, here), _per_channel(self.topology, there)
+            if not all(np.array_equal(a, b[moved]) for a, b in zip(share, total, strict=True)):
+                return False
+        return True
+
+
+def _per_channel(topology: Topology, hops: Hops) -> tuple[Array, Array]:
+    """Return share and total of every channel, 0 where it is not a next hop."""
+    part: Array = np.zeros(topology.channels, hops.share.dtype)
+    total: Array = np.zeros(topology.channels, hops.total.dtype)
+    part[hops.channel] = hops.share
+    total[hops.channel] = np.repeat(hops.total, np.diff(hops.ptr))
+    return part, total
+
+
+def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
+    """Return the lengths from every node that a packet for a destination may meet, from those of its next nodes."""
+    topology = routing.topology
+    found: dict[int, Lengths] = {destination: {0: Fraction(1)}}
+    ahead: dict[int, list[tuple[int, Fraction]]] = {}
+    for source in topology.terminals.tolist():
+        trail = [source]
+        while trail:
+            node = trail[-1]
+            if node in found:
+                trail.pop()
+                continue
+            known = node in ahead
+            if not known:
+                ahead[node] = [(int(topology.head[c]), chance) for c, chance in routing.chances(node, destination)]
+                if not ahead[node]:
+                    here, there = topology.name_of(node), topology.name_of(destination)
+                    raise RoutingError(f"{routing.spec}: {here} has no next hop towards {there}")
+            missing = [head for head, _ in ahead[node] if head not in found]
+            if missing and known:
+                here, there = topology.name_of(node), topology.name_of(destination)
+                raise RoutingError(f"{routing.spec}: the next hops towards {there} form a loop through {here}")
+            if missing:
+                trail += missing
+                continue
+            lengths: Lengths = {}
+            for head, chance in ahead[node]:
+                add(lengths, {h + 1: share for h, share in found[head].items()}, chance)
+            found[node] = lengths
+            trail.pop()
+    return found

@@ -1,0 +1,64 @@
+"""A routing from its spec, from a class, or from an object that gives paths."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from obliv.errors import InputError
+from obliv.routings.adapters import adapted, is_adaptable
+from obliv.routings.base import Routing
+from obliv.routings.mixes import Mix
+from obliv.specs.grammar import split_mix
+from obliv.specs.registry import ROUTINGS
+from obliv.topologies.base import Topology
+from obliv.topologies.base import topology as topology_of
+
+__all__ = ["routing"]
+
+
+def routing(spec: Any, topology: Any = None) -> Routing:
+    """Return the routing that a spec names, on a topology.
+
+    Parameters
+    ----------
+    spec : str, Routing, class, function or object
+        For example ``romm``, ``dor:yx`` or ``1/2*dor+1/2*dor:yx``. A Routing is returned as it is; a class or function
+        is called with the topology; any other object must have ``paths``, ``next_hops`` or ``sample``.
+    topology : Topology or str, optional
+        The network; not needed for a Routing, or an object with a ``topology`` of its own.
+
+    Returns
+    -------
+    Routing
+
+    Raises
+    ------
+    RoutingError
+        If the topology cannot carry the routing.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.routing("1/2*dor+1/2*dor:yx", obliv.mesh(4, 4))
+    <Routing 1/2*dor+1/2*dor:yx on mesh:4x4>
+    """
+    if isinstance(spec, Routing):
+        return spec
+    factory = callable(spec) and (inspect.isclass(spec) or not is_adaptable(spec))
+    if not (isinstance(spec, str) or factory or is_adaptable(spec)):
+        raise InputError(f"a routing is a spec, a Routing or an object with paths, not {type(spec).__name__}")
+    if topology is None:
+        topology = None if factory or isinstance(spec, str) else getattr(spec, "topology", None)
+    if topology is None:
+        raise InputError('a routing needs a topology: obliv.routing("romm", topology)')
+    network: Topology = topology_of(topology)
+    if factory:
+        made = spec(network)
+        return adapted(made, network, getattr(made, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)
+    if not isinstance(spec, str):
+        return adapted(spec, network, getattr(spec, "spec", "") or ROUTINGS.name_of(type(spec)) or type(spec).__name__)
+    mix = split_mix(spec)
+    if mix is not None:
+        return Mix([(weight, routing(part, network)) for weight, part in mix])
+    return adapted(ROUTINGS.make(spec, network), network, spec.strip())

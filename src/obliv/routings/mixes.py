@@ -1,0 +1,133 @@
+"""Routings made of others: convex mixes, and Valiant's two phases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.rationals import share
+from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads
+from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
+from obliv.loads.separable import SeparableLoads
+from obliv.routings.base import Path, Routing
+from obliv.routings.lengths import Lengths, add, times
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["Mix", "TwoPhase"]
+
+
+class Mix(Routing):
+    """A convex mix: each packet follows one of several routings, drawn with their weights."""
+
+    def __init__(self, parts: Sequence[tuple[Fraction, Routing]]) -> None:
+        self.parts: list[tuple[Fraction, Routing]] = []
+        for weight, part in parts:
+            self.parts += [(weight * factor, inner) for factor, inner in _parts_of(part)]
+        topology = self.parts[0][1].topology
+        if any(not topology.same_network(part.topology) for _, part in self.parts):
+            raise RoutingError("a mix needs routings on one topology")
+        super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in self.parts))
+        if sum((weight for weight, _ in self.parts), Fraction(0)) > 1:
+            raise RoutingError(f"the weights of {self.spec} add up to more than 1: write 0.5 * a + 0.5 * b")
+        self.sources = tuple(source for _, part in self.parts for source in part.sources)
+
+    def components(self) -> tuple[tuple[Fraction, Routing], ...]:
+        total = sum((weight for weight, _ in self.parts), Fraction(0))
+        if total != 1:
+            raise RoutingError(f"the weights of {self.spec} add up to {total}, they must add up to 1")
+        return tuple(self.parts)
+
+    def path_lengths(self, progress: Progress) -> Lengths:
+        total: Lengths = {}
+        for weight, part in self.components():
+            add(total, part.path_lengths(progress), weight)
+        return total
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        for weight, part in self.components():
+            for channels, chance in part.paths(source, destination):
+                yield channels, weight * chance
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        parts = self.components()
+        at = rng.choice(len(parts), p=np.array([float(weight) for weight, _ in parts]))
+        return parts[int(at)][1].sample(source, destination, rng)
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        parts = self.components()
+        if isinstance(self.topology, Cartesian) and all(part.programs for _, part in parts):
+            mixed = [
+                replace(program, probability=weight * program.probability)
+                for weight, part in parts
+                for program in part.programs
+            ]
+            return SeparableLoads(self.topology, tuple(mixed))
+        return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in parts])
+
+    def __mul__(self, factor: Any) -> Mix:
+        factor = _weight(factor)
+        return Mix([(factor * weight, part) for weight, part in self.parts])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Mix:
+        if not isinstance(other, Routing):
+            return NotImplemented
+        return Mix([*self.parts, *_parts_of(other)])
+
+
+class TwoPhase(Routing):
+    """Valiant's scheme: by a base routing to a uniformly random terminal, and from there to the destination."""
+
+    def __init__(self, base: Routing, spec: str) -> None:
+        super().__init__(base.topology, spec)
+        self.base = base
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        terminals = self.topology.terminals.tolist()
+        for middle in terminals:
+            onward = list(self.base.paths(middle, destination))
+            for first, chance in self.base.paths(source, middle):
+                for second, other in onward:
+                    yield first + second, chance * other / len(terminals)
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        middle = int(rng.choice(self.topology.terminals))
+        return self.base.sample(source, middle, rng) + self.base.sample(middle, destination, rng)
+
+    @property
+    def phase_routing(self) -> Routing | None:
+        return self.base
+
+    def path_lengths(self, progress: Progress) -> Lengths:
+        terminals = len(self.topology.terminals)
+        into: list[Lengths] = [{} for _ in range(terminals)]
+        out: list[Lengths] = [{} for _ in range(terminals)]
+        for i, j, lengths in self.base.pair_lengths(progress):
+            add(out[i], lengths)
+            add(into[j], lengths)
+        total: Lengths = {}
+        for first, second in zip(into, out, strict=True):  # independent of each other, given the intermediate
+            add(total, times(first, second), Fraction(1, terminals))
+        return total
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        return TwoPhaseLoads(self.base.pair_loads(progress=progress))
+
+
+def _parts_of(routing: Routing) -> Sequence[tuple[Fraction, Routing]]:
+    """Return what a mix is made of, whatever its weights add up to; any other routing is its only part."""
+    return routing.parts if isinstance(routing, Mix) else [(Fraction(1), routing)]
+
+
+def _weight(weight: Any) -> Fraction:
+    exact = share(weight)
+    if exact is None:
+        raise RoutingError(f"{weight!r} is not a valid weight of a mix: use a number from 0 to 1")
+    return exact

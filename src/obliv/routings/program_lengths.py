@@ -1,0 +1,72 @@
+"""Path lengths of phase programs, dimension by dimension."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.loads.programs import ANYWHERE, SPREAD, TO_INTERMEDIATE, Program
+from obliv.routings.lengths import Lengths
+from obliv.topologies.cartesian import Axis, Cartesian
+
+__all__ = ["axis_distances", "of_program"]
+
+
+def of_program(topology: Cartesian, program: Program) -> Lengths:
+    """Return the lengths of the paths of a program, added up over the pairs that it serves, times its probability.
+
+    Given a pair, the draws of the dimensions are independent of each other: the lengths are a product over dimensions.
+    """
+    condition = dict(program.when)
+    stopping = {
+        dim
+        for phase in program.phases
+        if phase.target == TO_INTERMEDIATE
+        for _, dim, _ in phase.each_turn(len(topology.axes))
+    }
+    whole: Array = np.ones(1, object)
+    for dim, along in enumerate(topology.axes):
+        draw = program.draw if dim in stopping else SPREAD if dim in program.spread else ""
+        whole = np.convolve(whole, _along(along, draw, condition.get(dim)))
+    share = program.probability / prod(topology.radices)
+    return {h: share * int(count) for h, count in enumerate(whole) if count}
+
+
+@cache
+def _along(axis: Axis, draw: str, differ: bool | None) -> Array:
+    """Return the lengths along one dimension, times its radix, over its ordered pairs that agree or differ."""
+    k, far = axis.radix, axis_distances(axis)
+    same, every = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
+    if draw == ANYWHERE:
+        same += np.bincount((far + far.T).ravel(), minlength=2 * k)
+        for middle in range(k):
+            there, on = np.bincount(far[:, middle], minlength=k), np.bincount(far[middle], minlength=k)
+            every[:-1] += np.convolve(there, on)
+    elif draw == SPREAD:
+        same[0] = k * k
+        for start, end in product(range(k), repeat=2):
+            for way in axis.spread_ways(start, end):
+                every[len(way.links)] += int(way.probability * k)
+    else:  # an intermediate on the minimal way lengthens nothing
+        same[0] = k * k
+        every += k * np.bincount(far.ravel(), minlength=2 * k)
+    chosen = every if differ is None else every - same if differ else same
+    result: Array = np.trim_zeros(chosen, "b").astype(object) if chosen.any() else np.zeros(1, object)
+    return result
+
+
+@cache
+def axis_distances(axis: Axis) -> Array:
+    """Return the distances along one dimension, shape (radix, radix)."""
+    k = axis.radix
+    start, end = np.arange(k)[:, None], np.arange(k)[None, :]
+    apart: Array = abs(start - end)
+    if axis.kind == "clique":
+        apart = (apart > 0).astype(np.int64)
+    elif axis.kind == "ring":
+        apart = np.minimum(apart, k - apart)
+    return apart
