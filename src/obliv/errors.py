@@ -4,6 +4,7 @@
 
     OblivError
     ├── InputError (also a ValueError)      a spec, file or argument that cannot be used
+    │   ├── OptionError                     an invalid value of an option
     │   ├── SpecError                       an unknown name or a wrong parameter in a spec
     │   ├── FileError                       a file that cannot be read or written, with path and line
     │   ├── TopologyError                   a network that cannot be built or does not fit the request
@@ -27,6 +28,8 @@ SpecError: unknown topology 'tours': did you mean torus?
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "MissingExtraError",
     "OblivError",
     "ObliviousError",
+    "OptionError",
     "RoutingError",
     "SpecError",
     "TooLargeError",
@@ -72,6 +76,41 @@ class Interrupted(KeyboardInterrupt):
 
 class InputError(OblivError, ValueError):
     """Input that cannot be used; the message says what is wrong and how to fix it."""
+
+
+class OptionError(InputError):
+    """An invalid value of an option.
+
+    Parameters
+    ----------
+    parameter : str
+        The Python name of the option.
+    template : str
+        The message, with Python names of options in braces, such as ``{lam} is 3; it must be even``.
+
+    Examples
+    --------
+    >>> error = OptionError("lam", "{lam} is 3; it must be even")
+    >>> print(error)
+    lam is 3; it must be even
+    >>> error.text({"lam": "--lambda"})
+    '--lambda is 3; it must be even'
+    """
+
+    def __init__(self, parameter: str, template: str) -> None:
+        self.parameter = parameter
+        self.template = template
+        super().__init__(self.text({}))
+
+    def text(self, names: Mapping[str, str]) -> str:
+        """Return the message with other names for the options, such as those of the command line."""
+        return _PLACEHOLDER.sub(lambda match: names.get(match[1], match[1]), self.template)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameter, self.template)
+
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class SpecError(InputError):

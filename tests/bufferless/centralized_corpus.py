@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from tests.bufferless.instances import layered, line, walks
 
+from obliv.bufferless.frames.plan import PlanningError, PlanOptions, plan
 from obliv.bufferless.problems import instance
+from obliv.results.plans import CentralizedPlan
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
@@ -27,17 +29,23 @@ def some_instance(rng: np.random.Generator) -> Instance:
     return instance(f"butterfly:{rng.integers(2, 7)}", seed=rng)
 
 
+def some_plan(made: Instance, **arguments: Any) -> CentralizedPlan | None:
+    """A plan, None where planning fails."""
+    try:
+        return plan(made, **arguments)
+    except PlanningError:
+        return None
+
+
 def some_constants(rng: np.random.Generator, made: Instance) -> dict[str, Any]:
     """Arguments of a plan: lambda 2..40, s 1..8, both kinds of segments, shuffled or not."""
     s = int(rng.integers(1, 9))
-    return {
-        "sets": rng.integers(1, s + 1, made.packets),
-        "s": s,
-        "lam": int(2 * rng.integers(1, 21)),
-        "segments": ("tight", "paper")[rng.integers(2)],
-        "rank": rng.permutation(made.packets) if rng.integers(2) else None,
-        "dense": bool(rng.integers(2)),
-    }
+    sets = rng.integers(1, s + 1, made.packets)
+    lam = int(2 * rng.integers(1, 21))
+    segments = ("tight", "paper")[rng.integers(2)]
+    rank = rng.permutation(made.packets) if rng.integers(2) else None
+    options = PlanOptions(segments=segments, dense=bool(rng.integers(2)))
+    return {"sets": sets, "s": s, "lam": lam, "options": options, "rank": rank}
 
 
 def one_by_one(moves: Moves) -> np.ndarray:

@@ -307,8 +307,8 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
             if algorithm == "centralized" and made.plan is not None:
                 assert made.moves is not None
                 seen["deflected by plan"] += made.deflections > 0
-                seen["second session"] += 2 in made.plan["session"]
-                seen["stops"] += len(made.plan["colour"]) > case.packets
+                seen["second session"] += 2 in made.plan.session
+                seen["stops"] += len(made.plan.color) > case.packets
             if (number + n) % audited == 0 and made.moves is not None and made.moves.steps < 30_000:
                 try:
                     oracle.audit_all(plain(made))
@@ -357,9 +357,9 @@ def test_the_corpus_reaches_every_corner_of_the_centralized_algorithm() -> None:
                 oracle.audit_all(plain(made))
                 assert made.plan is not None
                 seen["deflected"] += made.deflections > 0
-                seen["second session"] += 2 in made.plan["session"]
-                seen["more than one group"] += len(set(made.plan["group_start"])) > 1
-                seen["three phases"] += bool(np.diff(made.plan["phase_start"]).max() >= 3)
+                seen["second session"] += 2 in made.plan.session
+                seen["more than one group"] += len(set(made.plan.group)) > 1
+                seen["three phases"] += bool(np.diff(made.plan.phase_start).max() >= 3)
     assert all(seen[each] >= 5 for each in ("deflected", "second session", "more than one group", "three phases")), seen
 
 
@@ -661,12 +661,12 @@ def crowded() -> Any:
         ("centralized", {"lam": -4}, "even"),
         ("centralized", {"lam": 2.5}, "even"),
         ("centralized", {"lam": math.nan}, "even"),
-        ("centralized", {"s": 0}, "at least one"),
-        ("centralized", {"s": -1}, "at least one"),
+        ("centralized", {"s": 0}, "at least 1"),
+        ("centralized", {"s": -1}, "at least 1"),
         ("distributed", {"lam": 13, "chi": 1}, "even"),
         ("distributed", {"lam": 6, "chi": 2}, "12"),
-        ("distributed", {"chi": 0}, "at least one"),
-        ("distributed", {"s": 0}, "at least one"),
+        ("distributed", {"chi": 0}, "at least 1"),
+        ("distributed", {"s": 0}, "at least 1"),
         ("centralized", {"lam": 4, "s": 1}, "raise lam"),
         ("distributed", {"lam": 6, "chi": 1, "s": 1}, "raise chi"),
         (None, {}, ""),

@@ -11,14 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.bufferless.centralized_corpus import some_constants, some_instance
+from tests.bufferless.centralized_corpus import some_constants, some_instance, some_plan
 
 import obliv
 from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
 from obliv.fabric.files import raw_tables
 from obliv.fabric.kernels.forwarding import Entries, Moved, read_entries
+from obliv.papers.bufferless import errata, variants
 
 WORKLOADS: dict[str, Callable[[Path, int], None]] = {}
 
@@ -113,9 +115,20 @@ def planned_steps(folder: Path, seed: int) -> None:
     for number in range(8):
         rng = np.random.default_rng([seed, number])
         instance = some_instance(rng)
-        planned = plan(instance, **some_constants(rng, instance))
-        if "failed" not in planned:
+        planned = some_plan(instance, **some_constants(rng, instance))
+        if planned is not None:
             simulate(instance, planned, record=True)
+
+
+@workload
+def wrong_rules(folder: Path, seed: int) -> None:
+    """The algorithms as printed in the paper, on the instances that show it."""
+    for name, kernel in variants.CENTRALIZED.items():
+        nodes, paths, lam = errata.CENTRALIZED[name]
+        instance = obliv.bufferless.instance(f"array:{nodes}", paths)
+        assert simulate(instance, plan(instance, np.ones(instance.packets, np.int64), 1, lam), kernel=kernel).violation
+    for name, network in variants.DISTRIBUTED.items():
+        assert simulate_rounds(errata.game_of(name)[1], network=network).violation
 
 
 @workload

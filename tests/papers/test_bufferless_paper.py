@@ -14,10 +14,11 @@ import pytest
 
 import obliv
 from obliv import papers
-from obliv.bufferless.frames import rounds, stepping
 from obliv.bufferless.frames.constants import assign, group_frames
 from obliv.bufferless.frames.plan import plan
-from obliv.papers.bufferless import errata, growth, probabilities
+from obliv.bufferless.frames.rounds import simulate_rounds
+from obliv.bufferless.frames.stepping import simulate
+from obliv.papers.bufferless import errata, growth, probabilities, variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import times
@@ -161,24 +162,24 @@ def test_more_colours_than_lemma_22_allows_are_counted(name: str) -> None:
 
 @pytest.mark.parametrize("name", errata.CENTRALIZED)
 def test_centralized_as_printed(name: str) -> None:
-    nodes, paths, lam, variant = errata.CENTRALIZED[name]
+    nodes, paths, lam = errata.CENTRALIZED[name]
     one = obliv.bufferless.instance(f"array:{nodes}", paths)
     made = plan(one, np.ones(one.packets, np.int64), 1, lam)
-    assert stepping.simulate(one, made).violation is None
-    assert stepping.simulate(one, made, variant).violation is not None
+    assert simulate(one, made).violation is None
+    assert simulate(one, made, kernel=variants.CENTRALIZED[name]).violation is not None
 
 
 @pytest.mark.parametrize("name", errata.DISTRIBUTED)
 def test_distributed_as_printed(name: str) -> None:
     """The right run is the one that is verified, the wrong one differs in the rule alone."""
     one, game, told = errata.game_of(name)
-    right = rounds.simulate(game)
+    right = simulate_rounds(game)
     assert right.violation is None
     schedule = obliv.bufferless.schedule(one, "distributed", **told)
     assert schedule.verified
     assert right.delivery.tolist() == schedule.delivery.tolist()
     assert right.moves.rows().tolist() == schedule.moves.rows().tolist()
-    assert rounds.simulate(game, errata.DISTRIBUTED[name][3]).violation is not None
+    assert simulate_rounds(game, network=variants.DISTRIBUTED[name]).violation is not None
 
 
 def test_errata_say_where(rows: dict[str, dict[str, Any]]) -> None:

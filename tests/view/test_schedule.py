@@ -111,7 +111,7 @@ def test_of_some_packets_only_their_deflections_are_found(hot: Schedule) -> None
 
 
 def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
-    mine = int((waves.plan["session"] == 1).sum())
+    mine = int((waves.plan.session == 1).sum())
     ax = waves.plot()
     assert len(part(ax, "packets").get_paths()) == mine == 90
     assert len(part(ax, "injections").get_offsets()) == len(part(ax, "deliveries").get_offsets()) == mine
@@ -166,13 +166,13 @@ def test_boats_are_parallel_and_meet_their_passengers(waves: Schedule) -> None:
 
 def test_groups_and_sessions_are_drawn(groups: Schedule) -> None:
     one, two = view.space_time(groups), view.space_time(groups, session=2)
-    count = [int((groups.plan["session"] == k).sum()) for k in (1, 2)]
+    count = [int((groups.plan.session == k).sum()) for k in (1, 2)]
     assert [len(part(ax, "packets").get_paths()) for ax in (one, two)] == count
-    gamma, lam = groups.plan["gamma"], groups.plan["lam"]
+    gamma, lam = groups.plan.gamma, groups.plan.lam
     levels = [sorted(path.vertices[0, 1] for path in part(ax, "groups").get_paths()) for ax in (one, two)]
     assert levels[0] == [4 * lam - 0.5, 8 * lam - 0.5]
     assert levels[1] == [(gamma // 2 + 4 * k) * lam - 0.5 for k in range(3)]
-    assert two.get_xlim()[0] >= groups.plan["session_start"][1] - 2
+    assert two.get_xlim()[0] >= groups.plan.session_start[1] - 2
     with pytest.raises(obliv.InputError, match="sessions 1 and 2"):
         view.space_time(groups, session=3)
 
@@ -275,7 +275,7 @@ def rounds() -> Schedule:
 
 def test_a_round_is_its_own_mirror_image(rounds: Schedule) -> None:
     ax = view.one_round(rounds)
-    tau = rounds.plan["tau"]
+    tau = rounds.plan.tau
     assert part(ax, "mirror") is None  # a line, no collection
     assert [line.get_xdata()[0] for line in ax.lines if line.get_gid() == "mirror"] == [tau]
     both = [path.vertices for name in ("packets", "wanderers") for path in part(ax, name).get_paths()]
@@ -291,9 +291,9 @@ def test_a_round_is_its_own_mirror_image(rounds: Schedule) -> None:
 
 
 def test_in_the_last_round_everybody_succeeds_and_stays(rounds: Schedule) -> None:
-    for sub in range(len(rounds.plan["sub_rounds"])):
-        phase, which = int(rounds.plan["sub_phase"][sub]), ("A", "B1", "B2")[rounds.plan["sub_part"][sub]]
-        ax = view.one_round(rounds, int(rounds.plan["sub_rounds"][sub]), phase=phase, part=which)
+    for sub in range(len(rounds.plan.sub_rounds)):
+        phase, which = int(rounds.plan.sub_phase[sub]), ("A", "B1", "B2")[rounds.plan.sub_part[sub]]
+        ax = view.one_round(rounds, int(rounds.plan.sub_rounds[sub]), phase=phase, part=which)
         assert len(part(ax, "wanderers").get_paths()) == 0
         assert len(part(ax, "packets").get_paths()) > 0
         assert "nobody goes back" in texts(ax)

@@ -1,4 +1,4 @@
-"""What an algorithm of packet routing returns."""
+"""The outcome of an algorithm of packet routing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from obliv._util.typing import Array
+from obliv.results.plans import CentralizedPlan, DistributedPlan
 from obliv.results.schedule import Moves
 
 __all__ = ["Run"]
@@ -13,7 +14,7 @@ __all__ = ["Run"]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The moves of all packets and when each arrives.
+    """The moves of all packets and their delivery times.
 
     Parameters
     ----------
@@ -21,14 +22,15 @@ class Run:
     delivery : int64 array, shape (packets,)
         The time of every packet's last move.
     rules : "bufferless" or "buffered"
-        Whether a packet in the network always moves.
+        Whether a packet in the network moves at every step.
     deflections : int
-        How often a packet was pushed over a link that it has to go back.
+        How often a packet was pushed over a link that it has to retrace.
     constants : dict
-        What the algorithm was run with, for people: name and value.
-    plan : dict, optional
-        What it chose for every packet, from which the verifier checks frames, boats and targets.
+        Names and values of the constants, for display.
+    plan : CentralizedPlan or DistributedPlan, optional
+        The choices for every packet, from which the verifier checks frames, boats and targets.
     notes : tuple of str
+        Remarks for the user.
     """
 
     moves: Moves
@@ -36,5 +38,5 @@ class Run:
     rules: str = "bufferless"
     deflections: int = 0
     constants: dict[str, Any] = field(default_factory=dict)
-    plan: dict[str, Any] | None = None
+    plan: CentralizedPlan | DistributedPlan | None = None
     notes: tuple[str, ...] = ()

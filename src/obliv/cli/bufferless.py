@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, progress, require_outputs, say
-from obliv.errors import InputError
+from obliv.errors import InputError, OptionError
 
 __all__ = ["bufferless"]
 
@@ -109,8 +108,8 @@ def bufferless(
         require_outputs(output, plot, inputs=[each for one in made for each in one.network.sources])
         try:
             result = schedules(made, algorithm, topology=topology, seed=seed, progress=step, **told)
-        except InputError as error:
-            raise InputError(_as_options(str(error))) from None
+        except OptionError as error:
+            raise InputError(error.text(_OPTIONS)) from None
     if output is not None:
         result.save(output)
         checked = f"; check it with  obliv verify {output}" if result.verified else ", the figures alone"
@@ -123,8 +122,15 @@ def bufferless(
     answer(result.bare(), format)
 
 
-#: What Python's arguments are called here.
-_OPTIONS = {"lam": "--lambda", "s": "--sets", "chi": "--boats"}
+#: The options by the names of Python's arguments.
+_OPTIONS = {
+    "constants": "--constants",
+    "lam": "--lambda",
+    "s": "--sets",
+    "chi": "--boats",
+    "timetable": "--timetable",
+    "priority": "--priority",
+}
 
 
 def _require_fit(algorithm: str, told: dict[str, Any]) -> None:
@@ -133,17 +139,8 @@ def _require_fit(algorithm: str, told: dict[str, Any]) -> None:
 
     if algorithm not in ALGORITHMS:
         return
-    known = ("constants", "timetable", "priority", *_OPTIONS)
-    takes = [_OPTIONS.get(name, f"--{name}") for name in ALGORITHMS[algorithm].options if name in known]
+    takes = [option for name, option in _OPTIONS.items() if name in ALGORITHMS[algorithm].options]
     for name in told:
         if name not in ALGORITHMS[algorithm].options:
             rest = f"it takes {', '.join(takes)}" if takes else "it takes no options"
-            raise InputError(f"{algorithm} does not take {_OPTIONS.get(name, f'--{name}')}; {rest}")
-
-
-def _as_options(message: str) -> str:
-    """A message that names Python's arguments, with the names that they have here."""
-    for name, option in _OPTIONS.items():
-        message = re.sub(rf"\b{name}=", f"{option} ", message)
-        message = re.sub(rf"\b{name} (is|must)\b", rf"{option} \1", message)
-    return message
+            raise InputError(f"{algorithm} does not take {_OPTIONS[name]}; {rest}")

@@ -13,6 +13,7 @@ from obliv._util.codec import pack, unpack_array
 from obliv._util.typing import Array
 from obliv.results.base import Result
 from obliv.results.codec import Codec, derived, entry
+from obliv.results.plans import CentralizedPlan, DistributedPlan, Plan
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Moves", "Schedule", "Schedules"]
@@ -80,16 +81,9 @@ class Moves:
         return cls(start, rows[:, 0], rows[:, 2].astype(np.int32), rows[:, 3] > 0, more)
 
 
-def _unpacked(value: Any) -> Any:
-    return unpack_array(value) if isinstance(value, dict | list) else value
-
-
 _INSTANCE = Codec(Instance.to_dict, Instance.from_dict)
 _MOVES = Codec(lambda moves: pack(moves.rows()), unpack_array)
-_PLAN = Codec(
-    lambda plan: {key: pack(value) if isinstance(value, np.ndarray) else value for key, value in plan.items()},
-    lambda data: {key: _unpacked(value) for key, value in data.items()},
-)
+_PLAN = Codec(Plan.to_dict, Plan.from_dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +113,7 @@ class Schedule(Result):
     delivery: Any = entry(None, compare=False, hidden=True)  # int64, when every packet arrives
     instance: Instance | None = entry(None, codec=_INSTANCE, compare=False, omit=lambda made: not made.whole, rank=2)
     moves: Moves | None = entry(None, codec=_MOVES, compare=False, omit=lambda made: not made.whole, rank=2)
-    plan: dict[str, Any] | None = entry(
+    plan: CentralizedPlan | DistributedPlan | None = entry(
         None, codec=_PLAN, compare=False, omit=lambda made: not made.whole or made.plan is None, rank=2
     )
 

@@ -1,4 +1,4 @@
-"""The distributed algorithm boat by boat: colours, rounds and delivery times, but no moves."""
+"""The distributed algorithm boat by boat: colors, rounds and delivery times, but no moves."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.waves import Waves
-from obliv.bufferless.kernels.rides import CLASH, CROWDED, Riders, boats
-from obliv.errors import InputError
+from obliv.bufferless.kernels.rides import CLASH, CROWDED, DELIVERY, RIDER, SUBPHASE, TALLY, Riders, boats
+from obliv.errors import OblivError, OptionError
 from obliv.kernels import run
 
 __all__ = ["PARTS", "Rides", "crowded", "ride"]
 
 
-#: The sub-phases of a phase, by who rides in them.
+#: The sub-phases of a phase, by the packets that ride in them.
 PARTS = ("A", "B1", "B2")
 
 
 @dataclass(frozen=True, eq=False)
 class Rides:
-    """What became of all packets.
+    """The rides of all packets.
 
     Parameters
     ----------
     phase, part, rounds, begin : int array
-        Of every sub-phase with members: phase and part (0, 1, 2 for A, B1, B2), rounds until nobody fails, when it
-        begins.
+        Of every sub-phase with members: phase; part (0, 1, 2 for A, B1, B2); rounds until no packet fails; the time
+        before its first move.
     delivery : int array
-    phases : int array, shape (packets + 1,)
-        Packet p takes part in the phases ``phases[p] .. phases[p + 1] - 1`` of the next two.
-    colour, home : int array
-        Its colour, and the level where it begins the phase.
+        The delivery time of every packet.
+    phase_start : int array, shape (packets + 1,)
+        Packet p takes part in the phases ``phase_start[p] .. phase_start[p + 1] - 1`` of the next two arrays.
+    color, home : int array
+        Its color in the phase, and the level where it begins the phase.
     moves : int
-        Single moves of all packets, about, were the algorithm to run step by step.
+        Estimated single moves of all packets if the algorithm ran step by step.
     """
 
     phase: Array
@@ -43,8 +44,8 @@ class Rides:
     rounds: Array
     begin: Array
     delivery: Array
-    phases: Array
-    colour: Array
+    phase_start: Array
+    color: Array
     home: Array
     moves: int
 
@@ -52,75 +53,87 @@ class Rides:
 def ride(game: Waves) -> Rides:
     """Run the distributed algorithm boat by boat.
 
-    Exact for delivery times: who oscillates or wanders yields to boats, so nothing else decides.
+    Delivery times are exact: packets that oscillate or wander yield to boats, so they decide nothing.
 
     Raises
     ------
-    InputError
-        If rounds run out, chi being too small.
+    OptionError
+        If the limit on rounds is reached because chi is too small.
     """
     instance, constants = game.instance, game.constants
-    packets = instance.packets
+    packets, edges = instance.packets, instance.network.edges
     depth = int((instance.level + instance.length).max(initial=0))
-    require_memory(8.0 * (instance.network.edges + constants.chi) + 300.0 * packets, "boats over all edges")
+    require_memory(8.0 * (edges + constants.chi) + 300.0 * packets, "boats over all edges")
     ridden = np.zeros(int(game.slot[-1]), np.int64)
-    table = np.zeros((len(ridden) + 1, 7), np.int64)
-    gone = np.zeros((packets, 4), np.int64)
     active, live, member = np.zeros((3, packets), np.int64)
-    boat = np.zeros(constants.chi + 1, np.int64)
-    count = np.zeros(3, np.int64)
-    rule = np.array([game.seed, constants.lam, constants.chi, constants.tau, game.cap, int(game.both_fail)], np.int64)
-    made = run(
-        boats,
-        20.0 * len(instance.edge) + 10.0 * packets * constants.chi,
-        Riders(
-            *(game.order, rule, game.given, instance.edge, np.zeros((packets, 8), np.int64)),
-            *(np.zeros(instance.network.edges, np.int64), np.full(depth + 1, -1), active, boat, live, member),
-            *(count, ridden, gone, table),
-        ),
+    riders = Riders(
+        rule=game.rule,
+        order=game.order,
+        route=game.route,
+        edge=instance.edge,
+        state=np.zeros(packets, RIDER),
+        claim=np.zeros(edges, np.int64),
+        bucket=np.full(depth + 1, -1),
+        active=active,
+        boat=np.zeros(constants.chi + 1, np.int64),
+        live=live,
+        member=member,
+        tally=np.zeros(1, TALLY),
+        ridden=ridden,
+        gone=np.zeros(packets, DELIVERY),
+        table=np.zeros(len(ridden) + 1, SUBPHASE),
     )
-    if made == CROWDED:
-        raise crowded(game, *(int(table[count[2], at]) for at in (0, 1, 6)))
-    if made == CLASH:
-        raise AssertionError("two packets that had their boat for sure met on it")
-    table = table[:made]
-    phase, part, rounds = table[:, 0], table[:, 1], table[:, 2]
-    begin = game.begin(phase, part, rounds)
-    sub, _, turn, move = gone.T
-    delivery = begin[sub] + (turn - 1) * 2 * constants.tau + move if made else np.zeros(packets, np.int64)
-    used = phase[sub] - game.enter + 1 if made else np.zeros(packets, np.int64)
-    first = np.concatenate([[0], np.cumsum(used)])
-    which = np.repeat(np.arange(packets), used)
-    nth = np.arange(len(which)) - first[which]
-    colour = ridden[game.slot[which] + nth]
+    subphases = run(boats, 20.0 * len(instance.edge) + 10.0 * packets * constants.chi, riders)
+    if subphases == CROWDED:
+        last = riders.table[riders.tally[0]["stopped"]]
+        raise crowded(game, int(last["phase"]), int(last["part"]), int(last["failed"]))
+    if subphases == CLASH:
+        raise OblivError("internal error: two packets with confirmed boats met on a link")
+    table = riders.table[:subphases]
+    begin = game.begin(table["phase"], table["part"], table["rounds"])
+    gone = riders.gone[: packets if subphases else 0]
+    delivery = begin[gone["sub"]] + (gone["turn"] - 1) * 2 * constants.tau + gone["move"]
+    phases = table["phase"][gone["sub"]] - game.enter[: len(gone)] + 1
+    first = np.concatenate([[0], np.cumsum(phases)])
+    packet = np.repeat(np.arange(packets), phases)
+    nth = np.arange(len(packet)) - first[packet]
+    color = ridden[game.slot[packet] + nth]
     return Rides(
-        phase, part, rounds, begin, delivery, first, colour, _homes(game, which, nth, colour), _moves(game, table)
+        phase=table["phase"].copy(),
+        part=table["part"].copy(),
+        rounds=table["rounds"].copy(),
+        begin=begin,
+        delivery=delivery,
+        phase_start=first,
+        color=color,
+        home=_homes(game, packet, nth, color),
+        moves=_moves(game, table),
     )
 
 
-def _homes(game: Waves, which: Array, nth: Array, colour: Array) -> Array:
-    """The levels where packets begin their phases: the target of the phase before, or the source."""
-    constants = game.constants
-    level = game.instance.level[which]
-    part = np.where(nth > 1, 0, 1 + (level - game.base[which]) % 2)  # of the phase before
-    target = game.base[which] + (nth + 1) * constants.lam - 2 * np.roll(colour, 1) - 2 * constants.chi * part
-    made: Array = np.where(nth == 0, level, target)
-    return made
+def _homes(game: Waves, packet: Array, nth: Array, color: Array) -> Array:
+    """Return the levels where packets begin their phases: the target of the phase before, or the source."""
+    constants, base = game.constants, game.base[packet]
+    level = game.instance.level[packet]
+    part = np.where(nth > 1, 0, 1 + (level - base) % 2)  # of the phase before
+    target = base + (nth + 1) * constants.lam - 2 * np.roll(color, 1) - 2 * constants.chi * part
+    return np.where(nth == 0, level, target)
 
 
 def _moves(game: Waves, table: Array) -> int:
-    """Single moves in both halves of all rounds that have to be run one by one."""
-    rounds, forward, left, others = table[:, 2], table[:, 3], table[:, 4], table[:, 5]
+    """Return the single moves in both halves of all rounds that have to be run one by one."""
+    rounds, left, others = table["rounds"], table["left"], table["others"]
     tau, xi = game.constants.tau, game.constants.xi
     again = np.zeros(len(rounds), np.int64) if game.oracle else np.where(left > 0, np.maximum(xi - rounds, 0), 0)
-    return int((2 * forward + 2 * tau * (again * left + (again + rounds) * others)).sum())
+    return int((2 * table["forward"] + 2 * tau * (again * left + (again + rounds) * others)).sum())
 
 
-def crowded(game: Waves, phase: int, part: int, failed: int) -> InputError:
-    """The report that rounds ran out."""
+def crowded(game: Waves, phase: int, part: int, failed: int) -> OptionError:
+    """Return the error that says that the limit on rounds was reached."""
     chi, s = game.constants.chi, game.constants.s
-    who = "1 packet has" if failed == 1 else f"{failed} packets have"
-    return InputError(
-        f"after {game.cap} rounds of sub-phase {PARTS[part]} of phase {phase} {who} no boat yet: raise chi (now {chi}; "
-        f"lambda >= 6 chi), or s (now {s})"
+    packets = "1 packet has" if failed == 1 else f"{failed} packets have"
+    return OptionError(
+        "chi",
+        f"after {game.cap} rounds of sub-phase {PARTS[part]} of phase {phase} {packets} no boat yet: raise {{chi}} "
+        f"(now {chi}; {{lam}} >= 6 {{chi}}), or {{s}} (now {s})",
     )

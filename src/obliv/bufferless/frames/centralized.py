@@ -1,23 +1,27 @@
 """The centralized algorithm: packets ride boats from frame to frame and oscillate over one edge until the next comes.
 
-The plan says everything; the moves are written down from it, phases in which nothing happens cost nothing.
+The plan determines everything; the moves are written down from it, and phases in which nothing happens cost nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from obliv._util.memory import require_memory
+from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.frames.constants import centralized_constants, draw_sets
-from obliv.bufferless.frames.plan import delivery_times, even, plan, too_high
-from obliv.bufferless.kernels.centralized import Plan, Rows, count_moves, find_hits, ride_times, write_moves
-from obliv.bufferless.kernels.colours import BITS
+from obliv.bufferless.frames.constants import centralized_constants
+from obliv.bufferless.frames.plan import PlanningError, PlanOptions, delivery_times, even, try_partitions
+from obliv.bufferless.frames.tuned import tune
+from obliv.bufferless.kernels.centralized import Itinerary, Runs, count_moves, find_hits, ride_times, write_moves
+from obliv.bufferless.kernels.colors import BITS
 from obliv.bufferless.moves import Run
-from obliv.errors import InputError
+from obliv.errors import OptionError
 from obliv.kernels import run
+from obliv.results.plans import CentralizedPlan
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
@@ -39,7 +43,7 @@ def centralized(
     s: int | None = None,
     tries: int = 5,
 ) -> Run:
-    """Route by frames, waves and boats, every packet's boats chosen beforehand.
+    """Route by frames, waves and boats, with every packet's boats chosen beforehand.
 
     Parameters
     ----------
@@ -47,151 +51,140 @@ def centralized(
     rng : numpy.random.Generator
         Draws the set of every packet, one vector of integers.
     constants : "paper", "tuned" or "one-frame"
-        The paper's lambda and s; the best found by a short search; or so large a frame that nobody ever stops.
+        The paper's lambda and s; the best found by a short search; or a frame so large that packets never stop.
         Only the paper's keep sets that are empty.
     segments : "tight" or "paper"
-        What must be free of others of one colour: the edges that are still ahead, or all in the two frames.
+        The edges on which packets of one color must not meet: those still ahead, or all path edges in the two frames.
     order : "source" or "shuffled"
-        In which order packets are coloured: by source level, then number; or at random.
+        The order of coloring: by source level, then by number; or random.
     sets : int array, optional
-        The sets of packets, from 1 on, instead of random ones.
+        The sets of packets, from 1, instead of random ones.
     lam, s : int, optional
         Levels of a frame, even; number of sets.
     tries : int
-        Random partitions before lambda is raised by half, and how often that.
+        Random partitions before lambda is raised by half, and the number of raises.
 
     Returns
     -------
     Run
-        With the plan: see :func:`obliv.bufferless.frames.plan.plan`.
+        With a :class:`~obliv.results.plans.CentralizedPlan`.
 
     Raises
     ------
-    InputError
+    OptionError
         If the constants are too small to plan with.
 
     Notes
     -----
-    Any s and any even lambda are right if planning succeeds.  What was corrected: the last frame has no target, nor
-    has a packet that ends in the frame of its wave; tau covers those; the push is over the edge before home.
+    Any s and any even lambda are correct if planning succeeds.  Corrections to the paper: packets have no target in the
+    last frame, nor if they end in the frame of their wave; tau covers those; deflection is over the edge before home.
 
-    Source: Busch, Kelkar and Magdon-Ismail (2004), section 3.
+    References
+    ----------
+    C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section 3.
 
     Examples
     --------
     >>> from obliv.bufferless.problems import instance
-    >>> made = instance("butterfly:4")
-    >>> run = centralized(made, np.random.default_rng(0))
+    >>> butterfly = instance("butterfly:4")
+    >>> run = centralized(butterfly, np.random.default_rng(0))
     >>> run.constants
     {'constants': 'paper', 'lambda': 72, 's': 131, 'chi': 1, 'tau': 142, 'phases': 255}
-    >>> int(run.delivery.max()), int(centralized(made, np.random.default_rng(0), "one-frame").delivery.max())
+    >>> int(run.delivery.max()), int(centralized(butterfly, np.random.default_rng(0), "one-frame").delivery.max())
     (36072, 8)
     """
-    if constants not in CONSTANTS:
-        raise InputError(f"constants are {', '.join(CONSTANTS)}, not {constants}")
-    if order not in ORDERS:
-        raise InputError(f"the order is {' or '.join(ORDERS)}, not {order}")
+    for name, value, known in (("constants", constants, CONSTANTS), ("order", order, ORDERS)):
+        if value not in known:
+            raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")
     if lam is not None and (lam < 2 or lam % 2):
-        raise InputError(f"lam is {lam}; it must be even and at least 2")
+        raise OptionError("lam", f"{{lam}} is {lam}; it must be even and at least 2")
     if s is not None and s < 1:
-        raise InputError(f"s is {s}; at least one set is needed")
+        raise OptionError("s", f"{{s}} is {s}; it must be at least 1")
     if sets is not None:
         sets = np.asarray(sets, np.int64)
         s = int(sets.max(initial=1)) if s is None else s
+    options = PlanOptions(segments, order == "shuffled", sets, constants != "paper", tries)
     notes: tuple[str, ...] = ()
     if constants == "tuned":
-        from obliv.bufferless.frames.tuned import tune
-
-        made = tune(instance, rng, segments, order == "shuffled", sets, lam, s)
-        if len(made["colour"]) == instance.packets:
-            notes = ("nobody stops: no constants were found with which frames work and somebody would",)
+        boats = tune(instance, rng, replace(options, tries=4), lam, s)
+        if not boats.stops:
+            notes = ("no feasible constants for several frames; packets never stop",)
     else:
-        made, notes = _plan(instance, rng, constants, segments, order, sets, lam, s, tries)
-    delivery = delivery_times(instance, made)
-    moves, deflections = planned_moves(instance, made, delivery)
-    chi = int(made["colour"].max(initial=0))
-    shown = {"constants": constants, "lambda": made["lam"], "s": made["s"], "chi": chi, "tau": made["tau"]}
-    shown["phases"] = int(-(-delivery.max(initial=0) // made["tau"]))
-    return Run(moves, delivery, "bufferless", deflections, shown, made, notes)
+        boats, notes = _plan(instance, rng, constants, options, lam, s)
+    delivery = delivery_times(instance, boats)
+    moves, deflections = planned_moves(instance, boats, delivery)
+    shown = {"constants": constants, "lambda": boats.lam, "s": boats.s, "chi": boats.chi, "tau": boats.tau}
+    shown["phases"] = int(-(-delivery.max(initial=0) // boats.tau))
+    return Run(moves, delivery, "bufferless", deflections, shown, boats, notes)
 
 
 def _plan(
-    instance: Instance,
-    rng: np.random.Generator,
-    constants: str,
-    segments: str,
-    order: str,
-    sets: Array | None,
-    lam: int | None,
-    s: int | None,
-    tries: int,
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    instance: Instance, rng: np.random.Generator, constants: str, options: PlanOptions, lam: int | None, s: int | None
+) -> tuple[CentralizedPlan, tuple[str, ...]]:
+    """Return a plan with the paper's constants or one frame, unless given; lambda is raised where planning fails."""
     paper = centralized_constants(instance)
     fixed = lam is not None
-    notes: tuple[str, ...] = ()
     if constants == "one-frame":
         lam = even(instance.network.depth + 1) if lam is None else lam
         s = 1 if s is None else s
     lam = paper.lam if lam is None else lam
     s = paper.s if s is None else s
-    for _ in range(tries):
-        for _ in range(tries if sets is None else 1):
-            drawn = draw_sets(instance.packets, s, rng) if sets is None else sets
-            rank = rng.permutation(instance.packets) if order == "shuffled" else None
-            made = plan(instance, drawn, s, lam, segments, rank, dense=constants != "paper")
-            if "failed" not in made:
-                return made, notes
-        if fixed:
-            break
+    notes: tuple[str, ...] = ()
+    for left in reversed(range(options.tries)):
+        try:
+            return try_partitions(instance, s, lam, options, rng), notes
+        except PlanningError:
+            if fixed or not left:
+                raise
         lam = even(lam + lam // 2)
-        notes = (f"lambda was raised to {lam}: with less, colours were found that have no target",)
-    raise InputError(too_high(made["failed"], lam, s))
+        notes = (f"lambda was raised to {lam}: with less, colors were found that have no target",)
+    raise OptionError("tries", f"{{tries}} is {options.tries}; it must be at least 1")
 
 
-def planned_moves(instance: Instance, made: dict[str, Any], delivery: Array) -> tuple[Moves, int]:
-    """All moves of a plan, and how many deflections there are among them.
+def planned_moves(instance: Instance, boats: CentralizedPlan, delivery: Array) -> tuple[Moves, int]:
+    """Return all moves of a plan, and the number of deflections among them.
 
     Notes
     -----
-    Where nobody stops the moves share the paths of the instance.
+    Where packets never stop the moves share the paths of the instance.
     """
     dtype: Any = np.int32 if delivery.max(initial=0) < 2**31 - 1 else np.int64
     start, edge, level = instance.start, instance.edge, instance.level
-    row, colour, home = made["phase_start"], made["colour"], made["home"]
-    if len(colour) == instance.packets:
+    row, color, home = boats.phase_start, boats.color, boats.home
+    if not boats.stops:
         require_memory(6.0 * len(edge), f"{len(edge)} moves")
         time = np.empty(len(edge), dtype)
         run(ride_times, 2.0 * len(edge), start, delivery, time)
         return Moves(start, time, edge, np.ones(len(edge), bool)), 0
-    words = 1 + int(colour.max()) // BITS
-    lam, tau = made["lam"], made["tau"]
-    planned = Plan(start, edge, level, row, colour, home, lam, tau, words, np.zeros(len(colour) * words, np.int64))
-    _find_hits(instance, made, planned)
-    many = np.zeros(instance.packets, np.int64)
+    words = 1 + int(color.max()) // BITS
+    lam, tau = boats.lam, boats.tau
+    itinerary = Itinerary(start, edge, level, row, color, home, lam, tau, words, np.zeros(len(color) * words, np.int64))
+    _find_hits(instance, boats, itinerary)
+    count = np.zeros(instance.packets, np.int64)
     work = 5.0 * len(edge)
-    deflections = run(count_moves, work, planned, many)
-    at = np.concatenate([[0], np.cumsum(many)])
+    deflections = run(count_moves, work, itinerary, count)
+    at = np.concatenate([[0], np.cumsum(count)])
     require_memory(20.0 * at[-1], f"{at[-1]} moves")
-    rows = Rows(np.empty(at[-1], dtype), np.empty(at[-1], np.int32), np.empty(at[-1], bool), np.empty(at[-1], np.int64))
-    source = level // lam - made["group_start"]
-    begin = np.asarray(made["session_start"], np.int64)[made["session"] - 1]
-    clock = begin + (2 * made["set"].astype(np.int64) - 2 + source) * tau
-    run(write_moves, work, clock, at, planned, rows)
-    return Moves(at, *rows), int(deflections)
+    runs = Runs(np.empty(at[-1], dtype), np.empty(at[-1], np.int32), np.empty(at[-1], bool), np.empty(at[-1], np.int64))
+    source = level // lam - boats.group
+    begin = np.asarray(boats.session_start, np.int64)[boats.session - 1]
+    clock = begin + (2 * boats.sets.astype(np.int64) - 2 + source) * tau
+    run(write_moves, work, clock, at, itinerary, runs)
+    return Moves(at, *runs), int(deflections)
 
 
-def _find_hits(instance: Instance, made: dict[str, Any], planned: Plan) -> None:
-    """Which boats push a packet in which phase, as bits."""
-    row, lam, words = planned.row, planned.lam, planned.words
+def _find_hits(instance: Instance, boats: CentralizedPlan, itinerary: Itinerary) -> None:
+    """Set the bits of the boats that deflect each packet in each phase."""
+    row, lam, words = itinerary.row, itinerary.lam, itinerary.words
     owner = np.repeat(np.arange(instance.packets, dtype=np.int32), np.diff(row))
     nth = np.arange(row[-1]) - row[owner]
     frame = (instance.level // lam)[owner] + nth
     groups = int(frame.max()) + 1
-    key = (made["session"][owner] * np.int64(made["s"] + 1) + made["set"][owner]) * groups + frame
+    key = (boats.session[owner] * np.int64(boats.s + 1) + boats.sets[owner]) * groups + frame
     rows = np.argsort(key, kind="stable")
     cuts = np.flatnonzero(np.diff(key[rows])) + 1
     cell = np.concatenate([[0], cuts, [len(rows)]])
     a = frame[rows[cell[:-1]]] * lam
-    require_memory(8.0 * words * instance.network.edges, f"{words * BITS} colours of {instance.network.edges} edges")
+    require_memory(8.0 * words * instance.network.edges, f"{words * BITS} colors of {instance.network.edges} edges")
     mask = np.zeros(words * instance.network.edges, np.int64)
-    run(find_hits, 5.0 * len(instance.edge), cell, rows, owner, nth == 0, a, mask, planned)
+    run(find_hits, 5.0 * len(instance.edge), cell, rows, owner, nth == 0, a, mask, itinerary)

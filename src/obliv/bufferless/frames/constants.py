@@ -1,4 +1,4 @@
-"""Frames, groups, sessions and sets: what the centralized and the distributed algorithm have in common.
+"""Frames, groups, sessions and sets: the common part of the centralized and the distributed algorithm.
 
 Levels are cut into frames of lambda levels, frames into groups of gamma' frames.  Set i of the packets travels as wave
 i: in phase 2i - 1 + j (phases count from 1) it is at frame j of its group, j from 0.  All groups of a session run at
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.errors import InputError
+from obliv.errors import InputError, OptionError
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Constants:
-    """Constants of the paper.
+    """Constants of a run.
 
     ``lam``: levels of a frame; ``s``: sets; ``gamma``: frames of a group; of the distributed algorithm also ``chi``:
     boats; ``xi``: rounds of a sub-phase; ``tau``: moves of half a round.
@@ -50,7 +50,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where packets are among frames.
+    """The frames of packets.
 
     Parameters
     ----------
@@ -69,29 +69,28 @@ class Places:
 
 
 def lg(instance: Instance) -> int:
-    """The binary logarithm of D N, rounded up, at least 1."""
+    """Return the binary logarithm of D N, rounded up, at least 1."""
     return (max(2, instance.dilation * instance.packets) - 1).bit_length()
 
 
 def group_frames(dilation: int, lam: int) -> int:
-    """gamma', the frames of a group: even, and half of them hold the longest path."""
+    """Return gamma', the frames of a group: even, and half of them hold the longest path."""
     return 2 * max(1, -(-dilation // lam))
 
 
 def phases(s: int, gamma: int) -> int:
-    """Phases of a session in the paper, 2s + gamma' - 1; the last one is idle."""
+    """Return the phases of a session in the paper, 2s + gamma' - 1; the last one is idle."""
     return 2 * s + gamma - 1
 
 
 def centralized_constants(instance: Instance) -> Constants:
-    """The paper's constants of the centralized algorithm, alpha = 3, rounded up.
+    """Return the paper's constants of the centralized algorithm, alpha = 3, rounded up.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from obliv.topologies.leveled.base import Leveled
-    >>> two = Leveled("two", "two", (), 3, 2, 2, lambda: (np.r_[0, 1], np.r_[1, 2]), lambda: np.arange(3))
-    >>> centralized_constants(Instance(two, np.r_[0, 2, 3], np.r_[0, 1, 1]))
+    >>> from obliv.topologies.leveled.families import array
+    >>> centralized_constants(Instance(array(3), np.array([0, 2, 3]), np.array([0, 1, 1])))
     Constants(lam=24, s=131, gamma=2, chi=0, xi=0, tau=0)
     """
     alpha = 3
@@ -101,7 +100,7 @@ def centralized_constants(instance: Instance) -> Constants:
 
 
 def distributed_constants(instance: Instance) -> Constants:
-    """The paper's constants of the distributed algorithm, alpha = 12, rounded up."""
+    """Return the paper's constants of the distributed algorithm, alpha = 12, rounded up."""
     alpha = 12
     lam = 4 * alpha * lg(instance)
     chi = 2 * lam // alpha
@@ -110,7 +109,7 @@ def distributed_constants(instance: Instance) -> Constants:
 
 
 def assign(level: Array, length: Array, lam: int, gamma: int) -> Places:
-    """Session, group and frames of every packet.
+    """Return session, group and frames of every packet.
 
     Parameters
     ----------
@@ -134,7 +133,9 @@ def assign(level: Array, length: Array, lam: int, gamma: int) -> Places:
     Places(session=array([1, 2, 1]), first=array([0, 1, 2]), source=array([0, 0, 0]), destination=array([1, 1, 0]))
     """
     if lam < 2 or lam % 2:
-        raise InputError(f"lambda is {lam}; it must be even and at least 2, so that packets are at home at odd moves")
+        raise OptionError(
+            "lam", f"{{lam}} is {lam}; it must be even and at least 2, so that packets are at home at odd moves"
+        )
     if gamma < 2 or gamma % 2:
         raise InputError(f"gamma' is {gamma}; it must be even and at least 2")
     low, high = level // lam, (level + length) // lam
@@ -149,16 +150,16 @@ def assign(level: Array, length: Array, lam: int, gamma: int) -> Places:
 
 
 def draw_sets(packets: int, s: int, rng: np.random.Generator) -> Array:
-    """A set for every packet, uniform in 1..s."""
+    """Return a random set for every packet, uniform in 1..s."""
     if s < 1:
-        raise InputError(f"s is {s}; at least one set is needed")
+        raise OptionError("s", f"{{s}} is {s}; it must be at least 1")
     return rng.integers(1, s + 1, packets)
 
 
 def compact(sets: Array, session: Array) -> Array:
-    """Number the sets that have packets 1, 2, ..., in each session by itself, in their order."""
-    made = np.empty(len(sets), np.int64)
+    """Return the sets numbered 1, 2, ... without gaps, in each session separately."""
+    numbers = np.empty(len(sets), np.int64)
     for which in (1, 2):
         chosen = session == which
-        made[chosen] = np.unique(sets[chosen], return_inverse=True)[1].reshape(-1) + 1
-    return made
+        numbers[chosen] = np.unique(sets[chosen], return_inverse=True)[1].reshape(-1) + 1
+    return numbers

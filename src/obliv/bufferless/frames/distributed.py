@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from obliv._util.text import did_you_mean
 from obliv.bufferless.frames.boats import PARTS, Rides, ride
 from obliv.bufferless.frames.constants import Constants, distributed_constants, draw_sets, group_frames, lg
-from obliv.bufferless.frames.rounds import Steps, simulate
+from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
 from obliv.bufferless.frames.waves import Waves, waves
 from obliv.bufferless.moves import Run
-from obliv.errors import InputError
+from obliv.errors import InputError, OblivError, OptionError
+from obliv.results.plans import DistributedPlan
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["AFFORDABLE", "distributed"]
 
 
-#: Single moves up to which the algorithm is run step by step unless told otherwise.
+#: Single moves up to which the algorithm is run step by step by default.
 AFFORDABLE = 50_000_000
 
 CONSTANTS = ("paper", "tuned", "one-frame")
@@ -45,11 +47,11 @@ def distributed(
     s: int | None = None,
     rounds: int | None = None,
 ) -> Run:
-    """Route without buffers where nodes know C, D and N and the paths of their own packets, and nothing else.
+    """Route without buffers where nodes know only C, D, N and the paths of their own packets.
 
-    Packets are in random sets, which travel as waves from frame to frame, two frames apart.  To get on by a frame each
-    packet of a wave draws one of chi boats and rides; where two of a boat want one edge a random one is beaten.  Then
-    everybody undoes the round, and the beaten draw again.
+    Packets are in random sets, which travel as waves from frame to frame, two frames apart.  To advance by a frame,
+    each packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, a random one
+    fails.  Then all packets undo the round, and those that failed draw again.
 
     Parameters
     ----------
@@ -59,87 +61,99 @@ def distributed(
     constants : str
         "paper"; "tuned", the best of some small ones; "one-frame", the best with all levels in one frame.
     timetable : str
-        "fixed": xi rounds always, since no node can see that all packets have succeeded.  "oracle": a sub-phase ends as
-        soon as nobody fails, and is left out if nobody takes part.
+        "fixed": always xi rounds, since no node can see that all packets have succeeded.  "oracle": a sub-phase ends
+        once no packet fails, and is skipped if it has no members.
     tie : str
-        Of packets that drew one boat and meet, one "survives", or "both-fail".
+        Of two packets of one boat that meet, one "survives", or "both-fail".
     steps : str, optional
-        "all": step by step, with every move.  "boats": only the rides, without moves, exact for delivery times.
-        Unless given, all steps if they are at most ``AFFORDABLE``.
+        "all": step by step, with every move.  "boats": only the rides, without moves; delivery times are exact.
+        By default all steps if there are at most ``AFFORDABLE``.
     lam, chi, s : int, optional
-        Levels of a frame, even and at least 6 chi; boats; sets; instead of what `constants` says.
+        Levels of a frame, even and at least 6 chi; boats; sets; instead of those of `constants`.
     rounds : int, optional
-        After how many rounds of a sub-phase to give up, xi + 5 unless given.
+        Limit on the rounds of a sub-phase; by default xi + 5.
 
     Returns
     -------
     Run
-        With a plan: ``set`` and ``session`` of every packet, the first frame ``group`` of its group, the ``phase`` in
-        which it enters; ``colour`` and ``home``, the level where it begins, of its phases ``phase_start[p] ..
-        phase_start[p + 1] - 1``; and of all sub-phases in which packets ride ``sub_phase``, ``sub_part`` (0, 1, 2 for
-        A, B1, B2), ``sub_rounds`` until nobody failed, ``sub_begin``, the time before the first move.  Phases count
-        from 1 through both sessions, sets from 1.
+        With a :class:`~obliv.results.plans.DistributedPlan`.
 
     Raises
     ------
+    OptionError
+        If constants do not fit each other, or the limit on rounds is reached.
     InputError
-        If two packets begin at one node, constants do not fit each other, or rounds run out.
+        If two packets begin at one node.
 
     Notes
     -----
-    Algorithm of Busch, Kelkar and Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), section 4,
-    with what was wrong or open there settled: packets from even inner levels enter at the second move, a packet beaten
-    at its source goes back over the edge on which the winner came, success takes a crossing of the target's edge.
+    Corrections to the paper: packets from even inner levels enter at the second move, a packet deflected at its source
+    goes back over the edge on which the winner came, and success requires crossing the target's edge.
+
+    The boats find constants, colors and delivery times; the steps that follow add the moves and are checked against
+    them.
+
+    References
+    ----------
+    C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section 4.
 
     Examples
     --------
-    >>> from obliv.topologies.leveled.base import Leveled
-    >>> line = Leveled("line", "line", (3,), 3, 2, 2, lambda: (np.arange(2), np.arange(1, 3)), lambda: np.arange(3))
-    >>> both = Instance(line, np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
-    >>> made = distributed(both, np.random.default_rng(0), "tuned", timetable="oracle", chi=1)
-    >>> made.delivery, made.moves.rows().tolist()
+    >>> from obliv.bufferless.problems import instance
+    >>> both = instance("array:3", [[0, 1], [1]])
+    >>> run = distributed(both, np.random.default_rng(0), "tuned", timetable="oracle", chi=1)
+    >>> run.delivery, run.moves.rows().tolist()
     (array([ 2, 14]), [[1, 0, 0, 1], [2, 0, 1, 1], [14, 1, 1, 1]])
     """
-    for what, given, known in (
+    for name, value, known in (
         ("constants", constants, CONSTANTS),
         ("timetable", timetable, TIMETABLES),
         ("tie", tie, TIES),
         ("steps", steps or "all", STEPS),
     ):
-        if given not in known:
-            raise InputError(f"no {what} {given!r}: {did_you_mean(str(given), known)}")
+        if value not in known:
+            raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")
     if rounds is not None and rounds < 1:
-        raise InputError(f"rounds is {rounds}; at least one is needed")
+        raise OptionError("rounds", f"{{rounds}} is {rounds}; it must be at least 1")
     _require_one_source(instance)
-    game, rides = _best(
-        instance,
-        rng,
-        _candidates(instance, constants, lam, chi, s),
-        timetable == "oracle",
-        tie == "both-fail",
-        rounds,
-    )
-    whole = steps == "all" or (steps is None and rides.moves <= AFFORDABLE)
-    done = _step(game, rides) if whole else None
-    notes = () if whole else (_no_moves(rides.moves, steps is None),)
-    found = game.constants
+    rules = _Rules(timetable == "oracle", tie == "both-fail", rounds)
+    usual, larger = _candidates(instance, constants, lam, chi, s)
+    try:
+        game, rides = _best(instance, rng, usual, rules)
+    except OptionError:
+        if not larger:
+            raise
+        game, rides = _best(instance, rng, larger, rules)
+    stepwise = steps == "all" or (steps is None and rides.moves <= AFFORDABLE)
+    walked = _step(game, rides) if stepwise else None
+    notes = () if walked is not None else (_no_moves(rides.moves, steps is None),)
+    best = game.constants
     return Run(
-        _NOTHING if done is None else done.moves,
+        _NOTHING if walked is None else walked.moves,
         rides.delivery,
-        deflections=0 if done is None else done.deflections,
+        deflections=0 if walked is None else walked.deflections,
         constants={
             "constants": constants,
-            "lambda": found.lam,
-            "s": found.s,
-            "chi": found.chi,
-            "xi": found.xi,
-            "tau": found.tau,
+            "lambda": best.lam,
+            "s": best.s,
+            "chi": best.chi,
+            "xi": best.xi,
+            "tau": best.tau,
             "timetable": timetable,
             "rounds": int(rides.rounds.max(initial=0)),
         },
         plan=_plan(game, rides, timetable, tie),
-        notes=(*_failed(game, rides), *notes),
+        notes=(*_late(game, rides), *notes),
     )
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of the rounds: whether sub-phases end early, whether both packets fail, and the limit on rounds."""
+
+    oracle: bool
+    both_fail: bool
+    cap: int | None
 
 
 def _require_one_source(instance: Instance) -> None:
@@ -149,15 +163,15 @@ def _require_one_source(instance: Instance) -> None:
     at = int(np.flatnonzero(np.diff(instance.source[order]) == 0)[0])
     one, two = order[at], order[at + 1]
     raise InputError(
-        f"packets {one} and {two} both begin at node {instance.source[one]}, and the distributed algorithm needs nodes "
-        "with one packet each: leave one out, or use the algorithm centralized, direct or hot-potato"
+        f"packets {one} and {two} both begin at node {instance.source[one]}, and the distributed algorithm allows one "
+        "packet per source: leave one out, or use the algorithm centralized, direct or hot-potato"
     )
 
 
 def _candidates(
     instance: Instance, constants: str, lam: int | None, chi: int | None, s: int | None
 ) -> tuple[list[Constants], list[Constants]]:
-    """The constants to try, and those to try if with none of them all packets find boats."""
+    """Return the constants to try, and larger ones to try if rounds run out with all of those."""
     paper = distributed_constants(instance)
     more: list[int] = []
     if chi is not None or lam is not None:
@@ -186,85 +200,80 @@ def _candidates(
 
 
 def _best(
-    instance: Instance,
-    rng: np.random.Generator,
-    tried: tuple[list[Constants], list[Constants]],
-    oracle: bool,
-    both_fail: bool,
-    cap: int | None,
+    instance: Instance, rng: np.random.Generator, candidates: Sequence[Constants], rules: _Rules
 ) -> tuple[Waves, Rides]:
-    """Whoever is ready first; constants with which rounds run out do not count unless there are no others."""
+    """Return the run with the smallest makespan.
+
+    Raises
+    ------
+    OptionError
+        If rounds run out with all candidates.
+    """
     best: tuple[Waves, Rides] | None = None
-    refused: InputError | None = None
-    for constants in (*tried[0], None, *tried[1]):
-        if constants is None:
-            if best is not None:
-                break
-            continue
+    refused = OptionError("chi", "no {chi} to try")
+    for constants in candidates:
         sets = draw_sets(instance.packets, constants.s, rng)
         seed = int(rng.integers(2**31))
-        game = waves(instance, constants, sets, seed, oracle, both_fail, cap)
+        game = waves(instance, constants, sets, seed, rules.oracle, rules.both_fail, rules.cap)
         try:
-            made = game, ride(game)
-        except InputError as why:
-            refused = why
+            rides = ride(game)
+        except OptionError as error:
+            refused = error
             continue
-        if best is None or made[1].delivery.max(initial=0) < best[1].delivery.max(initial=0):
-            best = made
+        if best is None or rides.delivery.max(initial=0) < best[1].delivery.max(initial=0):
+            best = game, rides
     if best is None:
-        assert refused is not None
         raise refused
     return best
 
 
-def _step(game: Waves, rides: Rides) -> Steps:
-    """The same step by step, which has to come to the same."""
-    done = simulate(game, work=rides.moves)
-    if done.violation is not None:
-        raise AssertionError(str(done.violation))
-    if not (np.array_equal(done.rounds, rides.rounds) and np.array_equal(done.delivery, rides.delivery)):
-        raise AssertionError("step by step and boat by boat packets arrive at different times")
-    return done
+def _step(game: Waves, rides: Rides) -> Rounds:
+    """Run the same step by step, which must give the same times."""
+    rounds = simulate_rounds(game, work=rides.moves)
+    if rounds.violation is not None:
+        raise OblivError(f"internal error: {rounds.violation}")
+    if not (np.array_equal(rounds.rounds, rides.rounds) and np.array_equal(rounds.delivery, rides.delivery)):
+        raise OblivError("internal error: delivery times step by step differ from those boat by boat")
+    return rounds
 
 
-def _plan(game: Waves, rides: Rides, timetable: str, tie: str) -> dict[str, Any]:
+def _plan(game: Waves, rides: Rides, timetable: str, tie: str) -> DistributedPlan:
     constants = game.constants
-    return {
-        "kind": "distributed",
-        "lam": constants.lam,
-        "chi": constants.chi,
-        "s": constants.s,
-        "xi": constants.xi,
-        "tau": constants.tau,
-        "gamma": constants.gamma,
-        "timetable": timetable,
-        "tie": tie,
-        "set": game.sets,
-        "session": game.places.session,
-        "group": game.places.first,
-        "phase": game.enter,
-        "phase_start": rides.phases,
-        "colour": rides.colour,
-        "home": rides.home,
-        "sub_phase": rides.phase,
-        "sub_part": rides.part,
-        "sub_rounds": rides.rounds,
-        "sub_begin": rides.begin,
-    }
+    return DistributedPlan(
+        lam=constants.lam,
+        chi=constants.chi,
+        s=constants.s,
+        xi=constants.xi,
+        tau=constants.tau,
+        gamma=constants.gamma,
+        timetable=timetable,
+        tie=tie,
+        sets=game.sets,
+        session=game.places.session,
+        group=game.places.first,
+        phase=game.enter,
+        phase_start=rides.phase_start,
+        color=rides.color,
+        home=rides.home,
+        sub_phase=rides.phase,
+        sub_part=rides.part,
+        sub_rounds=rides.rounds,
+        sub_begin=rides.begin,
+    )
 
 
-def _failed(game: Waves, rides: Rides) -> list[str]:
-    """A note if a sub-phase took more rounds than the timetable has."""
+def _late(game: Waves, rides: Rides) -> tuple[str, ...]:
+    """Return a note if a sub-phase took more rounds than the timetable has."""
     late = np.flatnonzero(rides.rounds > game.constants.xi)
     if not len(late) or game.oracle:
-        return []
+        return ()
     first = late[0]
-    return [
+    return (
         f"{len(late)} of {len(rides.rounds)} sub-phases, the first {PARTS[rides.part[first]]} of phase "
-        f"{rides.phase[first]}, took more than the {game.constants.xi} rounds of the timetable; rounds were added"
-    ]
+        f"{rides.phase[first]}, took more than the {game.constants.xi} rounds of the timetable; rounds were added",
+    )
 
 
 def _no_moves(moves: int, chosen: bool) -> str:
-    why = f", some {moves:.3g} would be too many" if chosen else ""
+    why = f", about {moves:.3g} would be too many" if chosen else ""
     return f"run boat by boat: times are exact, but moves are not recorded{why}, and deflections are not counted"

@@ -2,52 +2,95 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.bufferless.frames.constants import assign, compact, group_frames, phases
-from obliv.bufferless.kernels.colours import BITS, DONE, TOO_MANY, colour_frames
-from obliv.errors import InputError
+from obliv.bufferless.frames.constants import Places, assign, compact, draw_sets, group_frames, phases
+from obliv.bufferless.kernels.colors import BITS, DONE, FINDING, TOO_MANY, Cells, Coloring, Room, color_frames
+from obliv.errors import InputError, OptionError
 from obliv.kernels import run
+from obliv.results.plans import CentralizedPlan
 from obliv.topologies.leveled.instances import Instance
 
-__all__ = ["SEGMENTS", "delivery_times", "even", "phase_length", "plan", "too_high"]
+__all__ = [
+    "SEGMENTS",
+    "PlanOptions",
+    "PlanningError",
+    "delivery_times",
+    "even",
+    "phase_length",
+    "plan",
+    "try_partitions",
+]
 
 
 SEGMENTS = ("tight", "paper")
 
 
+@dataclass(frozen=True, eq=False)
+class PlanOptions:
+    """How plans are made.
+
+    Parameters
+    ----------
+    segments : "tight" or "paper"
+        The edges on which packets of one color must not meet: those still ahead, or all path edges in the two frames.
+    shuffled : bool
+        Whether packets are colored in random order; otherwise by source level, then by number.
+    sets : int array, optional
+        The set of every packet, from 1, instead of a random partition.
+    dense : bool
+        Whether sets without packets, and phases of session 1 after its last packet, are left out.
+    tries : int
+        Random partitions to try.
+    """
+
+    segments: str = "tight"
+    shuffled: bool = False
+    sets: Array | None = None
+    dense: bool = False
+    tries: int = 5
+
+
+class PlanningError(OptionError):
+    """A plan in which the color of a packet has no target: lambda or s is too small."""
+
+    def __init__(self, packet: int, color: int, lam: int, s: int) -> None:
+        self.packet, self.color, self.lam, self.s = packet, color, lam, s
+        super().__init__(
+            "lam",
+            f"packet {packet} got color {color}, but frames of lambda = {lam} levels have targets for {lam // 2} only; "
+            f"raise {{lam}} (to {2 * color} or more) or {{s}} (now {s})",
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.packet, self.color, self.lam, self.s)
+
+
 def even(number: int) -> int:
-    """The number, or the next one if it is odd."""
+    """Return the number, or the next one if it is odd."""
     return number + number % 2
 
 
-def phase_length(lam: int, chi_stop: int, chi_all: int, gap: int = 2) -> int:
-    """The steps of a phase, tau: until the last stop is made and the last boat is through; even.
+def phase_length(lam: int, chi_stop: int, chi_all: int) -> int:
+    """Return the steps of a phase, tau: until the last stop is made and the last boat is through; even.
 
     Notes
     -----
-    A packet of colour k stops after move 2 lambda + 2k - 4 of its phase, if targets are two levels apart, and needs
-    two more to be there again at the end; one that does not stop may need 4k - 4 + lambda moves.
+    A packet of color k stops after move 2 lambda + 2k - 4 of its phase and needs two more to be there again at the end;
+    one that does not stop may need 4k - 4 + lambda moves.
     """
-    return even(max(2 * lam + (4 - gap) * chi_stop - 2, 4 * chi_all - 4 + lam))
+    return even(max(2 * (lam + chi_stop - 1), 4 * chi_all - 4 + lam))
 
 
 def plan(
-    instance: Instance,
-    sets: Array,
-    s: int,
-    lam: int,
-    segments: str = "tight",
-    rank: Array | None = None,
-    dense: bool = False,
-    gap: int = 2,
-    reach: int = 2,
-) -> dict[str, Any]:
-    """Colour every frame of every set and find where packets stop.
+    instance: Instance, sets: Array, s: int, lam: int, options: PlanOptions | None = None, rank: Array | None = None
+) -> CentralizedPlan:
+    """Color every frame of every set and find where packets stop.
 
     Parameters
     ----------
@@ -56,27 +99,20 @@ def plan(
         The set of every packet, 1..s.
     s, lam : int
         Sets; levels of a frame, even.
-    segments : "tight" or "paper"
-        Whether only what is still ahead of packets counts, or all edges of their paths in the two frames.
+    options : PlanOptions, optional
     rank : int array, optional
-        Packets in the order of colouring: the packet of rank 0 first; by source level, then by number, if not given.
-    dense : bool
-        Whether sets without packets, and phases of session 1 after its last packet, are left out.
-    gap, reach : int
-        Levels between targets, frames that segments reach over: other values than 2 make algorithms that are wrong.
+        The place of every packet in the order of coloring; by default by source level, then by number.
 
     Returns
     -------
-    dict
-        "kind", "lam", "s", "gamma", "tau", "segments"; "chi_stop" and "chi_all" (the largest colours of packets that
-        stop, and of all); "session_start" (two times); arrays "set", "session" and "group_start" (a frame) of packets;
-        row ``phase_start[p] + n`` of "colour" and "home" (a level) belongs to phase n of packet p.  If planning fails,
-        only "failed": the packet and its colour.
+    CentralizedPlan
 
     Raises
     ------
+    PlanningError
+        If the color of a packet that stops has no target.
     InputError
-        If sets, segments or lambda cannot be used.
+        If sets, segments or lambda are invalid.
 
     Notes
     -----
@@ -85,54 +121,90 @@ def plan(
     Examples
     --------
     >>> from obliv.bufferless.problems import instance
-    >>> made = plan(instance("array:12", [range(10), [1, 2, 3]]), np.array([1, 1]), 1, 4)
-    >>> made["phase_start"].tolist(), made["colour"].tolist(), made["home"].tolist(), made["tau"]
+    >>> boats = plan(instance("array:12", [range(10), [1, 2, 3]]), np.array([1, 1]), 1, 4)
+    >>> boats.phase_start.tolist(), boats.color.tolist(), boats.home.tolist(), boats.tau
     ([0, 2, 3], [1, 1, 2], [0, 6, 1], 10)
     """
-    if segments not in SEGMENTS:
-        raise InputError(f"segments are {' or '.join(SEGMENTS)}, not {segments}")
+    options = options or PlanOptions()
+    if options.segments not in SEGMENTS:
+        raise OptionError("segments", f"invalid {{segments}} {options.segments!r}: use {' or '.join(SEGMENTS)}")
     if len(sets) != instance.packets or (len(sets) and (sets.min() < 1 or sets.max() > s)):
         raise InputError(f"sets must be a number from 1 to {s} for each of the {instance.packets} packets")
     gamma = group_frames(instance.dilation, lam)
     places = assign(instance.level, instance.length, lam, gamma)
-    if dense:
+    if options.dense:
         sets = compact(sets, places.session)
         s = int(sets.max(initial=1))
-    order, cell, rank = _cells(instance, places, sets, s, gamma, rank)
-    base = places.first[order[cell[:-1]]] * lam
-    room = np.zeros(instance.packets + 1, np.int64)
-    np.cumsum(places.destination - places.source + 1, out=room[1:])
-    count = np.zeros(instance.packets, np.int32)
-    colour, home = np.zeros(room[-1], np.int32), np.zeros(room[-1], np.int32)
-    found = np.zeros(4, np.int64)
-    widest = int(np.diff(cell).max(initial=0))
-    spare = [np.zeros(widest, np.int32) for _ in range(3)]
-    # all users of an edge that are there at once have different colours
-    words = 1 + (instance.congestion // s) // BITS
-    while True:
-        require_memory(
-            8.0 * words * instance.network.edges, f"{words * BITS} colours of {instance.network.edges} edges"
-        )
-        mask = np.zeros(words * instance.network.edges, np.int64)
-        state = run(
-            colour_frames, 5.0 * len(instance.edge) + 20 * instance.packets,
-            cell, base, order, rank, instance.level, instance.start, instance.edge, places.source, lam, gap, reach,
-            int(segments == "paper"), words, mask, room, spare[0], spare[1], spare[2], count, colour, home, found,
-        )  # fmt: skip
-        if state != TOO_MANY:
-            break
-        words *= 2
-        count[:] = 0
-        found[:] = 0
-    if state != DONE:
-        return {"failed": (int(found[2]), int(found[3]))}
-    return _made(instance, places, sets, s, lam, gamma, segments, dense, gap, room, count, colour, home, found)
+    cells = _cells(instance, places, sets, s, gamma, lam, rank)
+    coloring = _coloring(instance, places, cells, s, lam, options.segments == "paper")
+    count, finding = coloring.count, coloring.finding[0]
+    phase_start = np.zeros(len(count) + 1, np.int64)
+    np.cumsum(count, out=phase_start[1:])
+    room = coloring.row
+    color, home = coloring.color, coloring.home
+    if phase_start[-1] != room[-1]:
+        used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(count, np.diff(room))
+        color, home = color[used], home[used]
+    tau = phase_length(lam, int(finding["chi_stop"]), int(finding["chi_all"]))
+    last = phases(s, gamma)
+    if options.dense:
+        last = int((2 * sets + places.source + count - 2)[places.session == 1].max(initial=0))
+    return CentralizedPlan(
+        lam=lam,
+        s=s,
+        gamma=gamma,
+        tau=tau,
+        chi_stop=int(finding["chi_stop"]),
+        chi_all=int(finding["chi_all"]),
+        segments=options.segments,
+        session_start=[0, last * tau],
+        sets=sets.astype(np.int32),
+        session=places.session.astype(np.int8),
+        group=places.first.astype(np.int32),
+        phase_start=phase_start,
+        color=color,
+        home=home,
+    )
 
 
-def _cells(
-    instance: Instance, places: Any, sets: Array, s: int, gamma: int, rank: Array | None
-) -> tuple[Array, Array, Array]:
-    """Packets sorted by session, set, group, frame and rank; where the cells begin; the rank that was used."""
+def try_partitions(
+    instance: Instance, s: int, lam: int, options: PlanOptions, rng: np.random.Generator
+) -> CentralizedPlan:
+    """Return the plan of the first random partition that has one.
+
+    Raises
+    ------
+    PlanningError
+        If all tries fail.
+    """
+    failed: PlanningError | None = None
+    for _ in range(options.tries if options.sets is None or options.shuffled else 1):
+        sets = draw_sets(instance.packets, s, rng) if options.sets is None else options.sets
+        rank = rng.permutation(instance.packets) if options.shuffled else None
+        try:
+            return plan(instance, sets, s, lam, options, rank)
+        except PlanningError as failure:
+            failed = failure
+    if failed is None:
+        raise OptionError("tries", f"{{tries}} is {options.tries}; at least one partition must be tried")
+    raise failed
+
+
+def delivery_times(instance: Instance, boats: CentralizedPlan) -> Array:
+    """Return when packets arrive: T0 + (2i - 1 + sf + n - 2) tau + 4k - 4 + (destination level - a)."""
+    lam, tau = boats.lam, boats.tau
+    count = np.diff(boats.phase_start)
+    color = boats.color[boats.phase_start[1:] - 1].astype(np.int64)
+    source = instance.level // lam - boats.group
+    begin = np.asarray(boats.session_start, np.int64)[boats.session - 1]
+    a = (boats.group + source + count - 1) * lam
+    goal = instance.level + instance.length
+    phase = 2 * boats.sets.astype(np.int64) - 1 + source + count - 1
+    return np.asarray(begin + (phase - 1) * tau + 4 * color - 4 + goal - a, np.int64)
+
+
+def _cells(instance: Instance, places: Places, sets: Array, s: int, gamma: int, lam: int, rank: Array | None) -> Cells:
+    """Return the packets sorted by session, set, group, frame and rank."""
     groups = int(places.first.max(initial=0)) + 1
     key = ((places.session - 1) * np.int64(s + 1) + sets) * groups + places.first
     if rank is None:
@@ -144,62 +216,43 @@ def _cells(
         rank = np.asarray(rank, np.int32)
         by_rank = np.argsort(rank, kind="stable").astype(np.int32)
         order = by_rank[np.argsort((key * gamma + places.source)[by_rank], kind="stable")]
-    ordered = key[order]
-    cuts = np.flatnonzero(np.diff(ordered)) + 1
-    first = [0] if len(order) else []
-    return order, np.concatenate([first, cuts, [len(order)]]).astype(np.int64), rank
+    cuts = np.flatnonzero(np.diff(key[order])) + 1
+    first = np.concatenate([[0] if len(order) else [], cuts, [len(order)]]).astype(np.int64)
+    return Cells(first, places.first[order[first[:-1]]] * lam, order, rank, places.source)
 
 
-def _made(
-    instance: Instance, places: Any, sets: Array, s: int, lam: int, gamma: int, segments: str, dense: bool, gap: int,
-    room: Array, count: Array, colour: Array, home: Array, found: Array,
-) -> dict[str, Any]:  # fmt: skip
-    phase_start = np.zeros(len(count) + 1, np.int64)
-    np.cumsum(count, out=phase_start[1:])
-    if phase_start[-1] != room[-1]:
-        kept = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(count, np.diff(room))
-        colour, home = colour[kept], home[kept]
-    tau = phase_length(lam, int(found[0]), int(found[1]), gap)
-    used = phases(s, gamma)
-    if dense:
-        early = places.session == 1
-        used = int((2 * sets + places.source + count - 2)[early].max(initial=0))
-    return {
-        "kind": "centralized",
-        "lam": lam,
-        "s": s,
-        "gamma": gamma,
-        "tau": tau,
-        "chi_stop": int(found[0]),
-        "chi_all": int(found[1]),
-        "segments": segments,
-        "session_start": [0, used * tau],
-        "set": sets.astype(np.int32),
-        "session": places.session.astype(np.int8),
-        "group_start": places.first.astype(np.int32),
-        "phase_start": phase_start,
-        "colour": colour,
-        "home": home,
-    }
-
-
-def delivery_times(instance: Instance, made: dict[str, Any]) -> Array:
-    """When packets arrive: T0 + (2i - 1 + sf + n - 2) tau + 4k - 4 + (destination level - a), from a plan."""
-    lam, tau = made["lam"], made["tau"]
-    count = np.diff(made["phase_start"])
-    colour = made["colour"][made["phase_start"][1:] - 1].astype(np.int64)
-    source = instance.level // lam - made["group_start"]
-    begin = np.asarray(made["session_start"], np.int64)[made["session"] - 1]
-    a = (made["group_start"] + source + count - 1) * lam
-    goal = instance.level + instance.length
-    phase = 2 * made["set"].astype(np.int64) - 1 + source + count - 1
-    return np.asarray(begin + (phase - 1) * tau + 4 * colour - 4 + goal - a, np.int64)
-
-
-def too_high(failed: tuple[int, int], lam: int, s: int) -> str:
-    """Why planning failed and which constant to raise."""
-    packet, colour = failed
-    return (
-        f"packet {packet} got colour {colour}, but frames of lambda = {lam} levels have targets for {lam // 2} only; "
-        f"raise lam= (to {2 * colour} or more) or s= (now {s})"
+def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int, paper: bool) -> Coloring:
+    """Return the colors and homes, with masks as wide as needed."""
+    packets, edges = instance.packets, instance.network.edges
+    row = np.zeros(packets + 1, np.int64)
+    np.cumsum(places.destination - places.source + 1, out=row[1:])
+    widest = int(np.diff(cells.first).max(initial=0))
+    room = Room(*np.zeros((3, widest), np.int32), *np.zeros((2, widest), np.int64))
+    coloring = Coloring(
+        start=instance.start,
+        edge=instance.edge,
+        level=instance.level,
+        lam=lam,
+        paper=paper,
+        words=1 + (instance.congestion // s) // BITS,  # packets that use an edge at once have different colors
+        mask=np.zeros(0, np.int64),
+        row=row,
+        count=np.zeros(packets, np.int32),
+        color=np.zeros(row[-1], np.int32),
+        home=np.zeros(row[-1], np.int32),
+        finding=np.zeros(1, FINDING),
     )
+    while True:
+        words = coloring.words
+        require_memory(8.0 * words * edges, f"{words * BITS} colors of {edges} edges")
+        coloring = coloring._replace(mask=np.zeros(words * edges, np.int64))
+        state = run(color_frames, 5.0 * len(instance.edge) + 20 * packets, cells, coloring, room)
+        if state != TOO_MANY:
+            break
+        coloring = coloring._replace(words=2 * words)
+        coloring.count[:] = 0
+        coloring.finding[:] = 0
+    if state != DONE:
+        finding = coloring.finding[0]
+        raise PlanningError(int(finding["packet"]), int(finding["color"]), lam, s)
+    return coloring

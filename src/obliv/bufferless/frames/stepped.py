@@ -2,95 +2,115 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, NamedTuple
+
 import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.waves import Waves
-from obliv.bufferless.kernels import moves as field
 from obliv.bufferless.kernels.halves import GROW, backward, forward
 from obliv.bufferless.kernels.hot_potato import leaving
-from obliv.bufferless.kernels.moves import AT, LIVE, ROWS, Crowd, Links, Log, Rules, idle, sort_rows
+from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Packets, idle, sort_rows
 from obliv.bufferless.kernels.rounds import prepare
 from obliv.kernels import Kernel, run
 from obliv.results.schedule import Moves
 
-__all__ = ["Broken", "Stepped"]
+__all__ = ["BrokenRule", "Kernels", "Stepped"]
 
 
-class Broken(Exception):  # noqa: N818 - the word is the rules'
-    """A rule is broken: the number of the fault and the move."""
+class BrokenRule(Exception):  # noqa: N818 - not an error of the program
+    """A broken rule: its number and the move."""
 
     def __init__(self, code: int, move: int) -> None:
+        super().__init__(code, move)
         self.code, self.move = code, move
 
 
-class Stepped:
-    """The state of the network, and the kernels that change it."""
+class Kernels(NamedTuple):
+    """The kernels of a round."""
 
-    def __init__(self, game: Waves, bent: tuple[bool, ...], work: float) -> None:
+    prepare: Kernel = prepare
+    forward: Kernel = forward
+    backward: Kernel = backward
+
+
+class Stepped:
+    """The state of the network in a run step by step."""
+
+    kernels: ClassVar[Kernels] = Kernels()
+
+    def __init__(self, game: Waves, work: float) -> None:
         instance = game.instance
         packets, edges, nodes = instance.packets, instance.network.edges, instance.network.nodes
         rows = 1024 + packets + 4 * len(instance.edge)
         require_memory(36.0 * edges + 8.0 * nodes + 250.0 * packets + 50.0 * rows, "the network step by step")
-        constants = game.constants
         self.game, self.work, self.now = game, work, 0
-        rule = np.array([game.seed, constants.lam, constants.chi, constants.tau, game.cap, int(game.both_fail)])
-        self.rules = Rules(rule, np.array(bent, np.int64), game.given, instance.edge)
-        self.state = np.zeros((packets, field.FIELDS), np.int64)
-        self.state[:, [field.ROW, field.LINK]] = -1
-        self.state[:, field.NODE] = instance.source
+        self.packets = Packets(game.rule, game.route, instance.edge)
+        self.state = np.zeros(packets, PACKET)
+        self.state["row"] = self.state["link"] = -1
+        self.state["node"] = instance.source
         self.live, self.delivery = np.zeros(packets, np.int64), np.zeros(packets, np.int64)
-        self.counts = np.zeros(7, np.int64)
-        self.crowd = Crowd(self.live, self.state, self.delivery, self.counts)
-        number = np.int32 if 2 * edges < 2**31 else np.int64
-        exits = np.zeros(nodes + 1, np.int64), np.zeros(2 * edges, number)
-        self.links = Links(*instance.network.edge_ends, *exits, np.zeros(2 * edges, np.int64))
+        self.tally = np.zeros(1, TALLY)
+        self.crowd = Crowd(self.live, self.state, self.delivery, self.tally)
+        exit_link = np.zeros(2 * edges, np.int32 if 2 * edges < 2**31 else np.int64)
+        self.links = Links(
+            *instance.network.edge_ends, np.zeros(nodes + 1, np.int64), exit_link, np.zeros(2 * edges, np.int64)
+        )
         run(leaving, work + edges, *self.links[:4])
-        self.log = Log(np.zeros((rows, 3), number), np.zeros((rows, 2), np.int64))
+        self.log = np.zeros(rows, RUN)
 
     @property
     def inside(self) -> Array:
         """The packets in the network."""
-        return self.live[: self.counts[LIVE]]
+        return self.live[: self.tally[0]["live"]]
 
     def enter(self, packets: Array) -> None:
-        """Packets that are about to be injected."""
-        n = int(self.counts[LIVE])
-        self.live[n : n + len(packets)] = packets
-        self.counts[LIVE] += len(packets)
+        """Add packets that are about to be injected."""
+        count = int(self.tally[0]["live"])
+        self.live[count : count + len(packets)] = packets
+        self.tally[0]["live"] += len(packets)
 
     def idle(self, moves: int) -> None:
-        """All packets go to and fro."""
+        """Let all packets oscillate for `moves` steps."""
         run(idle, self.work, moves, self.crowd, self.log)
         self.now += moves
 
     def prepare(self, member: Array, phase: int, part: int, turn: int, salt: int) -> None:
-        """A round begins."""
-        bad = run(prepare, self.work, member, phase, part, turn, salt, self.rules, self.crowd, self.links)
-        if bad:
-            raise Broken(bad, 0)
+        """Begin a round."""
+        code = run(
+            self.kernels.prepare, self.work, member, phase, part, turn, salt, self.packets, self.crowd, self.links
+        )
+        if code:
+            raise BrokenRule(code, 0)
 
     def forward(self, salt: int) -> None:
-        """The forward half of a round."""
-        self._half(forward, salt)
+        """Run the forward half of a round."""
+        self._half(self.kernels.forward, salt)
 
     def backward(self) -> None:
-        """The reverse half."""
-        self._half(backward)
+        """Run the reverse half of a round."""
+        self._half(self.kernels.backward)
+
+    def finish(self, member: Array, last: bool) -> None:
+        """Run the second half of a round: the reverse half, or oscillation after the last round."""
+        if not last:
+            self.backward()
+        elif not self.game.oracle:
+            self.idle(self.game.constants.tau)
 
     def _half(self, kernel: Kernel, *args: int) -> None:
-        self.counts[AT] = 0
-        while bad := run(kernel, self.work, self.now, *args, self.rules, self.crowd, self.links, self.log):
-            if bad != GROW:
-                raise Broken(bad, int(self.counts[AT]) + 1)
-            require_memory(3.0 * (self.log.where.nbytes + self.log.when.nbytes), "the moves of all packets")
-            self.log = Log(*(np.concatenate([each, np.zeros_like(each)]) for each in self.log))
+        self.tally[0]["at"] = 0
+        while code := run(kernel, self.work, self.now, *args, self.packets, self.crowd, self.links, self.log):
+            if code != GROW:
+                raise BrokenRule(code, int(self.tally[0]["at"]) + 1)
+            require_memory(3.0 * self.log.nbytes, "the moves of all packets")
+            self.log = np.concatenate([self.log, np.zeros_like(self.log)])
         self.now += self.game.constants.tau
 
     def moves(self) -> Moves:
-        """The log, packet after packet."""
-        rows = int(self.counts[ROWS])
+        """Return the log sorted by packet."""
+        rows = int(self.tally[0]["rows"])
         start = np.zeros(self.game.instance.packets + 1, np.int64)
         time, edge, up = np.zeros(rows, np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.bool_)
         more = np.zeros(rows, np.int64)

@@ -1,25 +1,26 @@
 """The centralized algorithm run move by move, with every rule that it must keep checked at every move.
 
-From a plan it takes sets, colours and constants; where packets are it finds out by moving them.
+From a plan it takes sets, colors and constants; it finds the positions of packets by moving them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign
-from obliv.bufferless.frames.plan import delivery_times, phase_length
-from obliv.bufferless.kernels.steps import AT, DOES, END, HOME, PATH, Log, Steps, simulate_phases
-from obliv.kernels import run
+from obliv.bufferless.frames.plan import delivery_times
+from obliv.bufferless.kernels import steps
+from obliv.bufferless.kernels.steps import TALLY, WALKER, Log, Walk
+from obliv.kernels import Kernel, run
+from obliv.results.plans import CentralizedPlan
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
-__all__ = ["Outcome", "Variant", "Violation", "simulate"]
+__all__ = ["Outcome", "Violation", "simulate"]
 
 
 BROKEN = (
@@ -28,10 +29,10 @@ BROKEN = (
     "its home is not in the frame of its wave",
     "its home is an even distance from the frame's first odd level",
     "it is not at home when it should be",
-    "the plan has no colour for it in this phase",
+    "the plan has no color for it in this phase",
     "it is on a boat and not where the boat is",
     "it needs a link that is in use",
-    "it is pushed and has no edge to go back over",
+    "it is deflected and has no edge to go back over",
     "it oscillates and is off its edge",
     "it left the frame of its wave and the next one",
     "it still rides when the phase ends",
@@ -40,45 +41,8 @@ BROKEN = (
 
 
 @dataclass(frozen=True)
-class Variant:
-    """Rules of the algorithm that can be got wrong; as they stand they are right.
-
-    Parameters
-    ----------
-    boat : int
-        Levels between boats.
-    gap : int
-        Levels between targets (give the plan the same).
-    wave : int
-        Frames between waves.
-    reach : int
-        Frames over which colours must differ (for the plan only).
-    tau_shift : int
-        Steps that a phase is longer.
-    second_term : bool
-        Whether the phase also lasts until boats without a stop are through.
-    over_own_edge : bool
-        Whether a packet that finds its edge of oscillation in use is sent over that edge.
-    last_target : bool
-        Whether packets stop at level 2D - 1 of the group in its last frame, as printed in the paper.
-    early_target : bool
-        Whether packets also stop that end in the frame where the wave is.
-    """
-
-    boat: int = 4
-    gap: int = 2
-    wave: int = 2
-    reach: int = 2
-    tau_shift: int = 0
-    second_term: bool = True
-    over_own_edge: bool = False
-    last_target: bool = False
-    early_target: bool = False
-
-
-@dataclass(frozen=True)
 class Violation:
-    """The first thing that went wrong: its number, the packet, the time, in words."""
+    """The first broken rule: its number, the packet, the time, and the rule in words."""
 
     check: int
     packet: int
@@ -91,10 +55,10 @@ class Violation:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run came to.
+    """The outcome of a run.
 
-    ``delivery``: when packets arrived, 0 for those that had not when something went wrong; ``deflections``: of every
-    packet; ``packet_steps``: single moves that were made; ``moves`` if they were to be recorded.
+    ``delivery``: when packets arrived, 0 for those that had not when a rule was broken; ``deflections`` of every
+    packet; ``packet_steps``: single moves; ``moves`` if they were recorded.
     """
 
     delivery: Array
@@ -104,18 +68,19 @@ class Outcome:
     moves: Moves | None
 
 
-def simulate(instance: Instance, plan: dict[str, Any], variant: Variant | None = None, record: bool = False) -> Outcome:
-    """Run a plan of the centralized algorithm step by step until all have arrived or a rule is broken.
+def simulate(
+    instance: Instance, boats: CentralizedPlan, record: bool = False, kernel: Kernel = steps.simulate_phases
+) -> Outcome:
+    """Run a plan of the centralized algorithm step by step until all packets have arrived or a rule is broken.
 
     Parameters
     ----------
     instance : Instance
-    plan : dict
-        From :func:`obliv.bufferless.frames.plan.plan`.
-    variant : Variant, optional
-        Rules to get wrong.
+    boats : CentralizedPlan
     record : bool
-        Whether to keep all moves; not with a variant.
+        Whether to record all moves.
+    kernel : Kernel
+        The kernel that runs a session; another one for another reading of the algorithm.
 
     Returns
     -------
@@ -123,68 +88,74 @@ def simulate(instance: Instance, plan: dict[str, Any], variant: Variant | None =
 
     Notes
     -----
-    Phases in which nobody is in the network are jumped over, and so is the time before the first boat with a packet.
+    Phases without packets are skipped, and so is the time before the first boat with a packet.
 
     Examples
     --------
+    >>> from dataclasses import replace
     >>> from obliv.bufferless.problems import instance
     >>> from obliv.bufferless.frames.plan import plan
-    >>> made = instance("array:12", [range(10), [1, 2, 3]])
-    >>> planned = plan(made, np.array([1, 1]), 1, 4)
-    >>> simulate(made, planned).delivery.tolist()
+    >>> array = instance("array:12", [range(10), [1, 2, 3]])
+    >>> boats = plan(array, np.array([1, 1]), 1, 4)
+    >>> simulate(array, boats).delivery.tolist()
     [16, 8]
-    >>> print(simulate(made, planned, Variant(tau_shift=-1)).violation)
+    >>> print(simulate(array, replace(boats, tau=boats.tau - 1)).violation)
     step 9, packet 0: it is not at home when it should be
     """
-    variant = variant or Variant()
-    lam, gamma, tau = plan["lam"], plan["gamma"], plan["tau"]
-    if not variant.second_term:
-        tau = phase_length(lam, plan["chi_stop"], 0)
-    tau += variant.tau_shift
-    level, packets = instance.level, instance.packets
-    places = assign(level, instance.length, lam, gamma)
-    number = plan["set"].astype(np.int64)
-    row, colour = plan["phase_start"], plan["colour"]
-    state = np.zeros((packets, 8), np.int64)
-    state[:, PATH] = instance.start[:-1] - level
-    state[:, END] = level + instance.length
-    state[:, AT] = state[:, HOME] = level
-    state[:, DOES] = 0
-    phase = variant.wave * (number - 1) + 1 + places.source
-    enter = level % lam + variant.boat * (colour[row[:-1]].astype(np.int64) - 1) + 1
-    rule = np.array(
-        [
-            lam, gamma, tau, variant.boat, variant.gap, variant.wave, variant.over_own_edge, variant.last_target,
-            variant.early_target, record,
-        ],
-        np.int64,
-    )  # fmt: skip
-    begins = [0, plan["session_start"][1] // plan["tau"] * tau]
-    room = np.zeros(packets + 1, np.int64)
-    times = delivery_times(instance, plan)
-    if record:
-        entered = np.asarray(begins)[places.session - 1] + (phase - 1) * tau + enter
-        np.cumsum(times - entered + 1, out=room[1:])
-    require_memory(13.0 * room[-1] + 8.0 * instance.network.edges, f"stepping through {len(instance.edge)} path edges")
-    log = Log(
-        room[:-1].copy(), room[1:], np.zeros(room[-1], np.int64), np.zeros(room[-1], np.int32), np.zeros(room[-1], bool)
-    )
-    delivery, hits, nth = np.zeros(packets, np.int64), np.zeros(packets, np.int32), np.zeros(packets, np.int32)
-    tell = np.zeros(6, np.int64)
-    steps = Steps(
-        *(phase, enter, number, places.first, row, colour, instance.start, instance.edge, rule, instance.dilation),
-        *(np.zeros(packets, np.int32), nth, state, np.zeros(2 * instance.network.edges, np.int32)),
-        *(hits, delivery, tell, log),
-    )
-    work = 5.0 * len(instance.edge) + tau * len(colour)
+    places = assign(instance.level, instance.length, boats.lam, boats.gamma)
+    walk, room = _walk(instance, boats, places.first, places.source, record)
+    longest = boats.tau + int(walk.enter.max(initial=0)) + 1  # of a phase, in a sort key
+    work = 5.0 * len(instance.edge) + boats.tau * len(boats.color)
     code = 0
     for session in (1, 2):
         queue = np.flatnonzero(places.session == session).astype(np.int32)
-        queue = queue[np.argsort(phase[queue] * (tau + lam + 4 * int(colour.max(initial=0)) + 1) + enter[queue])]
-        code = run(simulate_phases, work, queue, begins[session - 1], steps)
+        queue = queue[np.argsort(walk.phase[queue] * longest + walk.enter[queue])]
+        code = run(kernel, work, queue, boats.session_start[session - 1], walk)
         if code:
             break
-    violation = Violation(code, int(tell[0]), int(tell[3]), BROKEN[code]) if code else None
+    tally, log = walk.tally[0], walk.log
+    violation = Violation(code, int(tally["packet"]), int(tally["time"]), BROKEN[code]) if code else None
     whole = record and violation is None and (log.at == log.end).all()
     moves = Moves(room, log.time, log.over, log.rise) if whole else None
-    return Outcome(delivery, hits, int(tell[5]), violation, moves)
+    return Outcome(walk.delivery, walk.hits, int(tally["moves"]), violation, moves)
+
+
+def _walk(instance: Instance, boats: CentralizedPlan, group: Array, source: Array, record: bool) -> tuple[Walk, Array]:
+    """Return the state of the network before the first move, and where the moves of each packet go."""
+    level, packets = instance.level, instance.packets
+    sets = boats.sets.astype(np.int64)
+    phase = steps.WAVE_SPACING * (sets - 1) + 1 + source
+    enter = level % boats.lam + steps.BOAT_SPACING * (boats.color[boats.phase_start[:-1]].astype(np.int64) - 1) + 1
+    state = np.zeros(packets, WALKER)
+    state["path"] = instance.start[:-1] - level
+    state["end"] = level + instance.length
+    state["at"] = state["home"] = level
+    room = np.zeros(packets + 1, np.int64)
+    if record:
+        entered = np.asarray(boats.session_start, np.int64)[boats.session - 1] + (phase - 1) * boats.tau + enter
+        np.cumsum(delivery_times(instance, boats) - entered + 1, out=room[1:])
+    require_memory(13.0 * room[-1] + 8.0 * instance.network.edges, f"stepping through {len(instance.edge)} path edges")
+    size = int(room[-1])
+    walk = Walk(
+        phase=phase,
+        enter=enter,
+        sets=sets,
+        first=group,
+        row=boats.phase_start,
+        color=boats.color,
+        start=instance.start,
+        edge=instance.edge,
+        lam=boats.lam,
+        gamma=boats.gamma,
+        tau=boats.tau,
+        record=record,
+        live=np.zeros(packets, np.int32),
+        nth=np.zeros(packets, np.int32),
+        state=state,
+        stamp=np.zeros(2 * instance.network.edges, np.int32),
+        hits=np.zeros(packets, np.int32),
+        delivery=np.zeros(packets, np.int64),
+        tally=np.zeros(1, TALLY),
+        log=Log(room[:-1].copy(), room[1:], np.zeros(size, np.int64), np.zeros(size, np.int32), np.zeros(size, bool)),
+    )
+    return walk, room

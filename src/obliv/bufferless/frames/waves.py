@@ -1,4 +1,4 @@
-"""What the two simulations of the distributed algorithm start from, and the clock that all waves share."""
+"""Input of the two simulations of the distributed algorithm, and the clock that all waves share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Constants, Places, assign, phases
-from obliv.errors import InputError
+from obliv.bufferless.kernels.rides import ROUTE, Rule
+from obliv.errors import OptionError
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Waves", "waves"]
@@ -27,14 +28,14 @@ class Waves:
         The set of every packet, from 1.
     places : Places
     seed : int
-        Of colours, of who wins a link, and of the way of wanderers; below 2^31.
+        Random seed of colors, ties and the links of wanderers; below 2^31.
     oracle : bool
-        Whether a sub-phase ends with the first round in which nobody fails, and is left out where nobody takes part.
-        Else it has xi rounds.
+        Whether a sub-phase ends with the first round in which no packet fails, and is skipped where it has no members.
+        Otherwise it has xi rounds.
     both_fail : bool
-        Whether both packets fail that draw one colour and meet, or one of them wins.
+        Whether both packets of one color that meet fail, or one of them survives.
     cap : int
-        Rounds after which to give up.
+        Limit on the rounds of a sub-phase.
     """
 
     instance: Instance
@@ -47,16 +48,16 @@ class Waves:
     cap: int
 
     @cached_property
-    def enter(self) -> Array:
-        """The phase in which every packet enters, both sessions counted through."""
-        later = (self.places.session - 1) * phases(self.constants.s, self.constants.gamma)
-        made: Array = 2 * self.sets - 1 + self.places.source + later
-        return made
+    def rule(self) -> Rule:
+        """The constants that the kernels need."""
+        constants = self.constants
+        return Rule(self.seed, constants.lam, constants.chi, constants.tau, self.cap, self.both_fail)
 
     @cached_property
-    def last(self) -> Array:
-        """The phase in which every packet's wave would be in the last frame of its group."""
-        return self.enter + self.constants.gamma - 1 - self.places.source
+    def enter(self) -> Array:
+        """The phase in which every packet enters; phases count through both sessions."""
+        later = (self.places.session - 1) * phases(self.constants.s, self.constants.gamma)
+        return np.asarray(2 * self.sets - 1 + self.places.source + later)
 
     @cached_property
     def base(self) -> Array:
@@ -65,38 +66,41 @@ class Waves:
 
     @cached_property
     def slot(self) -> Array:
-        """Where the phases of every packet begin in a list of those of all, as many as frames from end to end."""
+        """The first entry of every packet in a list of all phases of all packets, and the length of the list."""
         return np.concatenate([[0], np.cumsum(self.places.destination - self.places.source + 1)])
 
     @cached_property
-    def given(self) -> Array:
-        """What the kernels know of every packet: where its path begins, level, length, enter, base, last, slot."""
-        instance = self.instance
-        columns = (instance.start[:-1], instance.level, instance.length, self.enter, self.base, self.last)
-        return np.stack([np.asarray(each, np.int64) for each in (*columns, self.slot[:-1])], axis=1)
+    def route(self) -> Array:
+        """A ROUTE record of every packet."""
+        route = np.zeros(self.instance.packets, ROUTE)
+        route["start"] = self.instance.start[:-1]
+        route["level"] = self.instance.level
+        route["length"] = self.instance.length
+        route["enter"] = self.enter
+        route["base"] = self.base
+        route["last"] = self.enter + self.constants.gamma - 1 - self.places.source
+        route["slot"] = self.slot[:-1]
+        return route
 
     @cached_property
     def order(self) -> Array:
-        """The packets as they enter."""
+        """The packets by the phase in which they enter."""
         return np.argsort(self.enter, kind="stable")
 
     def length(self, rounds: Array) -> Array:
-        """How long sub-phases of so many rounds are."""
+        """Return how long sub-phases of the given numbers of rounds are."""
         tau = self.constants.tau
         if self.oracle:
             return (2 * rounds - 1) * tau
-        made: Array = np.maximum(rounds, self.constants.xi) * 2 * tau
-        return made
+        return np.asarray(np.maximum(rounds, self.constants.xi) * 2 * tau)
 
     def begin(self, phase: Array, part: Array, rounds: Array) -> Array:
-        """When sub-phases begin, given all those with members in their order: the time before their first move."""
+        """Return the time before the first move of each sub-phase, given all those with members in their order."""
         if self.oracle:
-            made: Array = np.cumsum(self.length(rounds)) - self.length(rounds)
-            return made
+            return np.asarray(np.cumsum(self.length(rounds)) - self.length(rounds))
         beyond = np.maximum(rounds - self.constants.xi, 0)
         usual = ((phase - 1) * 3 + part) * self.constants.xi
-        made = (usual + np.cumsum(beyond) - beyond) * 2 * self.constants.tau
-        return made
+        return np.asarray((usual + np.cumsum(beyond) - beyond) * 2 * self.constants.tau)
 
 
 def waves(
@@ -108,19 +112,19 @@ def waves(
     both_fail: bool = False,
     cap: int | None = None,
 ) -> Waves:
-    """Lay frames under the packets and send their sets through as waves; see :class:`Waves`.
+    """Return the waves of an instance, given the set of every packet; see :class:`Waves`.
 
     Raises
     ------
-    InputError
+    OptionError
         If the constants do not fit each other.
     """
     lam, chi = constants.lam, constants.chi
     if chi < 1:
-        raise InputError(f"chi is {chi}; at least one boat is needed")
+        raise OptionError("chi", f"{{chi}} is {chi}; it must be at least 1")
     if lam < 6 * chi:
-        raise InputError(f"lambda is {lam} and chi {chi}; the boats need targets of their own: lambda >= {6 * chi}")
+        raise OptionError("lam", f"{{lam}} is {lam} and {{chi}} {chi}; {{lam}} must be at least 6 {{chi}} = {6 * chi}")
     if constants.xi < 1:
-        raise InputError(f"xi is {constants.xi}; at least one round is needed")
+        raise OptionError("rounds", f"xi is {constants.xi}; at least one round is needed")
     places = assign(instance.level, instance.length, lam, constants.gamma)
     return Waves(instance, constants, sets, places, seed, oracle, both_fail, constants.xi + 5 if cap is None else cap)

@@ -1,25 +1,25 @@
-"""Kernels that write down the moves of a centralized plan: rides, oscillations and deflections, without stepping."""
+"""Kernels: the moves of a centralized plan, written down without stepping."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from obliv.bufferless.kernels.colours import BITS, mark, wipe
+from obliv.bufferless.kernels.colors import BITS, mark, wipe
 from obliv.kernels import kernel
 
-__all__ = ["Plan", "Rows", "count_moves", "find_hits", "ride_times", "write_moves"]
+__all__ = ["Itinerary", "Runs", "count_moves", "find_hits", "ride_times", "write_moves"]
 
 Array = Any
 
 
-class Plan(NamedTuple):
-    """Paths, frames, and the boats of packets: where they wait for them and who pushes them."""
+class Itinerary(NamedTuple):
+    """Paths, frames, and the boats of packets: where they wait for them and which deflect them."""
 
     start: Array  # of every packet: where its path begins in `edge`; then the end of the last
     edge: Array
     level: Array  # of every packet: where it begins
     row: Array  # of every packet: where its phases begin in the next two; then the end of the last
-    colour: Array
+    color: Array
     home: Array
     lam: int
     tau: int
@@ -27,8 +27,8 @@ class Plan(NamedTuple):
     hit: Array  # bit k of the words of a row: boat k + 1 deflects the packet in this phase
 
 
-class Rows(NamedTuple):
-    """Runs to and fro over one edge."""
+class Runs(NamedTuple):
+    """Runs of steps over one edge, to and fro."""
 
     time: Array  # of the first move
     over: Array  # the edge
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
 
 @kernel
 def ride_times(start: Array, delivery: Array, time: Array) -> None:
-    """The times of moves of packets that never stop: one after another, the last at its delivery."""
+    """Write the times of the moves of packets that never stop, the last at its delivery."""
     for p in range(len(delivery)):
         t = delivery[p] - start[p + 1] + 1
         for i in range(start[p], start[p + 1]):
@@ -46,28 +46,30 @@ def ride_times(start: Array, delivery: Array, time: Array) -> None:
 
 
 @kernel
-def find_hits(cell: Array, rows: Array, owner: Array, first: Array, a: Array, mask: Array, plan: Plan) -> None:
-    """The boats that deflect every packet; `hit` holds zeros.
+def find_hits(
+    cell: Array, rows: Array, owner: Array, first: Array, a: Array, mask: Array, itinerary: Itinerary
+) -> None:
+    """Find the boats that deflect every packet; `hit` holds zeros.
 
     Cell c, one set in one frame whose first level is ``a[c]``, has the rows ``rows[cell[c]:cell[c + 1]]``.  Row r is
-    of packet ``owner[r]``; it begins the phase at home where ``first[r]`` is 0.  Boat k pushes it if it comes earlier
-    than its own and carries somebody over its edge of oscillation.
+    of packet ``owner[r]``; it begins the phase at home where ``first[r]`` is 0.  Boat k deflects it if it comes before
+    its own boat and carries a packet over its oscillation edge.
     """
-    start, edge, level, colour, home = plan.start, plan.edge, plan.level, plan.colour, plan.home
-    lam, words, hit = plan.lam, plan.words, plan.hit
+    start, edge, level, color, home = itinerary.start, itinerary.edge, itinerary.level, itinerary.color, itinerary.home
+    lam, words, hit = itinerary.lam, itinerary.words, itinerary.hit
     for c in range(len(a)):
-        for way in range(3):
+        for step in range(3):
             for i in range(cell[c], cell[c + 1]):
                 r = rows[i]
                 p = owner[r]
                 to_edge = start[p] - level[p]
                 high = min(start[p + 1], to_edge + a[c] + lam)
-                if way == 0:
-                    mark(mask, words, edge, to_edge + home[r], high, colour[r])
-                elif way == 2:
-                    wipe(mask, words, edge, to_edge + home[r], high, colour[r])
+                if step == 0:
+                    mark(mask, words, edge, to_edge + home[r], high, color[r])
+                elif step == 2:
+                    wipe(mask, words, edge, to_edge + home[r], high, color[r])
                 elif first[r] == 0:
-                    k = int(colour[r]) - 1  # colours below its own are the bits below this one
+                    k = int(color[r]) - 1  # colors below its own are the bits below this one
                     at = int(edge[to_edge + home[r]]) * words
                     for w in range(k // BITS + 1):
                         below = mask[at + w]
@@ -77,43 +79,43 @@ def find_hits(cell: Array, rows: Array, owner: Array, first: Array, a: Array, ma
 
 
 @kernel
-def count_moves(plan: Plan, many: Array) -> int:
-    """How many rows every packet's moves take; the number of deflections."""
-    start, row, colour, home = plan.start, plan.row, plan.colour, plan.home
-    lam, words, hit = plan.lam, plan.words, plan.hit
+def count_moves(itinerary: Itinerary, many: Array) -> int:
+    """Count the rows that every packet's moves take; return the number of deflections."""
+    start, row, color, home = itinerary.start, itinerary.row, itinerary.color, itinerary.home
+    lam, words, hit = itinerary.lam, itinerary.words, itinerary.hit
     deflections = 0
     for p in range(len(many)):
         rows = start[p + 1] - start[p]
         for r in range(row[p] + 1, row[p + 1]):
             x = 0  # a run of oscillation is open since the stop before
-            for k in range(1, colour[r]):
+            for k in range(1, color[r]):
                 if (hit[r * words + (k - 1) // BITS] >> ((k - 1) % BITS)) & 1:
                     deflections += 1
                     boat = home[r] % lam + 4 * k - 3
                     rows += 2 if boat > x else 1
                     x = boat + 2
-            if home[r] % lam + 4 * colour[r] - 3 > x:
+            if home[r] % lam + 4 * color[r] - 3 > x:
                 rows += 1
         many[p] = rows
     return deflections
 
 
 @kernel
-def write(out: int, since: int, edge: int, up: bool, more: int, rows: Rows) -> None:
-    """Fill a row."""
-    rows.time[out] = since
-    rows.over[out] = edge
-    rows.up[out] = up
-    rows.more[out] = more
+def write(out: int, since: int, edge: int, up: bool, more: int, runs: Runs) -> None:
+    """Write a row."""
+    runs.time[out] = since
+    runs.over[out] = edge
+    runs.up[out] = up
+    runs.more[out] = more
 
 
 @kernel
-def write_moves(clock: Array, at: Array, plan: Plan, rows: Rows) -> None:
-    """The moves of packet p from row ``at[p]`` on; its first phase begins at time ``clock[p]``.
+def write_moves(clock: Array, at: Array, itinerary: Itinerary, runs: Runs) -> None:
+    """Write the moves of packet p from row ``at[p]`` on; its first phase begins at time ``clock[p]``.
 
-    Oscillation at a stop and before the ride of the next phase is one run, as far as nothing pushes.
+    Oscillation at a stop and before the ride of the next phase is one run, unless a boat deflects the packet.
     """
-    start, edge, level, row, colour, home, lam, tau, words, hit = plan
+    start, edge, level, row, color, home, lam, tau, words, hit = itinerary
     for p in range(len(clock)):
         to_edge = start[p] - level[p]
         out = at[p]
@@ -121,25 +123,25 @@ def write_moves(clock: Array, at: Array, plan: Plan, rows: Rows) -> None:
         since = t0
         for r in range(row[p], row[p + 1]):
             here = home[r]
-            board = t0 + here % lam + 4 * colour[r] - 3
+            board = t0 + here % lam + 4 * color[r] - 3
             if r > row[p]:
-                for k in range(1, colour[r]):
+                for k in range(1, color[r]):
                     if (hit[r * words + (k - 1) // BITS] >> ((k - 1) % BITS)) & 1:
                         t = t0 + here % lam + 4 * k - 3
                         if t > since:
-                            write(out, since, edge[to_edge + here], True, t - since - 1, rows)
+                            write(out, since, edge[to_edge + here], True, t - since - 1, runs)
                             out += 1
-                        write(out, t, edge[to_edge + here - 1], False, 1, rows)
+                        write(out, t, edge[to_edge + here - 1], False, 1, runs)
                         out += 1
                         since = t + 2
                 if board > since:
-                    write(out, since, edge[to_edge + here], True, board - since - 1, rows)
+                    write(out, since, edge[to_edge + here], True, board - since - 1, runs)
                     out += 1
             stop = start[p + 1] - to_edge
             if r + 1 < row[p + 1]:
                 stop = home[r + 1]
             for here in range(home[r], stop):
-                write(out, board + here - home[r], edge[to_edge + here], True, 0, rows)
+                write(out, board + here - home[r], edge[to_edge + here], True, 0, runs)
                 out += 1
             since = board + stop - home[r]
             t0 += tau

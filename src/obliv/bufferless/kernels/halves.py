@@ -1,6 +1,6 @@
 """Kernels: the two halves of a round of the distributed algorithm, move by move.
 
-Answers are those of the kernels of moves and rounds.  Answer GROW: the log is full, call again with a longer one.
+They return what the kernels of moves and rounds do, or GROW: the log is full, call again with a longer one.
 """
 
 from __future__ import annotations
@@ -8,36 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from obliv.bufferless.kernels.moves import (
-    AT,
-    AWAY,
     BEATEN,
-    FAULT,
-    INDEX,
-    KEEP,
-    LATE,
     LEFT_OVER,
-    LINK,
-    LIVE,
-    LOST,
-    MODE,
-    NODE,
-    NODE0,
     NOT_BACK,
-    ROW,
-    ROWS,
     SERVED,
-    TICK,
     TWICE,
-    UNDO,
-    UNDO_AT,
     WANDERING,
     Crowd,
     Links,
-    Log,
-    Rules,
+    Packets,
     move,
 )
-from obliv.bufferless.kernels.rides import START, TAU
 from obliv.bufferless.kernels.rounds import claims, decide, wander
 from obliv.kernels import kernel
 
@@ -46,89 +27,83 @@ __all__ = ["GROW", "backward", "forward"]
 Array = Any
 
 GROW = -1
-PUSHY = 3  # of `bent`: wanderers choose before those who oscillate
 
 
 @kernel
-def forward(begin: int, salt: int, rules: Rules, crowd: Crowd, links: Links, log: Log) -> int:
-    """The forward half after time `begin`, from move ``counts[AT] + 1`` on."""
-    live, state, counts, claim, when = crowd.live, crowd.state, crowd.counts, links.claim, log.when
-    while counts[AT] < rules.rule[TAU] and counts[LIVE] > 0:
-        if counts[ROWS] + counts[LIVE] > len(log.where):
+def forward(begin: int, salt: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
+    """Run the forward half after time `begin`, from move ``at + 1`` of the tally on."""
+    live, state, tally = crowd.live, crowd.state, crowd.tally
+    while tally[0]["at"] < packets.rule.tau and tally[0]["live"] > 0:
+        if tally[0]["rows"] + tally[0]["live"] > len(log):
             return GROW
-        x = counts[AT] + 1
-        counts[TICK] += 1
-        bad = claims(x, salt, rules, crowd, claim)
-        if bad == 0 and rules.bent[PUSHY] == 1:
-            bad = wander(x, salt, crowd, links)
+        x = tally[0]["at"] + 1
+        tally[0]["tick"] += 1
+        bad = claims(x, salt, packets, crowd, links)
         if bad == 0:
-            bad = decide(x, begin + x, rules, crowd, claim)
-        if bad == 0 and counts[LOST] > 0:
+            bad = decide(x, begin + x, packets, crowd, links.claim)
+        if bad == 0 and tally[0]["lost"] > 0:
             bad = wander(x, salt, crowd, links)
         if bad == 0:
             bad = move(begin + x, crowd, links, log)
         if bad != 0:
             return int(bad)
-        counts[AT] = x
-    counts[LOST] = 0
-    for i in range(counts[LIVE]):
+        tally[0]["at"] = x
+    tally[0]["lost"] = 0
+    for i in range(tally[0]["live"]):
         p = live[i]
-        state[p, UNDO] = state[p, ROW]
-        state[p, UNDO_AT] = when[state[p, ROW], 1]
-        if state[p, MODE] == WANDERING or state[p, MODE] == BEATEN:
-            counts[LOST] += 1
-        elif state[p, MODE] != SERVED or state[p, AWAY] != 0:
-            counts[FAULT] = p
+        state[p]["undo"] = state[p]["row"]
+        state[p]["undo_at"] = log[state[p]["row"]]["more"]
+        if state[p]["mode"] == WANDERING or state[p]["mode"] == BEATEN:
+            tally[0]["lost"] += 1
+        elif state[p]["mode"] != SERVED or state[p]["away"] != 0:
+            tally[0]["fault"] = p
             return LEFT_OVER
     return 0
 
 
 @kernel
-def undo(y: int, rules: Rules, crowd: Crowd, claim: Array, log: Log) -> int:
-    """Everybody chooses the way back of the last move of the log that is not undone."""
-    given, edge, live, state, where, when = rules.given, rules.edge, crowd.live, crowd.state, log.where, log.when
-    taken = 2 * crowd.counts[TICK] * len(given)
-    for i in range(crowd.counts[LIVE]):
+def undo(y: int, packets: Packets, crowd: Crowd, claim: Array, log: Array) -> int:
+    """Choose for every packet the way back over the last move of the log that is not undone."""
+    route, edge, live, state = packets.route, packets.edge, crowd.live, crowd.state
+    taken = 2 * crowd.tally[0]["tick"] * len(route)
+    for i in range(crowd.tally[0]["live"]):
         p = live[i]
-        if state[p, KEEP] == 1:
-            link = 2 * int(edge[given[p, START] + state[p, INDEX]]) + state[p, AWAY]
-            state[p, AWAY] = 1 - state[p, AWAY]
-        elif state[p, LATE] == 1 and y == rules.rule[TAU]:  # the step that it did not make
-            link = 2 * int(edge[given[p, START]])
+        if state[p]["late"] == 1 and y == packets.rule.tau:  # the step that it did not make
+            link = 2 * int(edge[route[p]["start"]])
         else:
-            row, at = state[p, UNDO], state[p, UNDO_AT]
-            link = int(where[row, 1]) ^ (at & 1) ^ 1
+            row, at = state[p]["undo"], state[p]["undo_at"]
+            link = int(log[row]["link"]) ^ (at & 1) ^ 1
             if at > 0:
-                state[p, UNDO_AT] = at - 1
-            elif where[row, 2] >= 0:
-                state[p, UNDO] = where[row, 2]
-                state[p, UNDO_AT] = when[where[row, 2], 1]
+                state[p]["undo_at"] = at - 1
+            elif log[row]["before"] >= 0:
+                state[p]["undo"] = log[row]["before"]
+                state[p]["undo_at"] = log[log[row]["before"]]["more"]
         if claim[link] >= taken:
-            crowd.counts[FAULT] = p
+            crowd.tally[0]["fault"] = p
             return TWICE
         claim[link] = taken + p
-        state[p, LINK] = link
+        state[p]["link"] = link
     return 0
 
 
 @kernel
-def backward(begin: int, rules: Rules, crowd: Crowd, links: Links, log: Log) -> int:
-    """The reverse half: moves are undone, the last one first, and everybody is back where the round began."""
-    live, state, counts, claim = crowd.live, crowd.state, crowd.counts, links.claim
-    while counts[AT] < rules.rule[TAU] and counts[LIVE] > 0:
-        if counts[ROWS] + counts[LIVE] > len(log.where):
+def backward(begin: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
+    """Run the reverse half: undo the moves, the last one first, until all packets are where the round began."""
+    live, state, tally, claim = crowd.live, crowd.state, crowd.tally, links.claim
+    while tally[0]["at"] < packets.rule.tau and tally[0]["live"] > 0:
+        if tally[0]["rows"] + tally[0]["live"] > len(log):
             return GROW
-        y = counts[AT] + 1
-        counts[TICK] += 1
-        bad = undo(y, rules, crowd, claim, log)
+        y = tally[0]["at"] + 1
+        tally[0]["tick"] += 1
+        bad = undo(y, packets, crowd, claim, log)
         if bad == 0:
             bad = move(begin + y, crowd, links, log)
         if bad != 0:
             return int(bad)
-        counts[AT] = y
-    for i in range(counts[LIVE]):
+        tally[0]["at"] = y
+    for i in range(tally[0]["live"]):
         p = live[i]
-        if state[p, KEEP] == 0 and state[p, NODE] != state[p, NODE0]:
-            counts[FAULT] = p
+        if state[p]["node"] != state[p]["origin"]:
+            tally[0]["fault"] = p
             return NOT_BACK
     return 0

@@ -8,28 +8,50 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from obliv.bufferless.kernels.rides import Rule
 from obliv.kernels import kernel
 
-__all__ = ["Crowd", "Links", "Log", "Rules", "idle", "move", "sort_rows"]
+__all__ = ["PACKET", "RUN", "TALLY", "Crowd", "Links", "Packets", "idle", "move", "sort_rows"]
 
 Array = Any
 
-# columns of `state`
-MODE, INDEX, AWAY, NODE, LINK, ROW, BOARD, LATE, STOP = 0, 1, 2, 3, 4, 5, 6, 7, 8
-COLOUR, SURE, TIED, HOME, KEEP, VIA, UNDO, UNDO_AT, NODE0, FIELDS = 9, 10, 11, 12, 13, 14, 15, 16, 17, 18
 WAITING, RIDING, SERVED, BEATEN, WANDERING, GONE = 1, 2, 3, 4, 5, 6  # modes; 0 is outside
-ROWS, LIVE, FAULT, TICK, DEFLECTED, AT, LOST = 0, 1, 2, 3, 4, 5, 6
-# what is broken
+# broken rules
 ASTRAY, TWICE, RESTED, NOT_HOME, CLASH, HIT, NO_BOAT = 1, 2, 3, 4, 5, 6, 7
 NO_WAY_BACK, NO_FREE_LINK, LEFT_OVER, OUT_OF_FRAME, NOT_BACK = 8, 9, 10, 11, 12
 
+#: A packet in the network.  `mode`; `index`: position on its path; `away`: 1 on the far side of its oscillation edge,
+#: -1 deflected over the link `via`; `node`; `link`: the link of this move, -1 if not chosen; `row`: its last row of the
+#: log; `board`: the move at which it meets its boat; `late`: whether it enters at move 2; `stop`: position of its
+#: target; `color`; `sure`: whether the color is confirmed; `tied`: the last claim that met a rival; `home`: position at
+#: the start of the sub-phase; `undo`, `undo_at`: the row and the step of it to undo next; `origin`: the node where the
+#: round began.
+PACKET = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            *("mode", "index", "away", "node", "link", "row", "board", "late", "stop"),
+            *("color", "sure", "tied", "home", "via", "undo", "undo_at", "origin"),
+        )
+    ]
+)
+#: Rows of the log, packets in the network, the offending packet, moves so far, deflections, the last move of this half,
+#: and packets that failed.
+TALLY = np.dtype([(name, np.int64) for name in ("rows", "live", "fault", "tick", "deflected", "at", "lost")])
 
-class Rules(NamedTuple):
-    """The rules, and the packets that keep them."""
 
-    rule: Array  # as for the boats
-    bent: Array  # which rules are broken on purpose
-    given: Array  # as for the boats
+#: A row of the log, a run of steps over one edge, to and fro: the first link and its time, further steps, the packet,
+#: and the packet's row before, -1 if there is none.
+RUN = np.dtype([("time", np.int64), ("more", np.int64), ("link", np.int64), ("packet", np.int32), ("before", np.int32)])
+
+
+class Packets(NamedTuple):
+    """The rules and the paths of the packets."""
+
+    rule: Rule
+    route: Array  # ROUTE of every packet
     edge: Array  # the paths, one after another
 
 
@@ -40,93 +62,86 @@ class Links(NamedTuple):
     high: Array  # and where it ends
     exit_start: Array  # of every node: where the links that leave it begin in `exit_link`; then the end of the last
     exit_link: Array
-    claim: Array  # of every link: who uses it and when
+    claim: Array  # of every link: the packet that uses it, and when
 
 
 class Crowd(NamedTuple):
-    """The packets, and what they do."""
+    """The packets in the network."""
 
     live: Array  # those in the network
-    state: Array  # a row for every packet
-    delivery: Array  # of every packet: becomes the time when it arrives
-    counts: Array  # rows of the log, packets in `live`, who is at fault, ticks, deflections, the last move, the beaten
-
-
-class Log(NamedTuple):
-    """A row for every run to and fro over one edge."""
-
-    where: Array  # packet, first link and the packet's row before
-    when: Array  # the time, and how many more moves
+    state: Array  # PACKET of every packet
+    delivery: Array  # becomes the time when each packet arrives
+    tally: Array  # one TALLY
 
 
 @kernel
-def move(now: int, crowd: Crowd, links: Links, log: Log) -> int:
-    """Everybody moves over the link chosen, if any; who has arrived leaves `live`."""
-    low, high, live, state, where, when = links.low, links.high, crowd.live, crowd.state, log.where, log.when
+def move(now: int, crowd: Crowd, links: Links, log: Array) -> int:
+    """Move every packet over its chosen link, if any; packets that have arrived leave `live`."""
+    low, high, live, state, tally = links.low, links.high, crowd.live, crowd.state, crowd.tally
     kept = 0
-    rows = crowd.counts[ROWS]
-    for i in range(crowd.counts[LIVE]):
+    rows = tally[0]["rows"]
+    for i in range(tally[0]["live"]):
         p = live[i]
-        if state[p, MODE] != GONE:
+        if state[p]["mode"] != GONE:
             live[kept] = p
             kept += 1
-        link = state[p, LINK]
+        link = state[p]["link"]
         if link < 0:
             continue
-        state[p, LINK] = -1
+        state[p]["link"] = -1
         e = link >> 1
         tail, head = low[e], high[e]
         if link & 1:
             tail, head = head, tail
-        if state[p, NODE] != tail:
-            crowd.counts[FAULT] = p
+        if state[p]["node"] != tail:
+            tally[0]["fault"] = p
             return ASTRAY
-        state[p, NODE] = head
-        row = state[p, ROW]
+        state[p]["node"] = head
+        row = state[p]["row"]
         if row >= 0:
-            more = when[row, 1]
-            if when[row, 0] + more + 1 != now:
-                crowd.counts[FAULT] = p
+            more = log[row]["more"]
+            if log[row]["time"] + more + 1 != now:
+                tally[0]["fault"] = p
                 return RESTED
-            if where[row, 1] ^ (more & 1) == link ^ 1:
-                when[row, 1] = more + 1
+            if log[row]["link"] ^ (more & 1) == link ^ 1:
+                log[row]["more"] = more + 1
                 continue
-        where[rows, 0] = p
-        where[rows, 1] = link
-        where[rows, 2] = row
-        when[rows, 0] = now
-        when[rows, 1] = 0
-        state[p, ROW] = rows
+        log[rows]["packet"] = p
+        log[rows]["link"] = link
+        log[rows]["before"] = row
+        log[rows]["time"] = now
+        log[rows]["more"] = 0
+        state[p]["row"] = rows
         rows += 1
-    crowd.counts[ROWS] = rows
-    crowd.counts[LIVE] = kept
+    tally[0]["rows"] = rows
+    tally[0]["live"] = kept
     return 0
 
 
 @kernel
-def idle(moves: int, crowd: Crowd, log: Log) -> None:
-    """Everybody goes to and fro so many moves more."""
-    for i in range(crowd.counts[LIVE]):
-        log.when[crowd.state[crowd.live[i], ROW], 1] += moves
+def idle(moves: int, crowd: Crowd, log: Array) -> None:
+    """Let all packets oscillate for `moves` more steps."""
+    for i in range(crowd.tally[0]["live"]):
+        log[crowd.state[crowd.live[i]]["row"]]["more"] += moves
 
 
 @kernel
-def sort_rows(log: Log, start: Array, time: Array, edge: Array, up: Array, more: Array) -> None:
-    """The log packet after packet; `start` is zeros and ends as where the rows of each packet begin."""
-    where, when, rows = log.where, log.when, len(time)
+def sort_rows(log: Array, start: Array, time: Array, edge: Array, up: Array, more: Array) -> None:
+    """Sort the log by packet; `start` (zeros) becomes the first row of each packet, then the number of rows."""
+    rows = len(time)
     packets = len(start) - 1
     for i in range(rows):
-        start[where[i, 0] + 1] += 1
+        start[log[i]["packet"] + 1] += 1
     for p in range(packets):
         start[p + 1] += start[p]
     for i in range(rows):
-        p = where[i, 0]
+        p = log[i]["packet"]
         to = start[p]
         start[p] = to + 1
-        time[to] = when[i, 0]
-        edge[to] = where[i, 1] >> 1
-        up[to] = where[i, 1] & 1 == 0
-        more[to] = when[i, 1]
+        time[to] = log[i]["time"]
+        edge[to] = log[i]["link"] >> 1
+        up[to] = log[i]["link"] & 1 == 0
+        more[to] = log[i]["more"]
     for i in range(packets):
         p = packets - i
         start[p] = start[p - 1]

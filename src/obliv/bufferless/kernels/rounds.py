@@ -1,242 +1,245 @@
-"""Kernels: how packets decide in the distributed algorithm, step by step.
+"""Kernels: how packets choose their links in the distributed algorithm, step by step.
 
-``claim[link]`` tells who uses a link and when: ``(2 * tick + boat) * packets + packet``, boat 1 for who is on a boat.
+``claim[link]`` says which packet uses a link and when: ``(2 * tick + boat) * packets + packet``, boat 1 on a boat.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from obliv.bufferless.kernels.draws import colour_of, rank_of
+from obliv.bufferless.kernels.draws import color_of, rank_of
 from obliv.bufferless.kernels.moves import (
-    AWAY,
     BEATEN,
-    BOARD,
     CLASH,
-    COLOUR,
-    DEFLECTED,
-    FAULT,
     GONE,
     HIT,
-    HOME,
-    INDEX,
-    KEEP,
-    LATE,
-    LINK,
-    LIVE,
-    LOST,
-    MODE,
     NO_BOAT,
     NO_FREE_LINK,
     NO_WAY_BACK,
-    NODE,
-    NODE0,
     NOT_HOME,
     OUT_OF_FRAME,
     RIDING,
     SERVED,
-    STOP,
-    SURE,
-    TICK,
-    TIED,
     TWICE,
-    VIA,
     WAITING,
     WANDERING,
     Crowd,
     Links,
-    Rules,
+    Packets,
 )
-from obliv.bufferless.kernels.rides import BASE, BOTH_FAIL, CHI, ENTER, LAM, LAST, LENGTH, LEVEL, START
 from obliv.kernels import kernel
 
-__all__ = ["claims", "decide", "prepare", "wander"]
+__all__ = ["board_at", "claims", "decide", "enters_late", "prepare", "settle", "wander", "way_back"]
 
 Array = Any
 
 FAR = 1 << 20  # no level is there
-# columns of `bent`
-EARLY, BACK_ON_PATH, AT_TARGET = 0, 1, 2
+
+
+@kernel
+def enters_late(part: int) -> bool:
+    """Return whether packets of this sub-phase enter at the second move; those from even inner levels do."""
+    return part == 2
+
+
+@kernel
+def board_at(height: int, color: int, part: int) -> int:
+    """Return the move at which the boat of a color is at the given height above the frame's first level."""
+    return height + 4 * color - 3
+
+
+@kernel
+def settle(p: int, index: int, state: Array) -> None:
+    """Let a packet on a boat succeed once it has crossed the edge on which it is to oscillate."""
+    if index == state[p]["stop"] + 1:
+        state[p]["mode"] = SERVED
+        state[p]["index"] = index - 1
+        state[p]["away"] = 1
+        state[p]["sure"] = 1
+
+
+@kernel
+def way_back(p: int, q: int, index: int, route: Array) -> int:
+    """Return which entry of `edge` packet p is deflected over by q, -1 if there is none.
+
+    It is the path edge before; at the source of p, the edge over which q came.
+    """
+    if index > 0:
+        return int(route[p]["start"] + index - 1)
+    at = route[q]["start"] + route[p]["level"] - route[q]["level"] - 1
+    if at < route[q]["start"]:
+        return -1
+    return int(at)
 
 
 @kernel
 def prepare(
-    member: Array, phase: int, part: int, turn: int, salt: int, rules: Rules, crowd: Crowd, links: Links
+    member: Array, phase: int, part: int, turn: int, salt: int, packets: Packets, crowd: Crowd, links: Links
 ) -> int:
-    """A round begins: members draw colours; when each meets its boat, and where it is to stop."""
-    given, edge, state, counts = rules.given, rules.edge, crowd.state, crowd.counts
-    lam, chi = rules.rule[LAM], rules.rule[CHI]
-    early = 1 if part == 2 and rules.bent[EARLY] == 1 else 0
+    """Begin a round: members draw colors; compute when each meets its boat and where it is to stop."""
+    route, edge, state, tally = packets.route, packets.edge, crowd.state, crowd.tally
+    lam, chi = packets.rule.lam, packets.rule.chi
+    late = enters_late(part)
     for i in range(len(member)):
         p = member[i]
-        if state[p, MODE] == GONE or state[p, KEEP] == 1:
+        if state[p]["mode"] == GONE:
             continue
-        if state[p, SURE] == 0:
-            state[p, COLOUR] = colour_of(salt, p, chi)
-        k = state[p, COLOUR]
-        home = state[p, HOME]
-        bottom = given[p, BASE] + (phase - given[p, ENTER]) * lam
-        height = given[p, LEVEL] + home - bottom
-        counts[FAULT] = p
+        if state[p]["sure"] == 0:
+            state[p]["color"] = color_of(salt, p, chi)
+        k = state[p]["color"]
+        home = state[p]["home"]
+        bottom = route[p]["base"] + (phase - route[p]["enter"]) * lam
+        height = route[p]["level"] + home - bottom
+        tally[0]["fault"] = p
         if height < 0 or height >= lam:
             return OUT_OF_FRAME
         if part < 2 and height % 2 == 1:
             return NOT_HOME
-        late = 1 if part == 2 and early == 0 else 0
-        state[p, LATE] = 1 if late == 1 and turn == 1 else 0
-        state[p, AWAY] = 1 if late == 1 and turn > 1 else 0
-        e = edge[given[p, START] + home]
-        if state[p, NODE] != (links.high[e] if state[p, AWAY] == 1 else links.low[e]):
+        state[p]["late"] = 1 if late and turn == 1 else 0
+        state[p]["away"] = 1 if late and turn > 1 else 0
+        e = edge[route[p]["start"] + home]
+        if state[p]["node"] != (links.high[e] if state[p]["away"] == 1 else links.low[e]):
             return NOT_HOME
-        state[p, MODE] = WAITING
-        state[p, INDEX] = home
-        state[p, BOARD] = height + 4 * k - 3 - early
-        state[p, STOP] = -9
-        if phase < given[p, LAST] and given[p, LEVEL] + given[p, LENGTH] >= bottom + lam:
-            state[p, STOP] = bottom + 2 * lam - 2 * k - 2 * chi * part - given[p, LEVEL]
-    for i in range(counts[LIVE]):
+        state[p]["mode"] = WAITING
+        state[p]["index"] = home
+        state[p]["board"] = board_at(height, k, part)
+        state[p]["stop"] = -9
+        if phase < route[p]["last"] and route[p]["level"] + route[p]["length"] >= bottom + lam:
+            state[p]["stop"] = bottom + 2 * lam - 2 * k - 2 * chi * part - route[p]["level"]
+    for i in range(tally[0]["live"]):
         p = crowd.live[i]
-        state[p, NODE0] = state[p, NODE]
-        if state[p, LATE] == 1:
-            state[p, NODE0] = links.high[edge[given[p, START]]]
+        state[p]["origin"] = state[p]["node"]
+        if state[p]["late"] == 1:
+            state[p]["origin"] = links.high[edge[route[p]["start"]]]
     return 0
 
 
 @kernel
-def claims(x: int, salt: int, rules: Rules, crowd: Crowd, claim: Array) -> int:
-    """Who is on a boat claims the next link of its path: the confirmed before others, of those the best rank."""
-    given, edge, live, state = rules.given, rules.edge, crowd.live, crowd.state
-    base = (2 * crowd.counts[TICK] + 1) * len(given)
-    for i in range(crowd.counts[LIVE]):
+def claims(x: int, salt: int, packets: Packets, crowd: Crowd, links: Links) -> int:
+    """Claim for packets on boats the next link of their paths: confirmed ones first, then the best rank."""
+    route, edge, live, state, claim = packets.route, packets.edge, crowd.live, crowd.state, links.claim
+    base = (2 * crowd.tally[0]["tick"] + 1) * len(route)
+    for i in range(crowd.tally[0]["live"]):
         p = live[i]
-        if state[p, MODE] == WAITING and state[p, BOARD] == x:
-            if state[p, AWAY] != 0 or (state[p, LATE] == 1 and x == 1):
-                crowd.counts[FAULT] = p
+        if state[p]["mode"] == WAITING and state[p]["board"] == x:
+            if state[p]["away"] != 0 or (state[p]["late"] == 1 and x == 1):
+                crowd.tally[0]["fault"] = p
                 return NOT_HOME
-            state[p, MODE] = RIDING
-        if state[p, MODE] != RIDING:
+            state[p]["mode"] = RIDING
+        if state[p]["mode"] != RIDING:
             continue
-        link = 2 * edge[given[p, START] + state[p, INDEX]]
+        link = 2 * edge[route[p]["start"] + state[p]["index"]]
         q = claim[link] - base
         if q < 0:
             claim[link] = base + p
             continue
-        if state[p, SURE] == 1 and state[q, SURE] == 1:
-            crowd.counts[FAULT] = p
+        if state[p]["sure"] == 1 and state[q]["sure"] == 1:
+            crowd.tally[0]["fault"] = p
             return CLASH
-        if state[p, SURE] == state[q, SURE]:
-            state[p, TIED] = base
-            state[q, TIED] = base
-            here = given[p, LEVEL] + state[p, INDEX]
+        if state[p]["sure"] == state[q]["sure"]:
+            state[p]["tied"] = base
+            state[q]["tied"] = base
+            here = route[p]["level"] + state[p]["index"]
             mine, other = rank_of(salt, p, here), rank_of(salt, q, here)
             if mine < other or (mine == other and p < q):
                 claim[link] = base + p
-        elif state[p, SURE] == 1:
+        elif state[p]["sure"] == 1:
             claim[link] = base + p
     return 0
 
 
 @kernel
-def decide(x: int, now: int, rules: Rules, crowd: Crowd, claim: Array) -> int:
-    """All but wanderers choose their links and become what they are after the move; counts wanderers."""
-    rule, bent, given, edge = rules
-    live, state, delivery, counts = crowd
-    packets = len(given)
-    taken = 2 * counts[TICK] * packets
-    base = taken + packets
+def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> int:
+    """Choose the links of all packets but wanderers, and their states after the move; count the wanderers."""
+    rule, route, edge = packets
+    live, state, delivery, tally = crowd
+    taken = 2 * tally[0]["tick"] * len(route)
+    base = taken + len(route)
     lost = 0
-    for i in range(counts[LIVE]):
+    for i in range(tally[0]["live"]):
         p = live[i]
-        mode = state[p, MODE]
+        mode = state[p]["mode"]
         if mode >= BEATEN:
-            state[p, MODE] = WANDERING
+            state[p]["mode"] = WANDERING
             lost += 1
             continue
-        index = state[p, INDEX]
-        link = 2 * int(edge[given[p, START] + index])
+        index = state[p]["index"]
+        link = 2 * int(edge[route[p]["start"] + index])
         if mode == RIDING:
             if claim[link] != base + p:
-                state[p, MODE] = WANDERING
+                state[p]["mode"] = WANDERING
                 lost += 1
                 continue
-            state[p, LINK] = link
+            state[p]["link"] = link
             index += 1
-            state[p, INDEX] = index
-            if index == given[p, LENGTH]:
-                state[p, MODE] = GONE
+            state[p]["index"] = index
+            if index == route[p]["length"]:
+                state[p]["mode"] = GONE
                 delivery[p] = now
-            elif rule[BOTH_FAIL] == 1 and state[p, TIED] == base:
-                state[p, MODE] = BEATEN
-            elif index == state[p, STOP] + 1:
-                state[p, MODE] = SERVED
-                state[p, INDEX] = index - 1
-                state[p, AWAY] = 1
-                state[p, SURE] = 1
-            elif index == state[p, STOP] and bent[AT_TARGET] == 1:
-                state[p, MODE] = SERVED
-                state[p, SURE] = 1
+            elif rule.both_fail and state[p]["tied"] == base:
+                state[p]["mode"] = BEATEN
+            else:
+                settle(p, index, state)
             continue
-        if x == 1 and mode == WAITING and state[p, LATE] == 1:
+        if x == 1 and mode == WAITING and state[p]["late"] == 1:
             continue
-        away = state[p, AWAY]
+        away = state[p]["away"]
         if away == 1:
             link += 1
-            state[p, AWAY] = 0
+            state[p]["away"] = 0
         elif away == -1:
-            link = 2 * state[p, VIA]
-            state[p, AWAY] = 0
+            link = 2 * state[p]["via"]
+            state[p]["away"] = 0
         elif claim[link] < taken:
-            state[p, AWAY] = 1
-            if index + 1 == given[p, LENGTH]:
-                state[p, MODE] = GONE
+            state[p]["away"] = 1
+            if index + 1 == route[p]["length"]:
+                state[p]["mode"] = GONE
                 delivery[p] = now
         else:
-            counts[FAULT] = p
+            tally[0]["fault"] = p
             if mode == SERVED:
                 return HIT
             q = claim[link] - base
             if q < 0:
                 return NO_BOAT
-            at = given[p, START] + index - 1
-            if index == 0:  # back over the edge by which q came to the source of p
-                at = given[q, START] + given[p, LEVEL] - given[q, LEVEL] - 1
-                if at < given[q, START] or bent[BACK_ON_PATH] == 1:
-                    return NO_WAY_BACK
-            state[p, AWAY] = -1
-            state[p, VIA] = edge[at]
+            at = way_back(p, q, index, route)
+            if at < 0:
+                return NO_WAY_BACK
+            state[p]["away"] = -1
+            state[p]["via"] = edge[at]
             link = 2 * int(edge[at]) + 1
-            counts[DEFLECTED] += 1
+            tally[0]["deflected"] += 1
         if claim[link] >= taken:
-            counts[FAULT] = p
+            tally[0]["fault"] = p
             return TWICE
         claim[link] = taken + p
-        state[p, LINK] = link
-    counts[LOST] = lost
+        state[p]["link"] = link
+    tally[0]["lost"] = lost
     return 0
 
 
 @kernel
 def wander(x: int, salt: int, crowd: Crowd, links: Links) -> int:
-    """Wanderers that have no link yet take free links out of their nodes, whichever."""
+    """Give every wanderer a free link out of its node."""
     exit_start, exit_link, claim = links.exit_start, links.exit_link, links.claim
-    live, state, counts = crowd.live, crowd.state, crowd.counts
-    taken = 2 * counts[TICK] * len(state)
-    for i in range(counts[LIVE]):
+    live, state, tally = crowd.live, crowd.state, crowd.tally
+    taken = 2 * tally[0]["tick"] * len(state)
+    for i in range(tally[0]["live"]):
         p = live[i]
-        if state[p, MODE] != WANDERING or state[p, LINK] >= 0:
+        if state[p]["mode"] != WANDERING or state[p]["link"] >= 0:
             continue
-        first = exit_start[state[p, NODE]]
-        ways = exit_start[state[p, NODE] + 1] - first
+        first = exit_start[state[p]["node"]]
+        ways = exit_start[state[p]["node"] + 1] - first
         turn = rank_of(salt, p, FAR + x) % ways
         left = ways
         while left > 0 and claim[exit_link[first + turn]] >= taken:
             turn = (turn + 1) % ways
             left -= 1
         if left == 0:
-            counts[FAULT] = p
+            tally[0]["fault"] = p
             return NO_FREE_LINK
         link = exit_link[first + turn]
         claim[link] = taken + p
-        state[p, LINK] = link
-        counts[DEFLECTED] += 1
+        state[p]["link"] = link
+        tally[0]["deflected"] += 1
     return 0

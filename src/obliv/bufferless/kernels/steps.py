@@ -1,28 +1,28 @@
-"""Kernels that run the centralized algorithm move by move and refuse whatever it must never do.
+"""Kernels: the centralized algorithm move by move, with every rule checked.
 
-Every packet is a row of ``state``; times x are the moves of a phase, from 1 on.  A directed link, edge e up (2e) or
-down (2e + 1), carries the stamp of the step in which it was last used: twice the step's number, one more for a boat.
+Times x are the moves of a phase, from 1 on.  A directed link, edge e up (2e) or down (2e + 1), carries the stamp of the
+step in which it was last used: twice the step's number, one more for a boat.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from obliv.bufferless.kernels.colors import TARGET_SPACING
 from obliv.kernels import kernel
 
-__all__ = ["Log", "Steps", "simulate_phases"]
+__all__ = ["TALLY", "WALKER", "Log", "Walk", "simulate_phases"]
 
 Array = Any
 
-# columns of `state`: edge of level 0 of its path, last level; what it does; level; home; target (-1: none);
-# first level of its wave's frame; what x must be added to for the level of its boat
-PATH, END, DOES, AT, HOME, TARGET, FRAME, BOAT = range(8)
 OUTSIDE, RIDES, STAYS, WAITS, ARRIVED = range(5)  # STAYS: oscillates at its target; WAITS: at home, for its boat
 
-# columns of `rule`
-(LAM, GAMMA, TAU, BOATS, GAP, WAVES, OVER_OWN_EDGE, LAST_TARGET, EARLY_TARGET, RECORD) = range(10)
+BOAT_SPACING = 4  # levels between boats
+WAVE_SPACING = 2  # frames between waves
 
-# what can go wrong
+# rules that can be broken
 (
     FINE,
     OUT_OF_GROUP,
@@ -42,8 +42,16 @@ OUTSIDE, RIDES, STAYS, WAITS, ARRIVED = range(5)  # STAYS: oscillates at its tar
 RENEW = 1 << 29  # steps after which stamps begin anew, to fit in 32 bits
 
 
+#: A packet: the entry of `edge` that level 0 would have on its path, and its last level; its state; level; home;
+#: target, -1 if it has none; the first level of its wave's frame; what to add to the move for the level of its boat.
+WALKER = np.dtype([(name, np.int64) for name in ("path", "end", "does", "at", "home", "target", "frame", "boat")])
+#: The offending packet; packets that arrive in this step; packets that wait at home after the moves of boats; the time;
+#: steps so far; single moves so far.
+TALLY = np.dtype([(name, np.int64) for name in ("packet", "arrived", "waiting", "time", "steps", "moves")])
+
+
 class Log(NamedTuple):
-    """Where moves are written down."""
+    """The record of moves."""
 
     at: Array  # of every packet: the row of its next move
     end: Array  # of every packet: the row after its last one
@@ -52,34 +60,34 @@ class Log(NamedTuple):
     rise: Array  # whether upwards
 
 
-class Steps(NamedTuple):
-    """The plan, where everybody is, and what has happened."""
+class Walk(NamedTuple):
+    """The plan, the state of the packets, and the record of the run."""
 
     phase: Array  # of every packet: the phase in which it enters
-    enter: Array  # and the move of it
-    number: Array  # of every packet: its set, from 1
+    enter: Array  # and the move at which it enters
+    sets: Array  # of every packet: its set, from 1
     first: Array  # of every packet: the first frame of its group
-    row: Array  # of every packet: where its phases begin in `colour`; then the end of the last
-    colour: Array
-    first_edge: Array  # of every packet: where its path begins in `edge`
+    row: Array  # of every packet: where its phases begin in `color`; then the end of the last
+    color: Array
+    start: Array  # of every packet: where its path begins in `edge`
     edge: Array
-    rule: Array
-    dilation: int
+    lam: int
+    gamma: int
+    tau: int
+    record: bool  # whether to log moves
     live: Array  # the packets in the network
     nth: Array  # of every packet: its phases so far
-    state: Array
+    state: Array  # WALKER of every packet
     stamp: Array  # of every link
     hits: Array  # becomes the deflections of every packet
     delivery: Array  # becomes the time when every packet arrives
-    # the packet with which something went wrong, how many arrive in this step, how many wait at home after the moves
-    # of boats, the time at which something went wrong, steps made, those of single packets
-    tell: Array
+    tally: Array  # one TALLY
     log: Log
 
 
 @kernel
 def use(link: int, mark: int, stamp: Array) -> bool:
-    """Take a link in the step with this mark (odd for boats); whether it was still free."""
+    """Take a link in the step with this mark (odd for boats); return whether it was free."""
     free: bool = stamp[link] < mark - (mark & 1)
     stamp[link] = mark
     return free
@@ -87,7 +95,7 @@ def use(link: int, mark: int, stamp: Array) -> bool:
 
 @kernel
 def note(p: int, t: int, e: int, up: bool, log: Log) -> None:
-    """Write a move down, as long as there is room."""
+    """Log a move, as long as there is room."""
     i = log.at[p]
     if i < log.end[p]:
         log.time[i] = t
@@ -97,57 +105,66 @@ def note(p: int, t: int, e: int, up: bool, log: Log) -> None:
 
 
 @kernel
-def open_phase(p: int, phase: int, steps: Steps) -> int:
+def target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
+    """Return the level where a packet of color k stops in the phase of the frame from level `a`, -1 if it does not."""
+    if last or walk.state[p]["end"] < a + walk.lam:
+        return -1
+    return int(a + 2 * walk.lam - TARGET_SPACING * k)
+
+
+@kernel
+def way_back(own: int) -> int:
+    """Return which entry of `edge` a packet is deflected over: the path edge before the one it oscillates on."""
+    return own - 1
+
+
+@kernel
+def open_phase(p: int, phase: int, walk: Walk) -> int:
     """Give a packet its frame, boat and target of this phase; it must be where its wave is."""
-    first, row, nth, rule, state = steps.first, steps.row, steps.nth, steps.rule, steps.state
-    lam = rule[LAM]
-    j = phase - 1 - rule[WAVES] * (steps.number[p] - 1)
-    if j < 0 or j >= rule[GAMMA]:
+    row, nth, state, lam = walk.row, walk.nth, walk.state, walk.lam
+    j = phase - 1 - WAVE_SPACING * (walk.sets[p] - 1)
+    if j < 0 or j >= walk.gamma:
         return OUT_OF_GROUP
-    a = (first[p] + j) * lam
-    home = state[p, HOME]
+    a = (walk.first[p] + j) * lam
+    home = state[p]["home"]
     if home < a or home >= a + lam:
         return NOT_IN_FRAME
-    if state[p, DOES] != OUTSIDE:
+    if state[p]["does"] != OUTSIDE:
         if (home - a) % 2 != 0:
             return EVEN_HOME
-        if state[p, AT] != home:
+        if state[p]["at"] != home:
             return NOT_AT_HOME
-        state[p, DOES] = WAITS
-    last = j == rule[GAMMA] - 1
-    end = state[p, END]
+        state[p]["does"] = WAITS
+    last = j == walk.gamma - 1
+    end = state[p]["end"]
     if last and end >= a + lam:
         return OUT_OF_GROUP
     at = row[p] + nth[p]
     if at >= row[p + 1]:
         return NO_COLOUR
-    k = steps.colour[at]
+    k = walk.color[at]
     nth[p] += 1
-    state[p, FRAME] = a
-    state[p, BOAT] = a - rule[BOATS] * (k - 1) - 1
-    state[p, TARGET] = -1
-    if not last and (end >= a + lam or rule[EARLY_TARGET]):
-        state[p, TARGET] = a + 2 * lam - rule[GAP] * k
-    if last and rule[LAST_TARGET]:
-        state[p, TARGET] = first[p] * lam + 2 * steps.dilation - 1
+    state[p]["frame"] = a
+    state[p]["boat"] = a - BOAT_SPACING * (k - 1) - 1
+    state[p]["target"] = target(p, a, k, last, walk)
     return FINE
 
 
 @kernel
-def ride_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
-    """The moves of packets on boats and at their targets, of the first `n` that are live."""
-    live, edge, rule, state, stamp, tell = steps.live, steps.edge, steps.rule, steps.state, steps.stamp, steps.tell
-    tell[1] = 0
-    tell[2] = 0
+def ride_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
+    """Move packets on boats and at their targets, among the first `n` that are live."""
+    live, edge, state, stamp, tally = walk.live, walk.edge, walk.state, walk.stamp, walk.tally
+    tally[0]["arrived"] = 0
+    tally[0]["waiting"] = 0
     for i in range(n):
         p = live[i]
-        tell[0] = p
-        does = state[p, DOES]
-        here = state[p, AT]
-        boat = state[p, BOAT] + x
+        tally[0]["packet"] = p
+        does = state[p]["does"]
+        here = state[p]["at"]
+        boat = state[p]["boat"] + x
         if does == WAITS:
-            if boat != state[p, HOME]:
-                tell[2] += 1
+            if boat != state[p]["home"]:
+                tally[0]["waiting"] += 1
                 continue
             if here != boat:
                 return NOT_AT_HOME
@@ -156,41 +173,41 @@ def ride_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
         if does == RIDES:
             if here != boat:
                 return OFF_ITS_BOAT
-            if state[p, TARGET] >= 0 and here >= state[p, TARGET]:
+            if state[p]["target"] >= 0 and here >= state[p]["target"]:
                 does = STAYS
-                state[p, TARGET] = here
+                state[p]["target"] = here
         if does == STAYS:
             up = x % 2 == 1
-            if here != state[p, TARGET] + (0 if up else 1):
+            if here != state[p]["target"] + (0 if up else 1):
                 return ASTRAY
-        state[p, DOES] = does
-        e = int(edge[state[p, PATH] + (here if up else here - 1)])
+        state[p]["does"] = does
+        e = int(edge[state[p]["path"] + (here if up else here - 1)])
         if not use(2 * e + (0 if up else 1), 2 * step + (1 if does == RIDES else 0), stamp):
             return LINK_TWICE
-        if rule[RECORD]:
-            note(p, t, e, up, steps.log)
+        if walk.record:
+            note(p, t, e, up, walk.log)
         here += 1 if up else -1
-        state[p, AT] = here
-        if here < state[p, FRAME] or here >= state[p, FRAME] + 2 * rule[LAM]:
+        state[p]["at"] = here
+        if here < state[p]["frame"] or here >= state[p]["frame"] + 2 * walk.lam:
             return OUTSIDE_FRAMES
-        if here == state[p, END]:
-            state[p, DOES] = ARRIVED
-            tell[1] += 1
+        if here == state[p]["end"]:
+            state[p]["does"] = ARRIVED
+            tally[0]["arrived"] += 1
     return FINE
 
 
 @kernel
-def home_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
-    """The moves of packets that oscillate at home, after those of boats: to and fro, or pushed back one edge."""
-    live, edge, rule, state, stamp, tell = steps.live, steps.edge, steps.rule, steps.state, steps.stamp, steps.tell
+def home_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
+    """Move packets that oscillate at home, after those on boats: to and fro, or deflected back one edge."""
+    live, edge, state, stamp, tally = walk.live, walk.edge, walk.state, walk.stamp, walk.tally
     for i in range(n):
         p = live[i]
-        if state[p, DOES] != WAITS:
+        if state[p]["does"] != WAITS:
             continue
-        tell[0] = p
-        home = state[p, HOME]
-        here = state[p, AT]
-        own = state[p, PATH] + home
+        tally[0]["packet"] = p
+        home = state[p]["home"]
+        here = state[p]["at"]
+        own = state[p]["path"] + home
         up = True
         at = own  # the path's edge that it takes
         if x % 2 == 1:
@@ -198,13 +215,13 @@ def home_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
                 return NOT_AT_HOME
             taken = stamp[2 * int(edge[own])]
             if taken >= 2 * step:
-                if taken == 2 * step or rule[OVER_OWN_EDGE]:
+                at = way_back(own)
+                if taken == 2 * step or at == own:
                     return LINK_TWICE
-                at = own - 1
                 up = False
-                if at < steps.first_edge[p]:
+                if at < walk.start[p]:
                     return NO_EDGE_BACK
-                steps.hits[p] += 1
+                walk.hits[p] += 1
         elif here == home + 1:
             up = False
         elif here == home - 1:
@@ -215,87 +232,87 @@ def home_moves(n: int, x: int, t: int, step: int, steps: Steps) -> int:
         e = int(edge[at])
         if not use(2 * e + (0 if up else 1), 2 * step, stamp):
             return LINK_TWICE
-        if rule[RECORD]:
-            note(p, t, e, up, steps.log)
+        if walk.record:
+            note(p, t, e, up, walk.log)
         here += 1 if up else -1
-        state[p, AT] = here
-        low = state[p, FRAME]
-        if (here < low and home > low) or here >= low + 2 * rule[LAM]:
+        state[p]["at"] = here
+        low = state[p]["frame"]
+        if (here < low and home > low) or here >= low + 2 * walk.lam:
             return OUTSIDE_FRAMES
-        if here == state[p, END]:
-            state[p, DOES] = ARRIVED
-            tell[1] += 1
+        if here == state[p]["end"]:
+            state[p]["does"] = ARRIVED
+            tally[0]["arrived"] += 1
     return FINE
 
 
 @kernel
-def simulate_phases(queue: Array, begin: int, steps: Steps) -> int:
+def simulate_phases(queue: Array, begin: int, walk: Walk) -> int:
     """Run a session that begins at time `begin`; `queue` has its packets by phase and move of entry.
 
-    Phases in which nobody is there are left out.
+    Phases without packets are skipped.
     """
-    phase_of, enter, live, rule = steps.phase, steps.enter, steps.live, steps.rule
-    state, stamp, tell = steps.state, steps.stamp, steps.tell
+    phase_of, enter, live = walk.phase, walk.enter, walk.live
+    state, stamp, tally = walk.state, walk.stamp, walk.tally
     n = 0
     i = 0
     phase = 0
     while n > 0 or i < len(queue):
         phase = phase + 1 if n > 0 else phase_of[queue[i]]
-        t0 = begin + (phase - 1) * rule[TAU]
-        tell[3] = t0
+        t0 = begin + (phase - 1) * walk.tau
+        tally[0]["time"] = t0
         for q in range(n):
             p = live[q]
-            tell[0] = p
-            if state[p, DOES] != STAYS:
+            tally[0]["packet"] = p
+            if state[p]["does"] != STAYS:
                 return STILL_RIDING
-            if state[p, AT] != state[p, TARGET]:
+            if state[p]["at"] != state[p]["target"]:
                 return NOT_AT_HOME
-            state[p, HOME] = state[p, TARGET]
-            code: int = open_phase(p, phase, steps)
+            state[p]["home"] = state[p]["target"]
+            code: int = open_phase(p, phase, walk)
             if code != FINE:
                 return code
         x = 1
-        while x <= rule[TAU]:
-            if n == 0:  # to the next that enters, if there is one in this phase
+        while x <= walk.tau:
+            if n == 0:  # skip to the next packet that enters in this phase
                 if i == len(queue) or phase_of[queue[i]] != phase:
                     break
                 x = max(x, enter[queue[i]])
-                if x > rule[TAU]:
+                if x > walk.tau:
                     break
             while i < len(queue) and phase_of[queue[i]] == phase and enter[queue[i]] == x:
                 p = queue[i]
-                tell[0] = p
-                code = open_phase(p, phase, steps)
+                tally[0]["packet"] = p
+                code = open_phase(p, phase, walk)
                 if code != FINE:
                     return code
-                state[p, DOES] = RIDES
+                state[p]["does"] = RIDES
                 live[n] = p
                 n += 1
                 i += 1
-            tell[3] = t0 + x
-            tell[4] += 1
-            tell[5] += n
-            step = 1 + tell[4] % RENEW
+            tally[0]["time"] = t0 + x
+            tally[0]["steps"] += 1
+            tally[0]["moves"] += n
+            step = 1 + tally[0]["steps"] % RENEW
             if step == 1:
                 for link in range(len(stamp)):
                     stamp[link] = 0
-            code = ride_moves(n, x, t0 + x, step, steps)
-            if code == FINE and tell[2] > 0:
-                code = home_moves(n, x, t0 + x, step, steps)
+            code = ride_moves(n, x, t0 + x, step, walk)
+            if code == FINE and tally[0]["waiting"] > 0:
+                code = home_moves(n, x, t0 + x, step, walk)
             if code != FINE:
                 return code
-            if tell[1] > 0:
+            if tally[0]["arrived"] > 0:
                 m = 0
                 for q in range(n):
                     p = live[q]
-                    if state[p, DOES] == ARRIVED:
-                        steps.delivery[p] = t0 + x
+                    if state[p]["does"] == ARRIVED:
+                        walk.delivery[p] = t0 + x
                     else:
                         live[m] = p
                         m += 1
                 n = m
             x += 1
         if i < len(queue) and phase_of[queue[i]] == phase:
-            tell[0] = queue[i]
+            tally[0]["packet"] = queue[i]
             return STILL_OUTSIDE
     return FINE

@@ -52,7 +52,7 @@ def claimed_of(schedule: Schedule) -> Claimed:
         paths=schedule.routing,
         made_here=True,
         uncounted=schedule.deflections is None,
-        plan=schedule.plan,
+        plan=None if schedule.plan is None else schedule.plan.columns(),
     )
 
 

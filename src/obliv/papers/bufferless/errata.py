@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames import rounds, stepping
 from obliv.bufferless.frames.centralized import centralized
 from obliv.bufferless.frames.constants import Constants, assign, draw_sets, group_frames, lg
 from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.rounds import simulate_rounds
+from obliv.bufferless.frames.stepping import simulate
 from obliv.bufferless.frames.waves import Waves, waves
+from obliv.papers.bufferless import variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.said import ERRATA
@@ -27,16 +29,11 @@ __all__ = ["CENTRALIZED", "DISTRIBUTED", "compute", "game_of", "two_rows"]
 
 Paths = Sequence[Sequence[int]]
 
-#: Edges of an array of so many nodes, lambda, and the wrong rule.
-CENTRALIZED: dict[str, tuple[int, Paths, int, stepping.Variant]] = {
-    "last target": (16, [range(8, 15)], 8, stepping.Variant(last_target=True)),
-    "early target": (
-        12,
-        [range(9), range(9), range(9), range(1, 5), range(1, 5)],
-        6,
-        stepping.Variant(early_target=True),
-    ),
-    "own edge": (9, [range(2, 8), range(1, 8), range(4, 6)], 4, stepping.Variant(over_own_edge=True)),
+#: For each wrong rule an array: its nodes, paths, and lambda.
+CENTRALIZED: dict[str, tuple[int, Paths, int]] = {
+    "last target": (16, [range(8, 15)], 8),
+    "early target": (12, [range(9), range(9), range(9), range(1, 5), range(1, 5)], 6),
+    "own edge": (9, [range(2, 8), range(1, 8), range(4, 6)], 4),
 }
 
 
@@ -52,22 +49,12 @@ def two_rows(alone: int, together: int) -> Any:
     return obliv.bufferless.instance(network, [[*range(row, 2 * alone, 2), *shared] for row in (0, 1)])
 
 
-#: An instance, chi (lambda = 6 chi, s = 1), the seed, and the wrong rule.
-DISTRIBUTED: dict[str, tuple[Callable[[], Any], int, int, rounds.Variant]] = {
-    "at target": (lambda: two_rows(18, 2), 2, 1, rounds.Variant(at_target=True)),
-    "last reversed": (
-        lambda: _array(15, [range(1, 3), range(3, 9), range(10, 12)]),
-        1,
-        0,
-        rounds.Variant(last_reversed=True),
-    ),
-    "early": (lambda: _array(14, [range(5, 8), range(8, 11), range(9, 10)]), 1, 0, rounds.Variant(early=True)),
-    "on path": (
-        lambda: _array(18, [range(10, 15), range(12, 14), range(16, 17)]),
-        3,
-        2,
-        rounds.Variant(back_on_path=True),
-    ),
+#: For each wrong rule an instance, chi (lambda = 6 chi, s = 1), and the seed.
+DISTRIBUTED: dict[str, tuple[Callable[[], Any], int, int]] = {
+    "at target": (lambda: two_rows(18, 2), 2, 1),
+    "last reversed": (lambda: _array(15, [range(1, 3), range(3, 9), range(10, 12)]), 1, 0),
+    "early": (lambda: _array(14, [range(5, 8), range(8, 11), range(9, 10)]), 1, 0),
+    "on path": (lambda: _array(18, [range(10, 15), range(12, 14), range(16, 17)]), 3, 2),
 }
 
 
@@ -96,7 +83,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
     """The instance, the algorithm as ``schedule`` runs it with the seed, and what it is told."""
-    make, chi, seed, _ = DISTRIBUTED[name]
+    make, chi, seed = DISTRIBUTED[name]
     one, lam = make(), 6 * chi
     rng = np.random.default_rng(seed)
     sets = draw_sets(one.packets, 1, rng)
@@ -109,17 +96,17 @@ def _array(nodes: int, paths: Paths) -> Any:
 
 
 def _centralized(name: str) -> Found:
-    nodes, paths, lam, variant = CENTRALIZED[name]
+    nodes, paths, lam = CENTRALIZED[name]
     one = _array(nodes, paths)
-    made = plan(one, np.ones(one.packets, np.int64), 1, lam)
-    broken = stepping.simulate(one, made, variant).violation
+    boats = plan(one, np.ones(one.packets, np.int64), 1, lam)
+    broken = simulate(one, boats, kernel=variants.CENTRALIZED[name]).violation
     right = obliv.bufferless.schedule(one, "centralized", lam=lam, s=1)
     return _found(broken, right)
 
 
 def _distributed(name: str) -> Found:
     one, game, told = game_of(name)
-    broken = rounds.simulate(game, DISTRIBUTED[name][3]).violation
+    broken = simulate_rounds(game, network=variants.DISTRIBUTED[name]).violation
     right = obliv.bufferless.schedule(one, "distributed", **told)
     return _found(broken, right)
 

@@ -23,8 +23,8 @@ def parameters(step: Step) -> dict[str, Found]:
     for at, name in enumerate(CONSTANTS):
         _require_size(name)
         first = verified(name, "centralized")
-        used = first.constants | {"gamma": first.plan["gamma"]}
-        d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan["set"][None])[0])
+        used = first.constants | {"gamma": first.plan.gamma}
+        d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
             found[f"{name}, centralized, {entry}"] = Found(Fraction(used[key]))
         found[f"{name}, centralized, τ over 2(λ + d)"] = Found(

@@ -112,7 +112,7 @@ def scene(schedule: Any, steps: int) -> Scene:
     instances = [moved(each)[0] for each in parts]
     _require_small(schedule, [each.network for each in instances], steps)
     network = instances[0].network
-    waves = any(each.plan is not None and "set" in each.plan and each.plan["s"] > 1 for each in parts)
+    waves = any(each.plan is not None and each.plan.s > 1 for each in parts)
     held = "waits" if parts[0].rules == "buffered" else "is deflected"
     ways, offset = [], 0
     for each, instance in zip(parts, instances, strict=True):
@@ -121,7 +121,7 @@ def scene(schedule: Any, steps: int) -> Scene:
             row = slice(int(each.moves.start[packet]), int(each.moves.start[packet + 1]))
             ends = instance.network.ends_of(each.moves.edge[row])
             enters, nodes = _nodes(each.moves, row, *ends)
-            looks = np.full(len(nodes), int(each.plan["set"][packet]) - 1) if waves and each.plan else None
+            looks = np.full(len(nodes), int(each.plan.sets[packet]) - 1) if waves and each.plan else None
             if looks is None:
                 looks = _held(each, instance, packet, row, nodes)
             name = f"packet {packet}, from {_name(network, int(nodes[0]))} to {_name(network, int(nodes[-1]))}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.errors import InputError
+from obliv.results.plans import DistributedPlan
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.schedules.surroundings import CYCLE, colour_of, lines, note, sample, tint
@@ -64,21 +66,23 @@ def draw_columns(ax: Axes, schedule: Schedule, session: int, window: tuple[int, 
 
 def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
     """Lines where sub-phases of the distributed algorithm begin, their names where they fit, and the frames."""
-    plan = schedule.plan or {}
-    begin = np.asarray(plan["sub_begin"])
+    plan = schedule.plan
+    if not isinstance(plan, DistributedPlan):
+        raise InputError("only schedules of the distributed algorithm have sub-phases")
+    begin = np.asarray(plan.sub_begin)
     if len(begin) <= 4 * MANY:
         ax.vlines(begin, *ax.get_ylim(), colors=QUIET, linewidths=0.7, zorder=1.5).set_gid("phases")
     note(ax, "phase", (0.0, 1.0), "axes fraction", (-2, 5), ha="right", va="bottom")
     right = -1e9
     low, high = ax.get_xlim()
-    for at, phase, part in zip(begin.tolist(), plan["sub_phase"].tolist(), plan["sub_part"].tolist(), strict=True):
+    for at, phase, part in zip(begin.tolist(), plan.sub_phase.tolist(), plan.sub_part.tolist(), strict=True):
         x = (at - low) * _points(ax, 0)
         if low <= at <= high and x > right:
             text = f"{phase} {('A', 'B1', 'B2')[part]}"
             note(ax, text, (at, 1.0), ("data", "axes fraction"), (1, 5), ha="left", va="bottom")
             right = x + 6.0 * len(text) + 4.0
     depth = schedule.instance.network.depth if schedule.instance else 0
-    frame_names(ax, int(plan["lam"]), depth, int(plan["gamma"]), 0)
+    frame_names(ax, int(plan.lam), depth, int(plan.gamma), 0)
 
 
 def frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
@@ -153,7 +157,7 @@ def boats(ax: Axes, every: Rides, which: Array, by_boat: bool = False) -> None:
 
 def wave_samples(schedule: Schedule, packets: Array) -> list[Any]:
     """The waves in the legend; where there are more than colours, those of a colour together."""
-    waves = np.unique(schedule.plan["set"][packets]).tolist() if schedule.plan else []
+    waves = np.unique(schedule.plan.sets[packets]).tolist() if schedule.plan else []
     if len(waves) <= len(CYCLE):
         return [sample(f"wave {wave}", color=colour_of(wave - 1), linewidth=1.6) for wave in waves]
     handles = []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
+from obliv.results.plans import DistributedPlan
 from obliv.results.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
 from obliv.view.schedules.surroundings import (
@@ -93,18 +94,18 @@ def one_round(
     """
     require_matplotlib()
     plan = schedule.plan if isinstance(schedule, Schedule) else None
-    if plan is None or plan.get("kind") != "distributed":
+    if not isinstance(plan, DistributedPlan):
         raise InputError("only schedules of the distributed algorithm have rounds; for others see space_time")
     instance, moves = moved(schedule)
     if not len(moves):
         raise InputError("the moves of this distributed schedule were not kept: run it with steps='all'")
     sub = _sub_phase(plan, phase, part)
-    rounds = int(plan["sub_rounds"][sub])
+    rounds = int(plan.sub_rounds[sub])
     if not 1 <= round <= rounds:
         raise InputError(f"round={round}: this sub-phase has the rounds 1 to {rounds}")
-    tau, lam = int(plan["tau"]), int(plan["lam"])
-    begin = int(plan["sub_begin"][sub]) + (round - 1) * 2 * tau
-    members = _members(schedule, int(plan["sub_phase"][sub]), int(plan["sub_part"][sub]))
+    tau, lam = int(plan.tau), int(plan.lam)
+    begin = int(plan.sub_begin[sub]) + (round - 1) * 2 * tau
+    members = _members(schedule, int(plan.sub_phase[sub]), int(plan.sub_part[sub]))
     a, end = members.a, begin + 2 * tau
 
     entered = moves.time[moves.start[:-1]] - 1
@@ -156,36 +157,36 @@ def one_round(
         ]
         above(ax, handles, 20.0)
     if caption:
-        constants = [f"λ = {lam}", f"χ = {plan['chi']}", f"τ = {tau:,}"]
+        constants = [f"λ = {lam}", f"χ = {plan.chi}", f"τ = {tau:,}"]
         what = (
-            f"Phase {int(plan['sub_phase'][sub])}, sub-phase {_PARTS[int(plan['sub_part'][sub])]}, round {round} of "
+            f"Phase {int(plan.sub_phase[sub])}, sub-phase {_PARTS[int(plan.sub_part[sub])]}, round {round} of "
             f"{rounds}, wave {members.wave}: {len(through)} of {len(members.packet)} packets succeed."
         )
         below(ax, [about(schedule, *constants), what])
     return finish(ax, own)
 
 
-def _sub_phase(plan: dict[str, Any], phase: int | None, part: str | None) -> int:
+def _sub_phase(plan: DistributedPlan, phase: int | None, part: str | None) -> int:
     if part is not None and part not in _PARTS:
         raise InputError(f"part={part!r}: the sub-phases of a phase are A, B1 and B2")
-    fits = np.ones(len(plan["sub_phase"]), bool)
+    fits = np.ones(len(plan.sub_phase), bool)
     if phase is not None:
-        fits &= plan["sub_phase"] == phase
+        fits &= plan.sub_phase == phase
     if part is not None:
-        fits &= plan["sub_part"] == _PARTS.index(part)
+        fits &= plan.sub_part == _PARTS.index(part)
     if not fits.any():
         wanted = " ".join([f"{part}" if part else "", f"of phase {phase}" if phase is not None else ""]).strip()
-        raise InputError(f"no packet rides in a sub-phase {wanted}; some do in phase {int(plan['sub_phase'][0])}")
-    return int(np.argmax(np.where(fits, plan["sub_rounds"], -1)))
+        raise InputError(f"no packet rides in a sub-phase {wanted}; some do in phase {int(plan.sub_phase[0])}")
+    return int(np.argmax(np.where(fits, plan.sub_rounds, -1)))
 
 
 def _members(schedule: Schedule, phase: int, part: int) -> _Members:
     """Who rides in a sub-phase; of several waves and groups the one with most packets."""
     plan, instance = schedule.plan, schedule.instance
-    assert plan is not None
-    assert instance is not None
-    lam, start = int(plan["lam"]), plan["phase_start"]
-    number = phase - plan["phase"]
+    if not isinstance(plan, DistributedPlan) or instance is None:
+        raise InputError("only schedules of the distributed algorithm have rounds")
+    lam, start = int(plan.lam), plan.phase_start
+    number = phase - plan.phase
     count = np.diff(start)
     frame = instance.level // lam + number
     fresh = (instance.level - frame * lam) % 2
@@ -198,9 +199,9 @@ def _members(schedule: Schedule, phase: int, part: int) -> _Members:
     packet, row = packet[key == best], row[key == best]
     stops = number[packet] < count[packet] - 1
     goal = (instance.level + instance.length)[packet]
-    goal[stops] = plan["home"][row[stops] + 1]
-    wave = int(plan["set"][packet[0]])
-    return _Members(packet, plan["colour"][row], int(best) * lam, plan["home"][row], goal, stops, wave)
+    goal[stops] = plan.home[row[stops] + 1]
+    wave = int(plan.sets[packet[0]])
+    return _Members(packet, plan.color[row], int(best) * lam, plan.home[row], goal, stops, wave)
 
 
 def _through(drawn: Traces, members: _Members, begin: int) -> set[int]:

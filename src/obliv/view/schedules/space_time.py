@@ -9,6 +9,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
+from obliv.results.plans import DistributedPlan
 from obliv.results.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
 from obliv.view.schedules.cells import busiest, draw_cells, draw_columns, draw_sub_phases, wave_samples
@@ -106,12 +107,12 @@ def space_time(
     if waves:
         draw_columns(ax, schedule, session, window)
         draw_cells(ax, schedule, session, window, chosen)
-        number = schedule.plan["set"][drawn.packets] - 1 if schedule.plan else drawn.packets
+        number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
         colours = [colour_of(int(each)) for each in number]
         handles = wave_samples(schedule, drawn.packets)
     elif _distributed(schedule):
         draw_sub_phases(ax, schedule)
-        number = schedule.plan["set"][drawn.packets] - 1 if schedule.plan else drawn.packets
+        number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
         colours = [colour_of(int(each)) for each in number]
         handles = wave_samples(schedule, drawn.packets)
     else:
@@ -138,13 +139,13 @@ def space_time(
 
 
 def _distributed(schedule: Schedule) -> bool:
-    return schedule.plan is not None and schedule.plan.get("kind") == "distributed"
+    return isinstance(schedule.plan, DistributedPlan)
 
 
 def _of_session(schedule: Schedule, session: int) -> Array:
     if session not in (1, 2):
         raise InputError(f"session={session!r}: there are sessions 1 and 2")
-    made = np.flatnonzero(schedule.plan["session"] == session) if schedule.plan else np.zeros(0, np.int64)
+    made = np.flatnonzero(schedule.plan.session == session) if schedule.plan else np.zeros(0, np.int64)
     if not len(made):
         raise InputError(f"session {session} has no packets: draw session {3 - session}")
     return made
@@ -162,8 +163,8 @@ def _window(schedule: Schedule, session: int, steps: Any) -> tuple[tuple[int, in
         return (low, high), f"Steps {low:,} to {high:,}."
     if has_waves(schedule):
         return busiest(rides(schedule), session)
-    if _distributed(schedule) and schedule.plan:  # its timetable may begin with long empty phases
-        return (int(np.min(schedule.plan["sub_begin"])), int(schedule.makespan)), ""
+    if isinstance(schedule.plan, DistributedPlan):  # its timetable may begin with long empty phases
+        return (int(np.min(schedule.plan.sub_begin)), int(schedule.makespan)), ""
     return (0, max(int(schedule.makespan), 1)), ""
 
 
@@ -194,9 +195,8 @@ def _plain_colours(schedule: Schedule, packets: Array, pushed: Array) -> tuple[l
 def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, there: int, part: str) -> list[str]:
     extra: list[str] = []
     plan = schedule.plan
-    if plan is not None and "lam" in plan:
-        chi = plan["chi"] if "chi" in plan else int(plan["colour"].max(initial=0))
-        extra = [f"s = {plan['s']:,}", f"λ = {plan['lam']}", f"χ = {chi}", f"τ = {plan['tau']:,}"]
+    if plan is not None:
+        extra = [f"s = {plan.s:,}", f"λ = {plan.lam}", f"χ = {plan.chi}", f"τ = {plan.tau:,}"]
     name = called(schedule.algorithm) + (" algorithm" if plan else "")
     priority = schedule.constants.get("priority")
     name += f" ({priority} first)" if priority and priority not in schedule.algorithm else ""
@@ -205,10 +205,10 @@ def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, there: i
         second.append(f"{schedule.deflections:,} {'deflection' if schedule.deflections == 1 else 'deflections'}")
     sentences = ", ".join(second) + "."
     if waves:
-        both = plan is not None and len(np.unique(plan["session"])) > 1
+        both = plan is not None and len(np.unique(plan.session)) > 1
         sentences += f" Session {session} of 2." if both else ""
         sentences += " Shaded: the frame that a wave points to (dark) and the next one (light)."
-        if plan and schedule.instance and schedule.instance.network.depth // plan["lam"] >= plan["gamma"]:
+        if plan and schedule.instance and schedule.instance.network.depth // plan.lam >= plan.gamma:
             sentences += " Thick lines part groups of frames, which are used at once."
     if _distributed(schedule):
         sentences += " Columns: sub-phases A, of who was there, B1 and B2, of who enters."

@@ -12,6 +12,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
+from obliv.results.plans import CentralizedPlan
 from obliv.results.schedule import Schedule
 
 __all__ = ["Rides", "has_waves", "rides"]
@@ -52,31 +53,31 @@ class Rides:
 
 def has_waves(schedule: Schedule) -> bool:
     """Whether a schedule has a plan of waves, frames and boats."""
-    return schedule.plan is not None and schedule.plan.get("kind", "centralized") == "centralized"
+    return isinstance(schedule.plan, CentralizedPlan)
 
 
 def rides(schedule: Schedule) -> Rides:
     """All rides of a schedule of the centralized algorithm; InputError for any other."""
     plan, instance = schedule.plan, schedule.instance
-    if plan is None or instance is None or not has_waves(schedule):
+    if not isinstance(plan, CentralizedPlan) or instance is None:
         raise InputError(f"a {schedule.algorithm} schedule has no waves; the centralized algorithm makes them")
-    lam, tau = int(plan["lam"]), int(plan["tau"])
-    start, colour, home = plan["phase_start"], plan["colour"].astype(np.int64), plan["home"].astype(np.int64)
+    lam, tau = int(plan.lam), int(plan.tau)
+    start, colour, home = plan.phase_start, plan.color.astype(np.int64), plan.home.astype(np.int64)
     count = np.diff(start)
     packet = np.repeat(np.arange(len(count)), count)
     number = np.arange(len(packet)) - start[packet]
-    group = plan["group_start"].astype(np.int64)
+    group = plan.group.astype(np.int64)
     frame = (instance.level // lam - group)[packet] + number
-    wave = plan["set"].astype(np.int64)[packet]
-    session = plan["session"].astype(np.int64)[packet]
-    clock = tuple(int(t) for t in plan["session_start"])
+    wave = plan.sets.astype(np.int64)[packet]
+    session = plan.session.astype(np.int64)[packet]
+    clock = tuple(int(t) for t in plan.session_start)
     stops = number < count[packet] - 1
     goal = (instance.level + instance.length)[packet]
     goal[stops] = home[1:][stops[:-1]]
     phase = 2 * wave - 1 + frame
     return Rides(
         lam=lam,
-        gamma=int(plan["gamma"]),
+        gamma=int(plan.gamma),
         tau=tau,
         clock=(clock[0], clock[1]),
         packet=packet,

@@ -1,0 +1,216 @@
+"""Kernels of the centralized plan: the lowest free color of packets whose paths share edges.
+
+A color is a bit of the masks of edges, 62 colors a word; colors count from 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from obliv.kernels import kernel
+
+__all__ = ["FINDING", "Cells", "Coloring", "Room", "color_frames", "first_free", "mark", "wipe"]
+
+Array = Any
+
+BITS = 62
+FULL = (1 << BITS) - 1
+
+DONE, TOO_MANY, TOO_HIGH = 0, 1, 2
+
+FRAMES_AHEAD = 2  # frames over which colors must differ
+TARGET_SPACING = 2  # levels between the targets of two colors
+
+#: The largest color of packets that stop, and of all; the packet whose color has no target, and that color.
+FINDING = np.dtype([(name, np.int64) for name in ("chi_stop", "chi_all", "packet", "color")])
+
+
+class Cells(NamedTuple):
+    """Packets by set and group: cell c has the packets ``order[first[c] : first[c + 1]]``."""
+
+    first: Array
+    base: Array  # the first level of each cell's group
+    order: Array  # packets of a cell by the frame of their source, then by rank
+    rank: Array  # of every packet: its place in the order of coloring
+    frame: Array  # of every packet: the frame of its source within the group
+
+
+class Coloring(NamedTuple):
+    """Paths, masks, and the colors and homes to be found."""
+
+    start: Array  # of every packet: where its path begins in `edge`; then the end of the last
+    edge: Array
+    level: Array  # of every packet: where it begins
+    lam: int
+    paper: bool  # color by all edges in the two frames, not only those ahead
+    words: int  # of the mask of an edge
+    mask: Array  # zeros
+    row: Array  # phase n of packet p is entry ``row[p] + n`` of `color` and `home`
+    count: Array  # zeros; becomes the phases of every packet
+    color: Array
+    home: Array
+    finding: Array  # one FINDING
+
+
+class Room(NamedTuple):
+    """Space for the packets of the widest cell."""
+
+    live: Array  # the packets that are colored
+    new: Array
+    picked: Array  # the color of each, and the entries of `edge` that have it
+    low: Array
+    high: Array
+
+
+@kernel
+def first_free(mask: Array, words: int, edge: Array, low: int, high: int) -> int:
+    """Return the lowest color that no edge ``edge[low:high]`` has, 0 if the masks have no color left."""
+    for w in range(words):
+        taken = 0
+        for i in range(low, high):
+            taken |= mask[int(edge[i]) * words + w]
+            if taken == FULL:
+                break
+        if taken != FULL:
+            k = w * BITS + 1
+            while taken & 1:
+                taken >>= 1
+                k += 1
+            return k
+    return 0
+
+
+@kernel
+def mark(mask: Array, words: int, edge: Array, low: int, high: int, k: int) -> None:
+    """Give the edges ``edge[low:high]`` color k."""
+    w = (k - 1) // BITS
+    bit = 1 << int((k - 1) % BITS)
+    for i in range(low, high):
+        mask[int(edge[i]) * words + w] |= bit
+
+
+@kernel
+def wipe(mask: Array, words: int, edge: Array, low: int, high: int, k: int) -> None:
+    """Empty the word of color k on the edges ``edge[low:high]``."""
+    w = (k - 1) // BITS
+    for i in range(low, high):
+        mask[int(edge[i]) * words + w] = 0
+
+
+@kernel
+def join(frame: int, n: int, upcoming: int, end: int, cells: Cells, room: Room) -> tuple[int, int]:
+    """Merge packets with sources up to a frame into the first `n` of `live`, by rank; return both counts."""
+    order, rank, live, new = cells.order, cells.rank, room.live, room.new
+    m = 0
+    i = 0
+    while upcoming < end and cells.frame[order[upcoming]] <= frame:
+        p = order[upcoming]
+        while i < n and rank[live[i]] < rank[p]:
+            new[m] = live[i]
+            i += 1
+            m += 1
+        new[m] = p
+        m += 1
+        upcoming += 1
+    if m > 0:
+        while i < n:
+            new[m] = live[i]
+            i += 1
+            m += 1
+        for i in range(m):
+            live[i] = new[i]
+        n = m
+    return n, upcoming
+
+
+@kernel
+def choose(n: int, a: int, coloring: Coloring, room: Room) -> bool:
+    """Color the first `n` packets of `live` in the frame whose first level is `a`; return whether masks sufficed."""
+    start, edge, level, words, mask = coloring.start, coloring.edge, coloring.level, coloring.words, coloring.mask
+    last = a + FRAMES_AHEAD * coloring.lam - 1
+    for i in range(n):
+        p = room.live[i]
+        to_edge = start[p] - level[p]
+        low = level[p]
+        if coloring.paper:
+            low = max(low, a)
+        elif coloring.count[p] > 0:
+            low = coloring.home[coloring.row[p] + coloring.count[p]]
+        room.low[i] = to_edge + low
+        room.high[i] = min(start[p + 1], to_edge + last)
+        k = first_free(mask, words, edge, room.low[i], room.high[i])
+        if k == 0:
+            return False
+        mark(mask, words, edge, room.low[i], room.high[i], k)
+        room.picked[i] = k
+    return True
+
+
+@kernel
+def settle(n: int, j: int, a: int, frame: Array, coloring: Coloring, room: Room) -> int:
+    """Write down colors and targets in frame j, and clear the masks; return how many packets stay, -1 if one cannot."""
+    lam, row, count, home = coloring.lam, coloring.row, coloring.count, coloring.home
+    live, finding = room.live, coloring.finding
+    stay = 0
+    for i in range(n):
+        p = live[i]
+        k = room.picked[i]
+        goal = coloring.level[p] + coloring.start[p + 1] - coloring.start[p]
+        wipe(coloring.mask, coloring.words, coloring.edge, room.low[i], room.high[i], k)
+        # some vertices of the paper's graph have not entered yet, some have arrived
+        there = frame[p] + count[p] == j and (count[p] == 0 or home[row[p] + count[p]] >= 0)
+        stops = False
+        if there:
+            at = row[p] + count[p]
+            coloring.color[at] = k
+            if count[p] == 0:
+                home[at] = coloring.level[p]
+            count[p] += 1
+            finding[0]["chi_all"] = max(finding[0]["chi_all"], k)
+            if goal >= a + lam:
+                finding[0]["chi_stop"] = max(finding[0]["chi_stop"], k)
+                if TARGET_SPACING * k > lam:
+                    finding[0]["packet"] = p
+                    finding[0]["color"] = k
+                    return -1
+                target = a + 2 * lam - TARGET_SPACING * k
+                stops = goal > target + 1
+                home[at + 1] = target if stops else -1
+        if stops or (coloring.paper and (frame[p] > j or goal >= a + lam)):
+            live[stay] = p
+            stay += 1
+    return stay
+
+
+@kernel
+def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
+    """Find colors and homes of all packets in all phases.
+
+    By the paper the vertices of a frame are the set's packets with an edge in it or in the next one, wherever they are,
+    and all those edges count; otherwise only packets that are there, and the edges that are still ahead of them.
+
+    Returns DONE, TOO_MANY (colors for the words of the masks) or TOO_HIGH (a color has no target in the frame); unless
+    DONE, the masks are no longer clear.
+    """
+    for c in range(len(cells.base)):
+        upcoming = cells.first[c]
+        end = cells.first[c + 1]
+        n = 0
+        j = 0
+        while n > 0 or upcoming < end:
+            if n == 0:
+                j = cells.frame[cells.order[upcoming]]
+            else:
+                j += 1
+            n, upcoming = join(j, n, upcoming, end, cells, room)
+            if coloring.paper:
+                n, upcoming = join(j + 1, n, upcoming, end, cells, room)
+            a = cells.base[c] + j * coloring.lam
+            if not choose(n, a, coloring, room):
+                return TOO_MANY
+            n = settle(n, j, a, cells.frame, coloring, room)
+            if n < 0:
+                return TOO_HIGH
+    return DONE

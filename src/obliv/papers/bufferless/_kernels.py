@@ -1,0 +1,68 @@
+"""Kernels: wrong rules of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliv.bufferless.kernels.moves import SERVED
+from obliv.bufferless.kernels.steps import Walk
+from obliv.kernels import kernel
+
+__all__ = ["at_target", "board_early", "early_target", "last_target", "never_late", "on_path", "own_edge"]
+
+Array = Any
+
+
+@kernel
+def last_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
+    """Return the target as printed: in the group's last frame level 2D - 1 of the group."""
+    if last:
+        dilation = 0
+        for q in range(len(walk.start) - 1):
+            dilation = max(dilation, walk.start[q + 1] - walk.start[q])
+        return int(walk.first[p] * walk.lam + 2 * dilation - 1)
+    if walk.state[p]["end"] < a + walk.lam:
+        return -1
+    return int(a + 2 * walk.lam - 2 * k)
+
+
+@kernel
+def early_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
+    """Return the target where packets stop that end in the frame of the wave, too."""
+    if last:
+        return -1
+    return int(a + 2 * walk.lam - 2 * k)
+
+
+@kernel
+def own_edge(own: int) -> int:
+    """Return the edge of oscillation itself, over which a packet comes back."""
+    return own
+
+
+@kernel
+def never_late(part: int) -> bool:
+    """Let all packets enter at the first move."""
+    return False
+
+
+@kernel
+def board_early(height: int, color: int, part: int) -> int:
+    """Return the move of the boat, one earlier for packets from even inner levels."""
+    return height + 4 * color - 3 - (1 if part == 2 else 0)
+
+
+@kernel
+def at_target(p: int, index: int, state: Array) -> None:
+    """Let a packet on a boat succeed when it reaches its target."""
+    if index == state[p]["stop"]:
+        state[p]["mode"] = SERVED
+        state[p]["sure"] = 1
+
+
+@kernel
+def on_path(p: int, q: int, index: int, route: Array) -> int:
+    """Return the path edge before, which there is none of at the source."""
+    if index > 0:
+        return int(route[p]["start"] + index - 1)
+    return -1

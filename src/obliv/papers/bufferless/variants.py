@@ -1,0 +1,98 @@
+"""The algorithms with a rule as printed in the paper, or another wrong rule: kernels with other parts."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from obliv._util.typing import IntArray
+from obliv.bufferless.frames.stepped import Kernels, Stepped
+from obliv.bufferless.kernels.halves import forward
+from obliv.bufferless.kernels.rounds import prepare
+from obliv.bufferless.kernels.steps import simulate_phases
+from obliv.kernels import Kernel, kernel
+from obliv.papers.bufferless._kernels import (
+    at_target,
+    board_early,
+    early_target,
+    last_target,
+    never_late,
+    on_path,
+    own_edge,
+)
+
+__all__ = ["CENTRALIZED", "DISTRIBUTED", "altered"]
+
+
+def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
+    """Return a kernel with other kernels or constants in place of those it uses, directly or through kernels it calls.
+
+    Parameters
+    ----------
+    original : Kernel
+    label : str
+        The end of the new kernel's name, which keeps its machine code apart.
+    **parts
+        The replacements, by the names that the kernels use.
+
+    Examples
+    --------
+    >>> from obliv.bufferless.kernels import steps
+    >>> wrong = altered(steps.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
+    >>> wrong.python.__name__
+    'simulate_phases_boats_two_apart'
+    """
+    function = original.python
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if name in parts:
+            scope[name] = parts[name]
+        elif isinstance(scope.get(name), Kernel):
+            scope[name] = altered(scope[name], label, **parts)
+    copy = types.FunctionType(function.__code__, scope, f"{function.__name__}_{label}", function.__defaults__)
+    copy.__module__ = function.__module__
+    copy.__qualname__ = copy.__name__
+    return kernel(copy)
+
+
+#: Kernels that run a session of the centralized algorithm with a wrong rule.
+CENTRALIZED = {
+    "last target": altered(simulate_phases, "last_target", target=last_target),
+    "early target": altered(simulate_phases, "early_target", target=early_target),
+    "own edge": altered(simulate_phases, "own_edge", way_back=own_edge),
+}
+
+
+class Early(Stepped):
+    """Packets from even inner levels enter at move 1, their boats a move earlier."""
+
+    kernels = Kernels(prepare=altered(prepare, "early", enters_late=never_late, board_at=board_early))
+
+
+class AtTarget(Stepped):
+    """A packet succeeds when it reaches its target, without having crossed the edge to oscillate on."""
+
+    kernels = Kernels(forward=altered(forward, "at_target", settle=at_target))
+
+
+class OnPath(Stepped):
+    """A packet deflected at its source goes back over its path, of which there is nothing before the source."""
+
+    kernels = Kernels(forward=altered(forward, "on_path", way_back=on_path))
+
+
+class LastReversed(Stepped):
+    """The last round is undone, too."""
+
+    def finish(self, member: IntArray, last: bool) -> None:
+        """Run the reverse half of every round."""
+        self.backward()
+
+
+#: Networks that run the distributed algorithm with a wrong rule.
+DISTRIBUTED: dict[str, type[Stepped]] = {
+    "at target": AtTarget,
+    "last reversed": LastReversed,
+    "early": Early,
+    "on path": OnPath,
+}
