@@ -25,7 +25,7 @@ def main() -> None:
         for parser in sys.argv[3:] or PARSERS:
             start, total, following = time.perf_counter(), Counter[str](), seed
             while (done := total.total()) < count:
-                total += fuzz(parser, min(_ROUND, count - done), following, Path(folder))
+                total += fuzz(parser, min(_ROUND, count - done), following, Path(folder), slowest=1.0)
                 following += 1
             outcome = ", ".join(f"{number} {what}" for what, number in sorted(total.items()))
             print(f"{parser:20}{total.total()} files in {time.perf_counter() - start:.0f} s: {outcome}", flush=True)

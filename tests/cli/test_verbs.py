@@ -18,6 +18,8 @@ import pytest
 import obliv
 from obliv.cli import main
 
+PATIENCE = 300.0  # seconds after which a process is taken to hang
+
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     status = main(list(words))
@@ -225,7 +227,7 @@ def status_without_reader(*words: str) -> tuple[int, str]:
     try:
         code = "import sys; from obliv.cli import run; sys.argv[0] = 'obliv'; run()"
         done = subprocess.run(
-            [sys.executable, "-c", code, *words], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+            [sys.executable, "-c", code, *words], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE
         )
     finally:
         os.close(writer)
@@ -246,7 +248,7 @@ def test_a_reader_that_has_gone_changes_no_verdict(routing: str, status: int, tm
 
 def test_an_answer_without_standard_output() -> None:
     code = "import sys; sys.stdout = None; from obliv.cli import main; sys.exit(main(['worst', 'torus:4x4', 'dor']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -257,11 +259,11 @@ def test_ctrl_c_stops_at_once() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None and _seconds_of(process.pid) < 1.5:
         time.sleep(0.05)  # until it is at work, however busy the machine is
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     if process.returncode == 0:
         pytest.skip("it was done before it could be interrupted")
     if process.returncode == -signal.SIGINT:  # as Python itself began or ended; shells call this 130 as well

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -113,7 +114,7 @@ def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
     return data or b"\n"
 
 
-def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = 1.0) -> Counter[str]:
+def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = math.inf) -> Counter[str]:
     """Give one parser `count` damaged files: how many were read, refused, or had findings.
 
     Parameters

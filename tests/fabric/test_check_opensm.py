@@ -41,7 +41,7 @@ def judged(folder: Path) -> tuple[int, bool]:
     (folder / "none").write_text("")
     said = subprocess.run(
         [program, "-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "none"],
-        cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL, check=False,
     ).stdout  # fmt: skip
     scanned = re.search(r"Scanned:(\d+) CA to CA paths", said)
     assert scanned, said[-2000:]

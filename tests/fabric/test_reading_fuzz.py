@@ -88,6 +88,7 @@ def grown(name: str, length: int) -> bytes:
     return before + middle * (length // len(middle)) + after
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [*GROWING, "names that are no text"])
 def test_time_grows_with_the_length_only(name: str, write: Write) -> None:  # noqa: F811
     """Two hundred thousand bytes take less than a second, and a few times that a few times as long."""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +14,7 @@ class Reproduction:
 
     def __init__(self, paper: str) -> None:
         self.steps: list[tuple[str, float]] = []
-        began = time.process_time()
         self.rows: list[dict[str, Any]] = papers.reproduce(paper, progress=lambda *step: self.steps.append(step))
-        self.cpu_seconds = time.process_time() - began
 
     def __getitem__(self, entry: str) -> dict[str, Any]:
         return next(row for row in self.rows if row["entry"] == entry)
