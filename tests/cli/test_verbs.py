@@ -319,7 +319,7 @@ def test_outputs_replace_nothing_that_they_should_not(capsys: pytest.CaptureFixt
     for words, message in (
         (("worst", f"file:{links}", "ecmp", "-o", str(links)), "was read as input"),
         (("worst", "ring:4", "dor", "-o", str(tmp_path / "a.png"), "--plot", str(tmp_path / "a.png")), "two outputs"),
-        (("worst", "ring:4", "dor", "-o", "-"), "no name for a file"),
+        (("worst", "ring:4", "dor", "-o", "-"), "not a file name"),
         (("worst", "ring:4", "dor", "--plot", str(tmp_path / "no" / "a.png")), "its directory does not exist"),
         (("compare", "ring:4", "dor", "--picture", "plane"), "needs a file"),
         (("average", "ring:4", "dor", "--exact", "--samples", "100"), "leave out --samples"),
