@@ -28,7 +28,6 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import PairLoads
-from obliv.loads.without_self import without_self
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"
@@ -193,7 +192,7 @@ def test_what_is_asked_of_fabrics_counts_their_terminals(variant: str) -> None:
 
 def test_loads_between_different_terminals_only() -> None:
     routing = obliv.routing("valiant", _subset(obliv.topology("mesh:3x3")))
-    whole, others = routing.pair_loads(), without_self(routing.pair_loads())
+    whole, others = routing.pair_loads(), routing.pair_loads().without_self()
     for c in range(routing.topology.channels):
         right = whole.on_channel(c).toarray()
         np.fill_diagonal(right, 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.errors import InputError
 
-__all__ = ["Rng", "generator", "seed_of"]
+__all__ = ["Rng", "drawn_seed", "generator", "seed_of"]
 
 #: A generator, a seed (any integer, NumPy's too), or None for seed 0.
 Rng = np.random.Generator | int | None
@@ -56,3 +56,15 @@ def seed_of(rng: Any) -> int | None:
     if seed < 0:
         raise InputError(f"rng={seed}: a random seed must be 0 or more")
     return seed
+
+
+def drawn_seed(rng: Any, below: int = 2**62) -> int:
+    """Return the seed that an ``rng`` argument names; a generator draws one.
+
+    Examples
+    --------
+    >>> drawn_seed(np.int64(7)), drawn_seed(None)
+    (7, 0)
+    """
+    seed = seed_of(rng)
+    return int(rng.integers(below)) if seed is None else seed

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-
+from obliv._util.progress import Progress, silent, within
+from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.locality import minimal_hops
 from obliv.analysis.throughput import throughput
-from obliv.analysis.worst_case.exact import worst_case
+from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
 from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.base import traffic as traffic_of
@@ -26,9 +26,26 @@ from obliv.topologies.base import topology as topology_of
 
 __all__ = ["compare"]
 
-Step = Callable[[str, float], None]
+T = TypeVar("T", Routing, Traffic)
 
-_MISFIT = (RoutingError, TrafficError, TooLargeError)  # what one topology cannot carry, another may
+
+@dataclass(frozen=True)
+class Misfit:
+    """The error of what fits some topologies but not this one."""
+
+    error: InputError
+
+
+@dataclass(frozen=True)
+class _Named(Generic[T]):
+    """A routing or a pattern on every topology, or why it does not fit there."""
+
+    name: str
+    on: tuple[T | Misfit, ...]
+
+
+#: A row of the table, or why there is none.
+Cell = Entry | Misfit
 
 
 def compare(
@@ -36,21 +53,21 @@ def compare(
     *routings: Any,
     traffic: Any = (),
     samples: int = 0,
-    rng: np.random.Generator | int | None = None,
-    progress: Step | None = None,
+    rng: Rng = None,
+    progress: Progress | None = None,
 ) -> Comparison:
-    """Routings side by side: worst case, average, traffic patterns and hops.
+    """Compare routings: worst case, average, traffic patterns and hops side by side.
 
     Parameters
     ----------
     topology : Topology, str, or several of them in a list
         The networks, or their specs.
-    *routings : str or Routing, or a function from a topology to a Routing, or several in a list
-        Specs are made on every topology; a Routing has its own.
+    *routings : str, Routing, class or function that makes one, or several in a list
+        Specs, classes and functions are used on every topology; a Routing has its own.
     traffic : str or Traffic, or several of them in a list
         Patterns, or their specs.
     samples : int
-        How many random permutations to take for the average; 0 leaves it out. All rows meet the same ones.
+        How many random permutations to take for the average; 0 leaves it out. The same ones for all rows.
     rng : numpy.random.Generator or int, optional
         Source of the seed of the average, or the seed itself; default 0.
     progress : callable, optional
@@ -73,156 +90,166 @@ def compare(
     --------
     >>> import obliv
     >>> result = obliv.compare("mesh:5x5", "dor", "o1turn", "u2turn", traffic="transpose")
-    >>> [str(each.of_capacity("worst")) for each in result.entries]
+    >>> [str(row.of_capacity("worst")) for row in result.entries]
     ['3/10', '12/25', '6/11']
     """
     began = time.perf_counter()
-    step = progress or (lambda what, share: None)
-    networks: list[Topology] = [topology_of(each) for each in _several(topology)]
-    patterns = _several(traffic)
-    routings = tuple(one for each in routings for one in _several(each))
-    if not networks or not routings:
+    networks: list[Topology] = [topology_of(given) for given in _several(topology)]
+    columns = [_on_all(_routing, given, networks) for part in routings for given in _several(part)]
+    if not networks or not columns:
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
-    seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**62))
-    ways = [_everywhere(_routing, each, networks) for each in routings]
-    flows = [_everywhere(_flow, each, networks) for each in patterns]
-    names = [_name(made, given) for made, given in zip(flows, patterns, strict=True)]
-    labels = [_name(made, given) for made, given in zip(ways, routings, strict=True)]
-    rows: list[list[Entry | InputError]] = [[] for _ in ways]
-    stopped = False
+    seed = drawn_seed(rng)
+    patterns = [_on_all(_pattern, given, networks) for given in _several(traffic)]
+    cells: list[Cell] = []
+    total = len(networks) * len(columns)
     try:
-        for at, network in enumerate(networks):
-            under = {name: made[at] for name, made in zip(names, flows, strict=True)}
-            least = minimal_hops(network)
-            for k, (label, made) in enumerate(zip(labels, ways, strict=True)):
-                done = at * len(ways) + k
-
-                def part(what: str, share: float, done: int = done, where: str = f"{label} on {network.spec}") -> None:
-                    step(f"{where}: {what}", (done + min(share, 1.0)) / (len(networks) * len(ways)))
-
-                rows[k].append(_attempt(_entry, network, label, made[at], under, least, samples, seed, part))
+        for cell in _cells(networks, columns, patterns, samples, seed, progress or silent):
+            cells.append(cell)
     except KeyboardInterrupt:
-        if not rows[0]:
+        if not cells:
             raise
-        stopped = True
     else:
-        for each in rows:
-            _require_one(each)
+        for k in range(len(columns)):
+            _require_one(cells[k :: len(columns)])
+    names = [pattern.name for pattern in patterns]
     entries = []
-    for at, network in enumerate(networks):
-        for label, each in zip(labels, rows, strict=True):
-            if at == len(each):  # interrupted before
-                continue
-            row = each[at]
-            if isinstance(row, InputError):
-                lost = {"routing": str(row)}
-                row = Entry(network.spec, label, _capacity(network), patterns=dict.fromkeys(names), reasons=lost)
-            entries.append(row)
-    used = [x for x in (*networks, *chain(*ways), *chain(*flows)) if not isinstance(x, InputError)]
-    where = ",".join(network.spec for network in networks)
+    for at, cell in enumerate(cells):
+        network, column = networks[at // len(columns)], columns[at % len(columns)]
+        entries.append(cell if isinstance(cell, Entry) else _empty(network, column.name, names, cell))
+    labels = [column.name for column in columns]
+    cases = [*(x for column in columns for x in column.on), *(x for pattern in patterns for x in pattern.on)]
+    used = [x for x in cases if not isinstance(x, Misfit)]
     specs = {"topology": [network.spec for network in networks], "routing": labels, "traffic": names}
     result = Comparison(
-        topology=where,
+        topology=",".join(network.spec for network in networks),
         routing=",".join(labels),
         provenance=provenance(
             specs,
             time.perf_counter() - began,
             "exact but for the average" if samples else "exact",
             seed if samples else None,
-            tuple(dict.fromkeys(source for each in used for source in each.sources)),
+            tuple(dict.fromkeys(source for x in (*networks, *used) for source in x.sources)),
         ),
         entries=tuple(entries),
         samples=samples,
     )
-    if stopped:
-        raise Interrupted(f"after {len(entries)} of {len(networks) * len(ways)} rows; name the others to go on", result)
+    if len(cells) < total:
+        raise Interrupted(f"after {len(cells)} of {total} rows; name the others to go on", result)
     return result
 
 
+def _cells(
+    networks: list[Topology],
+    columns: list[_Named[Routing]],
+    patterns: list[_Named[Traffic]],
+    samples: int,
+    seed: int,
+    progress: Progress,
+) -> Iterator[Cell]:
+    """Yield the cells in order, topology by topology."""
+    total = len(networks) * len(columns)
+    for at, network in enumerate(networks):
+        under = {pattern.name: pattern.on[at] for pattern in patterns}
+        least = minimal_hops(network)
+        for k, column in enumerate(columns):
+            done = at * len(columns) + k
+            part = within(_where(progress, f"{column.name} on {network.spec}"), done / total, (done + 1) / total)
+            routing = column.on[at]
+            if isinstance(routing, Misfit):
+                yield routing
+                continue
+            try:
+                yield _entry(routing, column.name, under, least, samples, seed, part)
+            except _MISFIT as error:
+                yield Misfit(error)
+
+
 def _entry(
-    network: Topology,
+    routing: Routing,
     label: str,
-    way: Any,
-    under: dict[str, Any],
+    under: dict[str, Traffic | Misfit],
     least: Fraction,
     samples: int,
     seed: int,
-    step: Step,
+    progress: Progress,
 ) -> Entry:
-    """One row; raises where the routing does not fit, notes which patterns do not."""
-    if isinstance(way, InputError):
-        raise way
-    loads = way.pair_loads(progress=lambda what, share: step(what, 0.2 * share))
-    worst = worst_case(loads, progress=lambda what, share: step(what, 0.2 + 0.5 * share)).channel_load
+    """Return one row; patterns that do not fit are noted with the reason."""
+    network = routing.topology
+    loads = routing.pair_loads(progress=within(progress, 0.0, 0.2))
+    worst = worst_load(loads, progress=within(progress, 0.2, 0.7))
     average = None
-    reasons = {name: str(flow) for name, flow in under.items() if isinstance(flow, InputError)}
     if samples:
-        found = average_case(loads, samples, seed, progress=lambda what, share: step(what, 0.7 + 0.3 * share))
-        average = found.throughput
-    fitting = {name: flow for name, flow in under.items() if name not in reasons}
-    under_each = throughput(loads, *fitting.values()).patterns if fitting else ()
-    carried = {name: row.channel_load for name, row in zip(fitting, under_each, strict=True)}
+        average = average_case(loads, samples, seed, progress=within(progress, 0.7, 1.0)).throughput
+    fitting = {name: flow for name, flow in under.items() if not isinstance(flow, Misfit)}
+    rows = throughput(loads, *fitting.values()).patterns if fitting else ()
+    carried = {name: row.channel_load for name, row in zip(fitting, rows, strict=True)}
     return Entry(
         topology=network.spec,
         routing=label,
         capacity=_capacity(network),
-        worst=worst if isinstance(worst, Fraction) else None,
+        worst=worst,
         average=average if isinstance(average, Estimate) else None,
         patterns={name: carried.get(name) for name in under},
         hops=loads.hops(),
         minimal_hops=least,
         beyond=tuple(name for name, flow in fitting.items() if not flow.admissible),
-        reasons=reasons,
+        reasons={name: str(flow.error) for name, flow in under.items() if isinstance(flow, Misfit)},
     )
+
+
+def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:
+    """Return the row of a routing that does not fit a topology."""
+    reasons = {"routing": str(misfit.error)}
+    return Entry(network.spec, label, _capacity(network), patterns=dict.fromkeys(names), reasons=reasons)
 
 
 def _capacity(network: Topology) -> Fraction | None:
     return None if network.capacity_load is None else 1 / network.capacity_load
 
 
+def _where(progress: Progress, where: str) -> Progress:
+    """Return a progress function whose texts begin with a place."""
+    return lambda what, share: progress(f"{where}: {what}", min(share, 1.0))
+
+
 def _several(given: Any) -> list[Any]:
-    """One thing or several of them, as a list."""
+    """Return one thing, or several of them, as a list."""
     return list(given) if isinstance(given, Sequence | Iterator) and not isinstance(given, str) else [given]
 
 
-def _everywhere(make: Callable[[Any, Topology], Any], given: Any, networks: list[Topology]) -> list[Any]:
-    """What is made of a spec on every topology, or why it does not fit; raises where it fits none."""
-    made = [_attempt(make, given, network) for network in networks]
-    _require_one(made)
-    return made
+#: What one topology cannot carry, another may.
+_MISFIT = (RoutingError, TrafficError, TooLargeError)
 
 
-def _attempt(make: Callable[..., Any], *given: Any) -> Any:
-    """What a call gives, or the error that says that it does not fit here."""
-    try:
-        return make(*given)
-    except _MISFIT as error:
-        return error
+def _on_all(make: Callable[[Any, Topology], T], given: Any, networks: list[Topology]) -> _Named[T]:
+    """Return a routing or a pattern on every topology; raise its first error where it fits none of them."""
+    on: list[T | Misfit] = []
+    for network in networks:
+        try:
+            on.append(make(given, network))
+        except _MISFIT as error:
+            on.append(Misfit(error))
+    _require_one(on)
+    name = next((str(x.spec) for x in on if not isinstance(x, Misfit)), "")
+    return _Named(name or str(given), tuple(on))
 
 
-def _require_one(made: list[Any]) -> None:
+def _require_one(cells: Sequence[Any]) -> None:
     """Raise the first error where there is nothing else."""
-    if all(isinstance(each, InputError) for each in made):
-        raise made[0]
+    if cells and all(isinstance(cell, Misfit) for cell in cells):
+        raise cells[0].error
 
 
 def _routing(given: Any, network: Topology) -> Routing:
-    made = given(network) if callable(given) and not isinstance(given, str | Routing) else routing_of(given, network)
-    if not isinstance(made, Routing):
-        raise InputError(f"a routing is a spec or a Routing, not {type(made).__name__}")
+    made = routing_of(given, network)
     if made.topology is not network and made.topology.spec != network.spec:
         raise RoutingError(f"{made.spec} was made for {made.topology.spec}; give its spec to have it made here")
     return made
 
 
-def _flow(given: Any, network: Topology) -> Traffic:
-    made: Traffic = traffic_of(given, network)
-    require_rows(made)
-    return made
-
-
-def _name(made: list[Any], given: Any) -> str:
-    """What to call a routing or a pattern: its spec, as it stands where it fits."""
-    return next(str(each.spec) for each in made if not isinstance(each, InputError)) or str(given)
+def _pattern(given: Any, network: Topology) -> Traffic:
+    flow: Traffic = traffic_of(given, network)
+    require_rows(flow)
+    return flow

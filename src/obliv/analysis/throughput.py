@@ -5,19 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
-from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Throughput, provenance
 from obliv.results.throughput import PatternThroughput
-from obliv.routings.base import Routing
 
 __all__ = ["throughput"]
 
 
 def throughput(x: Any, *traffic: Any) -> Throughput:
-    """The ideal throughput of a routing under traffic patterns.
+    """Return the ideal throughput of a routing under traffic patterns.
 
     Parameters
     ----------
@@ -44,20 +43,17 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
     ['5/18', '1']
     """
     began = time.perf_counter()
-    if not isinstance(x, PairLoads | Routing):
-        raise InputError(f"the throughput of a Routing or of PairLoads, not of {type(x).__name__}")
+    subject = subject_of(x, "throughput")
     if not traffic:
         raise InputError("the throughput under which traffic? obliv.throughput(routing, 'uniform', 'transpose')")
-    loads = x if isinstance(x, PairLoads) else x.pair_loads()
-    if loads.samples is not None:
-        raise InputError("these pair loads are estimates; the throughput of a pattern needs exact ones")
+    loads = loads_of(subject, "throughput")
     injection, ejection = loads.topology.rates()
     topology = loads.topology
     base = topology.capacity_load
     patterns = []
-    sources = topology.sources + (x.sources if isinstance(x, Routing) else ())
-    for each in traffic:
-        flow: Traffic = traffic_of(each, topology)
+    sources = sources_of(subject)
+    for given in traffic:
+        flow: Traffic = traffic_of(given, topology)
         require_rows(flow, injection)
         sources += flow.sources
         load = max(loads.under(flow), default=None)
@@ -70,7 +66,7 @@ def throughput(x: Any, *traffic: Any) -> Throughput:
                 admissible=flow.fits(ejection),
             )
         )
-    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    routing = name_of(subject)
     specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}
     return Throughput(
         topology=topology.spec,

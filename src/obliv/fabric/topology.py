@@ -64,6 +64,12 @@ class FabricTopology(Topology):
         """The verb that routes the fat tree that a fabric is."""
         return "obliv fabric route  makes tables for this one, which are taken as lft:FILE"
 
+    def advice(self, purpose: str) -> str:
+        return {
+            "ratio": "obliv fabric ratio  knows which fat tree a fabric is",
+            "fat-tree routing": "obliv fabric route  makes tables for this one, which are taken as lft:FILE",
+        }.get(purpose, "")
+
     def port_name(self, slot: int) -> str:
         """A port in words: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"

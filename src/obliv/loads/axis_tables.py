@@ -10,6 +10,7 @@ from math import lcm
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.topologies.cartesian import Axis
 
@@ -136,7 +137,7 @@ def _per_stop(axis: Axis, far: Array) -> tuple[int, Array]:
     """A common denominator of 1/(length + 1), and those shares over it."""
     longest = {"clique": 1, "ring": axis.radix // 2, "line": axis.radix - 1}[axis.kind]
     whole = lcm(*range(1, longest + 2))
-    share: Array = np.zeros(far.shape, np.int64 if 4 * whole * (longest + 1) < 2**62 else object)
+    share: Array = np.zeros(far.shape, np.int64 if 4 * whole * (longest + 1) < INT64_SAFE else object)
     inside = (far >= 0) & (far <= longest)
     for length in range(longest + 1):
         share[inside & (far == length)] = whole // (length + 1)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import product_sum, whole
+from obliv._util.content import state_of
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.loads.search import Solved, best_first
+from obliv.loads.words import Lanes, Words, from_channels
 from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights
 from obliv.patterns.base import Traffic
@@ -23,13 +25,18 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from obliv.loads.tree import TreeLoads
+
 __all__ = ["PairLoads", "channel_map"]
 
 
 class PairLoads(ABC):
     """The loads γ_c(i, j) of a routing: whole numerators over one common denominator, a channel at a time.
 
-    A channel's numerators are made when they are asked for; no array of terminals² × channels ever exists.
+    A channel's numerators are computed when they are asked for; no array of terminals² × channels ever exists.
+
+    A subclass gives :meth:`weights`; the other methods have defaults, which it replaces where it knows a faster way.
+    Pair loads are equal if their networks and all their numbers are, whatever their kind; that compares all channels.
 
     Attributes
     ----------
@@ -47,7 +54,7 @@ class PairLoads(ABC):
 
     @abstractmethod
     def weights(self, channel: int) -> Weights:
-        """Numerators on one channel, rows = sources, columns = destinations (terminal numbers)."""
+        """Return the numerators on one channel, rows = sources, columns = destinations (terminal numbers)."""
 
     @property
     def terminals(self) -> int:
@@ -60,7 +67,7 @@ class PairLoads(ABC):
         return Rates(*self.topology.rates())
 
     def on_channel(self, channel: int) -> csr_array:
-        """Numerators on one channel as a sparse array.
+        """Return the numerators on one channel as a sparse array.
 
         Parameters
         ----------
@@ -85,7 +92,7 @@ class PairLoads(ABC):
         return csr_array((weight, (row, col)), shape=(self.terminals, self.terminals))
 
     def under(self, traffic: Traffic) -> list[Fraction]:
-        """Load of every channel under a traffic, divided by its bandwidth.
+        """Return the load of every channel under a traffic, divided by its bandwidth.
 
         Parameters
         ----------
@@ -98,7 +105,7 @@ class PairLoads(ABC):
             Exact (linear in the traffic); an estimate where the pair loads are.
         """
         if not isinstance(traffic, Traffic):
-            raise TrafficError(f"{traffic!r} is no Traffic: make one with obliv.traffic(SPEC, topology)")
+            raise TrafficError(f"{traffic!r} is not a Traffic: make one with obliv.traffic(SPEC, topology)")
         if traffic.terminals != self.terminals:
             raise TrafficError(
                 f"{traffic.spec} has {traffic.terminals} terminals, {self.topology.spec} has {self.terminals}"
@@ -115,7 +122,7 @@ class PairLoads(ABC):
         return [load / speed for load, speed in zip(totals, speeds, strict=True)] if speeds else totals
 
     def hops(self) -> Fraction:
-        """Mean path length over all ordered pairs of terminals, self-pairs included."""
+        """Return the mean path length over all ordered pairs of terminals, self-pairs included."""
         return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
 
     def solve(self, channel: int, rates: Rates) -> Solution:
@@ -172,8 +179,35 @@ class PairLoads(ABC):
         """
         return prices
 
+    def without_self(self) -> PairLoads:
+        """Return the same loads less what terminals send to themselves."""
+        from obliv.loads.without_self import LoadsWithoutSelf
+
+        for channel in range(self.topology.channels):
+            row, col, _ = self.weights(channel).spread()
+            if (row == col).any():
+                return LoadsWithoutSelf(self)
+        return self
+
+    def words(self, lanes: Lanes, factors: list[int]) -> Words:
+        """Return the loads laid out for many permutations.
+
+        Parameters
+        ----------
+        lanes : Lanes
+            How loads share a word.
+        factors : list of int
+            What each channel's loads count, for bandwidths; empty where they all count once.
+        """
+        return from_channels(self, lanes, factors)
+
+    @property
+    def numbered_paths(self) -> TreeLoads | None:
+        """The same loads by one numbered shortest path a pair of a fat tree; None where they are not given so."""
+        return None
+
     def totals(self) -> Array:
-        """Sum of the numerators of every channel over all pairs."""
+        """Return the sum of the numerators of every channel over all pairs."""
         sums = []
         for channel in range(self.topology.channels):
             _, _, weight = self.weights(channel).spread()
@@ -181,7 +215,7 @@ class PairLoads(ABC):
         return whole(sums)
 
     def _carried(self, traffic: Traffic) -> Array:
-        """Σ amount × numerator over the single flows of `traffic`, for every channel."""
+        """Return Σ amount × numerator over the single flows of `traffic`, for every channel."""
         n = self.terminals
         amount = np.zeros(n * n, traffic.amount.dtype) if n <= 4096 else None
         if amount is None:
@@ -195,7 +229,7 @@ class PairLoads(ABC):
         return whole(sums)
 
     def keeps(self, node_map: Any) -> bool:
-        """Whether the routing has a symmetry: γ_{g(c)}(g i, g j) = γ_c(i, j) for every channel and pair.
+        """Return whether the routing has a symmetry: γ_{g(c)}(g i, g j) = γ_c(i, j) for every channel and pair.
 
         Parameters
         ----------
@@ -230,13 +264,38 @@ class PairLoads(ABC):
                 return False
         return True
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, PairLoads):
+            return NotImplemented
+        if self.samples != other.samples or not self.topology.same_network(other.topology):
+            return False
+        return all(_same(self, other, channel) for channel in range(self.topology.channels))
+
+    def __hash__(self) -> int:
+        return hash((self.topology.nodes, self.topology.channels, self.terminals, self.samples))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
     def __repr__(self) -> str:
         kind = "exact" if self.samples is None else f"estimated from {self.samples} paths a pair"
         return f"<{type(self).__name__} of {self.topology.spec}: denominator {self.denominator}, {kind}>"
 
 
+def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:
+    """Return whether two pair loads of one network agree on a channel, number by number."""
+    tables = []
+    for loads, over in ((one, two.denominator), (two, one.denominator)):
+        row, col, weight = loads.weights(channel).spread()
+        order = np.lexsort((col, row))
+        tables.append((row[order], col[order], weight[order].astype(object) * over))
+    return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))
+
+
 def channel_map(topology: Topology, node_map: Array) -> Array | None:
-    """The channel that each channel becomes when nodes are relabelled, None where the map is no automorphism.
+    """Return the channel that each channel becomes when nodes are relabeled; None where the map is not an automorphism.
 
     Of parallel channels the k-th becomes the k-th; bandwidths must agree.
     """
@@ -261,7 +320,7 @@ def channel_map(topology: Topology, node_map: Array) -> Array | None:
 
 
 def terminal_map(topology: Topology, node_map: Array) -> Array | None:
-    """The terminal that each terminal becomes, None where terminals or their rates are not kept."""
+    """Return the terminal that each terminal becomes; None where terminals or their rates are not kept."""
     index = np.full(topology.nodes, -1, np.int64)
     index[topology.terminals] = np.arange(len(topology.terminals))
     place: Array = index[node_map[topology.terminals]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -84,7 +85,7 @@ def from_hops(
     """
     begin = topology.terminals.astype(np.int64) if starts is None else np.asarray(starts, np.int64)
     work = 60.0 * len(topology.terminals) * len(begin)
-    limit = 2**62 // max(1, topology.nodes)
+    limit = INT64_SAFE // max(1, topology.nodes)
     blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit)
     counts = np.zeros(topology.channels, np.int64)
     parts: list[tuple[int, Array, Array, Array, Array]] = []
@@ -197,7 +198,7 @@ def _sorted(
         common = int(run(scatter, 10.0 * total, *arguments))
     if common > 1:
         numerator //= common
-    if number is object and total and max(numerator) < 2**62:
+    if number is object and total and max(numerator) < INT64_SAFE:
         numerator = numerator.astype(np.int64)
     return StoredLoads(topology, denominator // common, start, destination, source, numerator)
 

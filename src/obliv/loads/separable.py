@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import whole
+from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import crossing, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
+from obliv.loads.separable_words import from_axes
+from obliv.loads.words import Lanes, Words
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.cartesian import Axis, Cartesian
@@ -55,7 +57,7 @@ class SeparableLoads(PairLoads):
             self._own.append({key: self._own_denominator(dim, key, segments) for key, segments in groups.items()})
         self.denominator = lcm(*(own for each in self._own for own in each.values()))
         # no path crosses a channel more than twice, so that a load is at most twice the denominator
-        self._dtype: Any = np.int64 if 4 * self.denominator < 2**62 else object
+        self._dtype: Any = np.int64 if 4 * self.denominator < INT64_SAFE else object
 
     def weights(self, channel: int) -> Weights:
         topology = self.topology
@@ -76,11 +78,15 @@ class SeparableLoads(PairLoads):
             sums.append(sum(prod(parts) for parts in each))
         return whole(sums)
 
+    def words(self, lanes: Lanes, factors: list[int]) -> Words:
+        by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)
+        return super().words(lanes, factors) if by_axes is None else by_axes
+
     def _carried(self, traffic: Traffic) -> Array:
         topology = self.topology
         source, destination = topology.terminals[traffic.source], topology.terminals[traffic.destination]
         bound = 2 * self.denominator * int(max(traffic.amount)) * len(traffic.amount)
-        dtype: Any = np.int64 if bound < 2**62 else object
+        dtype: Any = np.int64 if bound < INT64_SAFE else object
         carried: Array = np.zeros(topology.channels, dtype)
         spots = [
             (source // stride % k, destination // stride % k)
@@ -141,7 +147,7 @@ class SeparableLoads(PairLoads):
         return True
 
     def _tables(self, dim: int, link: int, at: tuple[int, ...]) -> list[list[Array]]:
-        """For every dimension the table of each group."""
+        """Return for every dimension the table of each group."""
         tables: list[list[Array]] = [[] for _ in at]
         for key, segments in self.groups[dim].items():
             tables[dim].append(self.crossing(dim, key, segments, link))
@@ -150,7 +156,7 @@ class SeparableLoads(PairLoads):
         return tables
 
     def crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
-        """Numerators of a group's crossing table; times those of the presences they are over the denominator."""
+        """Return a group's crossing table: numerators that times those of the presences are over the denominator."""
         beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
         return _scaled(self.topology.axes[dim], segments, link, self.denominator // beside, self._dtype)
 
@@ -164,7 +170,7 @@ class SeparableLoads(PairLoads):
         return _presence_denominator(self.topology.axes[dim], position)
 
     def _own_denominator(self, dim: int, key: Key, segments: Segments) -> int:
-        """The least denominator of a group's products."""
+        """Return the least denominator of a group's products."""
         axis = self.topology.axes[dim]
         links = range(len(axis.links)) if axis.kind == "line" else range(min(2, len(axis.links)))
         common = lcm(*(_summed(axis, segments, link)[1] for link in links))
@@ -173,7 +179,7 @@ class SeparableLoads(PairLoads):
 
 
 def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[Key, Segments]:
-    """For one dimension: where the others stand while it is crossed, and by which segments."""
+    """Return for one dimension where the others stand while it is crossed, and by which segments."""
     groups: dict[Key, dict[tuple[str, str], Fraction]] = {}
     for program in programs:
         position = ["S"] * dimensions
@@ -203,7 +209,7 @@ def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[K
 
 @cache
 def _presence_denominator(axis: Axis, position: str) -> int:
-    """The least denominator of a position's presence tables."""
+    """Return the least denominator of a position's presence tables."""
     if position[0] in "SD":
         return 1
     places = range(axis.radix) if axis.kind == "line" else (0,)
@@ -212,14 +218,14 @@ def _presence_denominator(axis: Axis, position: str) -> int:
 
 @lru_cache(maxsize=16)
 def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
-    """The crossing table of several segments together, in lowest terms: much cancels here."""
+    """Return the crossing table of several segments together, in lowest terms: much cancels here."""
     parts = [(crossing(axis, origin, target, link), chance) for origin, target, chance in segments]
     denominator = lcm(*(own * chance.denominator for (_, own), chance in parts))
     scaled = [
         (numerators, chance.numerator * (denominator // (own * chance.denominator)))
         for (numerators, own), chance in parts
     ]
-    small = sum(int(numerators.max()) * factor for numerators, factor in scaled) < 2**62
+    small = sum(int(numerators.max()) * factor for numerators, factor in scaled) < INT64_SAFE
     dtype: Any = np.int64 if small else object
     total: Array = np.zeros((axis.radix, axis.radix), dtype)
     for numerators, factor in scaled:
@@ -229,36 +235,36 @@ def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
 
 @lru_cache(maxsize=512)
 def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) -> Array:
-    """A crossing table over a given denominator."""
+    """Return a crossing table over a given denominator."""
     numerators, denominator = _summed(axis, segments, link)
     factor = over // denominator
-    small = int(numerators.max()) * factor < 2**62
+    small = int(numerators.max()) * factor < INT64_SAFE
     result: Array = (numerators.astype(np.int64 if small else object) * factor).astype(dtype)
     return result
 
 
 @lru_cache(maxsize=512)
 def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
-    """A presence table over its least denominator."""
+    """Return a presence table over its least denominator."""
     numerators, denominator = _reduced(*presence(axis, position, coordinate))
     result: Array = (numerators * (_presence_denominator(axis, position) // denominator)).astype(dtype)
     return result
 
 
 def _reduced(numerators: Array, denominator: int) -> tuple[Array, int]:
-    """The same table in lowest terms."""
+    """Return the same table in lowest terms."""
     shared = gcd(denominator, *map(int, set(numerators.ravel().tolist())))
     return numerators // shared, denominator // shared
 
 
 def _sum(table: Array) -> int:
-    """The sum of a table, which may leave 64 bits though its entries do not."""
-    wide = table.dtype == object or int(table.max()) * table.size >= 2**62
+    """Return the sum of a table, which may leave 64 bits though its entries do not."""
+    wide = table.dtype == object or int(table.max()) * table.size >= INT64_SAFE
     return int(table.astype(object).sum() if wide else table.sum())
 
 
 def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
-    """The sum over groups of the products over dimensions, between classes of terminals that are alike."""
+    """Return the sum over groups of the products over dimensions, between classes of terminals that are alike."""
     groups = len(tables[0])
     merged = [(_alike(t.transpose(1, 0, 2)), _alike(t.transpose(2, 0, 1))) for t in map(np.stack, tables)]
     if prod(len(r[0]) * len(c[0]) for r, c in merged) > topology.nodes**2 // 16:  # few are alike: keep them single
@@ -307,7 +313,7 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
 
 
 def _products_summed(one: Array, two: Array) -> Array:
-    """Σ over groups of the outer products, flattened; the new dimension runs slowest."""
+    """Return Σ over groups of the outer products, flattened; the new dimension runs slowest."""
     total = two[0][:, None] * one[0][None, :]
     for a, b in zip(one[1:], two[1:], strict=True):
         total += b[:, None] * a[None, :]
@@ -316,7 +322,7 @@ def _products_summed(one: Array, two: Array) -> Array:
 
 
 def _alike(tables: Array) -> tuple[Array, Array]:
-    """Representatives of equal coordinates, and the class of each coordinate."""
+    """Return representatives of equal coordinates, and the class of each coordinate."""
     found: dict[Any, int] = {}
     firsts: list[int] = []
     classes = []
@@ -330,7 +336,7 @@ def _alike(tables: Array) -> tuple[Array, Array]:
 
 
 def _members(class_of: Array, kept: Array) -> tuple[Array, Array]:
-    """The members of each kept class."""
+    """Return the members of each kept class."""
     order = np.argsort(class_of, kind="stable")
     ordered = class_of[order]
     first, end = np.searchsorted(ordered, kept), np.searchsorted(ordered, kept, side="right")
@@ -340,7 +346,7 @@ def _members(class_of: Array, kept: Array) -> tuple[Array, Array]:
 
 
 def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:
-    """A node map as a map of dimensions and of coordinates within each, None where it is no product of such."""
+    """Return a node map as maps of dimensions and of coordinates; None where it is not a product of such."""
     radices, strides = topology.radices, topology.strides
     origin = topology.coordinates(int(node_map[0]))
     to_dim: list[int] = []
@@ -362,7 +368,7 @@ def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]
 
 
 def _link_map(axis: Axis, image: Axis, to: Array) -> list[int]:
-    """The link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
+    """Return the link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
     places: dict[tuple[int, int], list[int]] = {}
     for link, ends in enumerate(image.links):
         places.setdefault(ends, []).append(link)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
@@ -48,8 +49,15 @@ class TreeLoads(PairLoads):
         self.denominator = spread
         self.alike = alike
 
+    @property
+    def numbered_paths(self) -> TreeLoads | None:
+        return self if self.denominator == 1 else None
+
+    def without_self(self) -> PairLoads:
+        return self  # a host reaches itself without a channel
+
     def links_of(self, source: Array, destination: Array, way: Array, height: int, up: bool) -> Array:
-        """The link numbers of paths at a height, -1 for pairs that turn below it."""
+        """Return the link numbers of paths at a height, -1 for pairs that turn below it."""
         tree = self.topology
         turn = tree.turn(source, destination)
         width = np.array(tree.width)
@@ -71,7 +79,7 @@ class TreeLoads(PairLoads):
 
     def weights(self, channel: int) -> Weights:
         tree, n = self.topology, self.terminals
-        height, up, number = (int(each[channel]) for each in self._place)
+        height, up, number = (int(entry[channel]) for entry in self._place)
         sub = number // tree.width[height + 1]
         near = np.arange(sub * tree.below[height], (sub + 1) * tree.below[height])
         far = np.concatenate([np.arange(near[0]), np.arange(near[-1] + 1, n)])
@@ -84,7 +92,7 @@ class TreeLoads(PairLoads):
         return from_entries(source[hit], destination[hit], count[hit].astype(np.int64))
 
     def _blocks(self) -> Iterator[tuple[Array, Array]]:
-        """All pairs, a few sources at a time."""
+        """Yield all pairs, a few sources at a time."""
         n = self.terminals
         step = max(1, _BLOCK // (n * self.denominator))
         for first in range(0, n, step):
@@ -92,7 +100,7 @@ class TreeLoads(PairLoads):
             yield np.repeat(source, n), np.tile(np.arange(n), len(source))
 
     def _added(self, source: Array, destination: Array, amount: Array) -> Array:
-        """Σ amount × numerator of some pairs, for every channel."""
+        """Return Σ amount × numerator of some pairs, for every channel."""
         tree = self.topology
         total: Array = np.zeros(tree.channels, amount.dtype)
         ways = self.ways(source, destination)
@@ -112,7 +120,7 @@ class TreeLoads(PairLoads):
 
     def _carried(self, traffic: Traffic) -> Array:
         amount = traffic.amount
-        if amount.dtype != object and int(amount.sum()) * self.denominator >= 2**62:
+        if amount.dtype != object and int(amount.sum()) * self.denominator >= INT64_SAFE:
             amount = amount.astype(object)
         total: Array = np.zeros(self.topology.channels, amount.dtype)
         step = max(1, _BLOCK // self.denominator)
@@ -123,7 +131,7 @@ class TreeLoads(PairLoads):
         return total
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
-        # a shortest path is told by its ends and its topmost link, and an automorphism leaves turns where they are
+        # a shortest path is given by its ends and its topmost link, and an automorphism leaves turns where they are
         tree = self.topology
         start = np.cumsum([0, *(tree.links(h) for h in range(tree.levels))])
         top = np.concatenate([tree.up_channel(h, np.arange(tree.links(h))) for h in range(tree.levels)])
@@ -141,7 +149,7 @@ class TreeLoads(PairLoads):
         return True
 
     def _tops(self, start: Array, source: Array, turn: Array) -> Array:
-        """Where the topmost up links of pairs begin in a list of all up links by height; -1 for none."""
+        """Return where the topmost up links of pairs begin in a list of all up links by height; -1 for none."""
         below, width = np.array(self.topology.below), np.array(self.topology.width)
         height = np.maximum(turn - 1, 0)
         return np.where(turn > 0, start[height] + source // below[height] * width[height + 1], -1)

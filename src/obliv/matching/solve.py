@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.matching._kernels import assign, transport
@@ -115,7 +116,7 @@ def _transport(
     n, m = weights.rows, weights.columns
     back_ptr, back_row, back_entry = _transposed(weights)
     most = max(sum(map(int, supply)), sum(map(int, demand)))
-    units: Any = np.int64 if most < 2**62 else object  # the kernel then runs on Python integers
+    units: Any = np.int64 if most < INT64_SAFE else object  # the kernel then runs on Python integers
     flow = np.zeros(len(weight), units)
     u, v, dist, row_dist = (np.empty(size, weight.dtype) for size in (n, m, m, n))
     prev_row, prev_entry = np.empty(m, np.int32), np.empty(m, np.int64)

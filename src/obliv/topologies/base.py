@@ -128,6 +128,15 @@ class Topology:
                     kept.pop(name, None)
         return kept
 
+    def advice(self, purpose: str) -> str:
+        """Return how to get on where this topology is not of the kind that a purpose needs; empty by default.
+
+        Parameters
+        ----------
+        purpose : {"ratio", "fat-tree routing"}
+        """
+        return ""
+
     def same_network(self, other: Topology) -> bool:
         """Return whether another topology has the same channels, terminals, bandwidths and rates, number by number."""
         return self is other or (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import factorial, sqrt
@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
+from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import permutation
 from obliv.results import Estimate, provenance
 from obliv.results.average import Average
 from obliv.results.numbers import inverse, scaled
-from obliv.routings.base import Routing
 
 __all__ = ["average_case"]
 
@@ -33,14 +35,14 @@ _BLOCKS = 8  # of them one after another in the same memory
 def average_case(
     x: Any,
     samples: int = 100_000,
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
     *,
     exact: bool = False,
     ensemble: str = "permutations",
     jobs: int | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Average:
-    """Average throughput over random permutations, fixed points allowed.
+    """Return the average throughput over random permutations, fixed points allowed.
 
     Parameters
     ----------
@@ -77,10 +79,9 @@ def average_case(
     Fraction(241920, 590783)
     """
     began = time.perf_counter()
-    step = progress or (lambda what, share: None)
-    loads = x if isinstance(x, PairLoads) else x.pair_loads()
-    if loads.samples is not None:
-        raise InputError("the average needs exact pair loads: leave out the samples of paths")
+    step = progress or silent
+    subject = subject_of(x, "average_case")
+    loads = loads_of(subject, "average_case", step)
     if not loads.topology.unit_rates:
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
     n, base = loads.terminals, loads.topology.capacity_load
@@ -101,9 +102,9 @@ def average_case(
     else:
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
-        seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**62))
-        if not 0 <= seed < 2**63:
-            raise InputError(f"seed {seed}: it must lie between 0 and 2^63")
+        seed = drawn_seed(rng)
+        if seed >= 2**63:
+            raise InputError(f"rng={seed}: a random seed must be less than 2^63")
         if ensemble == "permutations":
             maxima = _random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step)
         else:
@@ -114,7 +115,7 @@ def average_case(
         if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
             idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
             mean = None
-    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    routing = name_of(subject)
     through = inverse(load)
     result = Average(
         topology=loads.topology.spec,
@@ -124,7 +125,7 @@ def average_case(
             time.perf_counter() - began,
             "exact" if exact else "estimated",
             seed,
-            loads.topology.sources + (x.sources if isinstance(x, Routing) else ()),
+            sources_of(subject),
         ),
         subject=x,
         ensemble=ensemble,
@@ -144,8 +145,8 @@ def average_case(
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
 
 
-def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Callable[[str, float], None]) -> Maxima:
-    """Blocks in order, whoever computes them."""
+def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress) -> Maxima:
+    """Yield the largest loads of blocks of random permutations, in order, whichever thread computes them."""
     draw, weigh = random_permutations.compiled(), largest_loads.compiled()
     most = max(1, _BLOCK // parts.terminals)
     starts = range(0, samples, most * _BLOCKS)
@@ -166,8 +167,8 @@ def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Callable
             if len(waiting) > 2 * jobs:
                 yield waiting.pop(0).result(), parts.denominator
                 step("permutations", start / samples)
-        for each in waiting:
-            yield each.result(), parts.denominator
+        for block in waiting:
+            yield block.result(), parts.denominator
 
 
 def _all(parts: PairWords) -> tuple[Array, int]:
@@ -178,8 +179,8 @@ def _all(parts: PairWords) -> tuple[Array, int]:
     return out, parts.denominator
 
 
-def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Callable[[str, float], None]) -> Maxima:
-    """Largest loads under random doubly stochastic matrices, in floating point."""
+def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Progress) -> Maxima:
+    """Yield the largest loads under random doubly stochastic matrices, in floating point."""
     from scipy.sparse import csr_array
 
     name, _, parts = ensemble.partition(":")
@@ -219,7 +220,7 @@ def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Ca
 
 
 def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None]:
-    """Mean of the largest loads and of their reciprocals, with standard errors; of those before an interrupt."""
+    """Return the means of the largest loads and of their reciprocals, with errors; of those before an interrupt."""
     sums = np.zeros(4)
     samples = 0
     idle = False

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from obliv._util.progress import Progress, silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
+from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
-from obliv.loads.without_self import without_self
 from obliv.results import Channel, pack, provenance
 from obliv.results.ratio import Ratio
-from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
 __all__ = ["ratio"]
 
-Step = Callable[[str, float], None]
 
-
-def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) -> Ratio:
-    """The most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
+def ratio(x: Any, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
+    """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
 
     Parameters
     ----------
@@ -67,33 +64,25 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
     [7, 4, 4, 1]
     """
     began = time.perf_counter()
-    step = progress or (lambda what, share: None)
-    if not isinstance(x, PairLoads | Routing):
-        raise InputError(f"the ratio of a Routing or of PairLoads, not of {type(x).__name__}")
-    tree = require_base_load(x.topology)
-    loads = x if isinstance(x, PairLoads) else x.pair_loads(progress=step)
-    loads = without_self(loads)
-    if loads.samples is not None:
-        raise InputError("these pair loads are estimates; the ratio needs exact ones")
-    single = loads.denominator == 1
-    if isinstance(loads, TreeLoads) and single:
-        found = _disjoint(loads, certificate, step)
-    else:
-        found = _worst(loads, certificate, step)
+    step = progress or silent
+    subject = subject_of(x, "ratio")
+    tree = require_base_load(subject.topology)
+    loads = loads_of(subject, "ratio", step).without_self()
+    single, numbered = loads.denominator == 1, loads.numbered_paths
+    found = _worst(loads, certificate, step) if numbered is None else _disjoint(numbered, certificate, step)
     value, channel, permutation, kept = found
-    climbs = single and (isinstance(loads, TreeLoads) or _all_shortest(loads, tree))
+    climbs = numbered is not None or (single and _all_shortest(loads, tree))
     bound = bound_of(tree) if climbs else None
-    routing = x.spec if isinstance(x, Routing) else "pair loads"
-    sources = x.sources if isinstance(x, Routing) else ()
+    routing, sources = name_of(subject), sources_of(subject)
     if kept is not None:
-        kept["sources"] = dict((*tree.sources, *sources))
+        kept["sources"] = dict(sources)
     return Ratio(
         topology=tree.spec,
         routing=routing,
         provenance=provenance(
             {"topology": tree.spec, "routing": routing},
             time.perf_counter() - began,
-            sources=(*tree.sources, *sources),
+            sources=sources,
         ),
         subject=x,
         ratio=value,
@@ -115,7 +104,7 @@ def ratio(x: Any, *, certificate: bool = False, progress: Step | None = None) ->
 
 
 def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
-    """Whether single paths are as long together as shortest ones, which climb and then come down."""
+    """Return whether single paths are as long together as shortest ones, which climb and then come down."""
     hosts = tree.below[-1]
     least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])  # every height up and down by those that cross
     return int(loads.totals().sum()) == least
@@ -124,7 +113,7 @@ def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
 Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate
 
 
-def _disjoint(loads: TreeLoads, certificate: bool, step: Step) -> Found:
+def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Found:
     found = largest_disjoint(loads, progress=lambda share: step("links", share))
     image = dict(found.pairs)
     free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
@@ -143,10 +132,10 @@ def _disjoint(loads: TreeLoads, certificate: bool, step: Step) -> Found:
     return Fraction(found.size), found.channel, permutation, kept
 
 
-def _worst(loads: PairLoads, certificate: bool, step: Step) -> Found:
+def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Found:
     found = worst_case(loads, certificate=certificate, progress=step)
-    assert isinstance(found.channel_load, Fraction)
-    assert found.permutation is not None
+    if not isinstance(found.channel_load, Fraction) or found.permutation is None:
+        raise InputError(f"{loads.topology.spec}: the ratio needs exact loads between terminals of rate 1")
     return found.channel_load, found.channel.id if found.channel else -1, found.permutation, found.certificate
 
 

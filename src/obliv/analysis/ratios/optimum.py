@@ -12,7 +12,7 @@ __all__ = ["all_paths_worst", "require_base_load"]
 
 
 def all_paths_worst(tree: Tree) -> Fraction:
-    """The exact worst case of all shortest paths, equally likely, on a tree with all its hosts.
+    """Return the exact worst case of all shortest paths, equally likely, on a tree with all its hosts.
 
     A pair that crosses height h uses each of the ``width[h + 1]`` links of its sub-tree there with the same share; of
     disjoint pairs as many cross as the sub-tree has hosts, or as there are others.
@@ -23,7 +23,7 @@ def all_paths_worst(tree: Tree) -> Fraction:
 
 
 def require_base_load(topology: Topology) -> Tree:
-    """The topology as a tree on which the least largest load of every traffic is its base load.
+    """Return the topology as a tree on which the least largest load of every traffic is its base load.
 
     The base load, the most that a host sends or takes, is a lower bound where every host has one link; the split over
     all shortest paths reaches it where its own worst case is 1 (Yuan et al., Theorem 1 and Corollary 1 for FT(m, n)).
@@ -37,9 +37,8 @@ def require_base_load(topology: Topology) -> Tree:
     spec = topology.spec
     instead = "obliv worst gives its guaranteed throughput instead"
     if not isinstance(topology, Tree):
-        if spec.startswith("fabric:"):
-            raise InputError(f"{spec}: obliv fabric ratio  knows which fat tree a fabric is; {instead}")
-        raise InputError(f"{spec}: the best routing of every traffic is known on fat trees only; {instead}")
+        reason = topology.advice("ratio") or "the best routing of every traffic is known on fat trees only"
+        raise InputError(f"{spec}: {reason}; {instead}")
     if topology.bandwidth or not topology.unit_rates:
         raise InputError(f"{spec}: the best routing of every traffic is known for equal links only; {instead}")
     if len(topology.terminals) != topology.below[-1] or topology.terminals.max() >= topology.below[-1]:
@@ -60,11 +59,11 @@ def require_base_load(topology: Topology) -> Tree:
 def _require_useful_levels(tree: Tree) -> None:
     """Refuse levels above all hosts that are too narrow for them: no shortest path uses them, a claim could not say so.
 
-    Whoever checks a claim splits what hosts send over all ways to the top, where these links would carry too much.
+    The check of a claim splits what hosts send over all ways to the top, where these links would carry too much.
     """
     height = tree.below.index(tree.below[-1])
     if any(tree.below[-1] > wide for wide in tree.width[height + 1 :]):
         raise InputError(
-            f"{tree.spec}: all hosts are below each switch of level {height}, the narrow levels above serve nobody; "
+            f"{tree.spec}: all hosts are below each switch of level {height}, the narrow levels above serve no host; "
             f"leave them out: {xgft(tree.children[:height], tree.parents[:height]).spec}"
         )

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.ratios.optimum import require_base_load
+from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, TrafficError
 from obliv.loads.base import PairLoads
-from obliv.loads.without_self import without_self
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.ratio import PatternRatio, TrafficRatio
-from obliv.routings.base import Routing
 from obliv.specs.registry import PATTERNS
 
 __all__ = ["base_load", "performance", "traffic_ratio"]
 
 
 def base_load(traffic: Traffic) -> Fraction:
-    """The most that a terminal sends to others, or takes from them: what its own link carries under any routing."""
+    """Return the most that a terminal sends to others, or takes: what its own link carries under any routing."""
     n = traffic.terminals
     itself = dict.fromkeys(range(n), Fraction(0))
     for s, d, amount in zip(
@@ -39,7 +37,7 @@ def base_load(traffic: Traffic) -> Fraction:
 
 
 def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
-    """The largest link load of a routing under a traffic over that of the best routing (Yuan et al., PERF).
+    """Return the largest link load of a routing under a traffic over that of the best routing (Yuan et al., PERF).
 
     Raises
     ------
@@ -49,7 +47,7 @@ def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
         If no terminal sends to another one.
     """
     require_base_load(loads.topology)
-    loads = without_self(loads)
+    loads = loads.without_self()
     base = base_load(traffic)
     if not base:
         raise TrafficError(f"{traffic.spec}: no terminal sends to another one, so that no routing loads anything")
@@ -60,10 +58,10 @@ def traffic_ratio(
     x: Any,
     *traffic: Any,
     instances: int = 0,
-    rng: np.random.Generator | int | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    rng: Rng = None,
+    progress: Progress | None = None,
 ) -> TrafficRatio:
-    """The performance ratio under each traffic, or its mean over random placements.
+    """Return the performance ratio under each traffic, or its mean over random placements.
 
     Parameters
     ----------
@@ -96,18 +94,19 @@ def traffic_ratio(
     ['1', '2']
     """
     began = time.perf_counter()
-    step = progress or (lambda what, share: None)
+    step = progress or silent
     if not traffic:
         raise InputError("the ratio under which traffic? for example 'torus3d' or a Traffic")
     if instances < 0 or instances == 1:
         raise InputError(
             f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"
         )
-    topology = require_base_load(x.topology)
-    loads = without_self(x if isinstance(x, PairLoads) else x.pair_loads())
-    seed = rng if isinstance(rng, int) else 0 if rng is None else int(rng.integers(2**31))
+    subject = subject_of(x, "traffic_ratio")
+    topology = require_base_load(subject.topology)
+    loads = loads_of(subject, "traffic_ratio", step).without_self()
+    seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
-    sources = (*topology.sources, *(x.sources if isinstance(x, Routing) else ()))
+    sources = sources_of(subject)
     for at, each in enumerate(traffic):
         flow: Traffic = traffic_of(each, topology)
         sources += flow.sources
@@ -121,7 +120,7 @@ def traffic_ratio(
         mean = sum(found) / instances
         error = sqrt(sum((value - mean) ** 2 for value in found) / (instances - 1) / instances)
         rows.append(PatternRatio(str(each), Estimate(mean, error, instances)))
-    routing = x.spec if isinstance(x, Routing) else "pair loads"
+    routing = name_of(subject)
     return TrafficRatio(
         topology=topology.spec,
         routing=routing,
@@ -138,7 +137,7 @@ def traffic_ratio(
 
 
 def _placed(spec: Any, seed: int) -> str:
-    """The spec with a seed of its own."""
+    """Return the spec with a seed of its own."""
     name = spec.partition(":")[0] if isinstance(spec, str) else ""
     if not name or name not in PATTERNS or "seed" not in PATTERNS.find(name).parameters:
         raise InputError(f"nothing is random about {spec}: leave out the instances, or take a job such as torus3d")

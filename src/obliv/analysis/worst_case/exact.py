@@ -22,7 +22,7 @@ from obliv.results import Channel, Estimate, WorstCase, provenance
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["worst_case"]
+__all__ = ["worst_case", "worst_load"]
 
 
 def worst_case(
@@ -94,7 +94,8 @@ def worst_case(
     search = search_channels(loads, channels, prices=certificate, progress=step)
     topology, scale = loads.topology, search.rates.scale
     sources = sources_of(subject)
-    claim, flows, permutation = _claim(loads, search)
+    claim = _load(loads, search)
+    flows, permutation = _traffic(loads, search)
     kept = None
     if certificate and search.solution is not None:
         kept = certificate_of(loads, found, search.prices, claim, search.worst, permutation or (), sources)
@@ -133,14 +134,34 @@ def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: np.random.
     return subject
 
 
-def _claim(loads: PairLoads, search: ChannelSearch) -> tuple[Fraction, Flows, tuple[int, ...] | None]:
-    """Return the worst channel load, the traffic that attains it, and that as a permutation where rates are 1."""
+def worst_load(loads: PairLoads, progress: Progress | None = None) -> Fraction:
+    """Return the exact worst channel load of exact pair loads, without the traffic that attains it.
+
+    Parameters
+    ----------
+    loads : PairLoads
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+    """
+    step = progress or silent
+    channels = np.unique(orbits(loads, _maps(loads, "auto", step)).focus)
+    return _load(loads, search_channels(loads, channels, progress=step))
+
+
+def _load(loads: PairLoads, search: ChannelSearch) -> Fraction:
+    """Return the load of the worst channel."""
     if search.solution is None:
-        return Fraction(0), [], tuple(range(loads.terminals))
-    rates, flows = search.rates, search.solution.shipments()
-    speed = loads.topology.bandwidth_of(search.worst)
-    load = Fraction(search.solution.value, loads.denominator * rates.scale) / speed
-    return load, flows, _completed(flows, loads.terminals) if rates.unit else None
+        return Fraction(0)
+    units = loads.denominator * search.rates.scale
+    return Fraction(search.solution.value, units) / loads.topology.bandwidth_of(search.worst)
+
+
+def _traffic(loads: PairLoads, search: ChannelSearch) -> tuple[Flows, tuple[int, ...] | None]:
+    """Return the worst traffic, also as a permutation where rates are 1."""
+    flows = [] if search.solution is None else search.solution.shipments()
+    if search.solution is None or search.rates.unit:
+        return flows, _completed(flows, loads.terminals)
+    return flows, None
 
 
 def _ends(topology: Topology, channel: int) -> Channel | None:

@@ -308,10 +308,10 @@ def mixed(source: Array, destination: Array, seed: int) -> Array:
 
 def _require_tree(topology: Topology, spec: str) -> Tree:
     if not isinstance(topology, Tree):
-        if topology.spec.startswith("fabric:"):
-            remedy = "obliv fabric route  makes tables for this one, which are taken as lft:FILE"
-            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {remedy}")
-        raise RoutingError(f"{spec} routes on fat trees, {topology.spec} is none: take fattree, eft2 or xgft")
+        advice = topology.advice("fat-tree routing")
+        if advice:
+            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {advice}")
+        raise RoutingError(f"{spec} routes on fat trees, {topology.spec} is not one: use fattree, eft2 or xgft")
     if len(topology.terminals) != topology.below[-1] or topology.terminals.max() >= topology.below[-1]:
         raise RoutingError(f"{spec} needs every host of {topology.spec} as a terminal")
     return topology
