@@ -292,7 +292,7 @@ def _program_flows(topology: Cartesian, program: Any, look: Callable[[], None]) 
         first = before = 0
         while first < nodes:
             look()
-            last = min(nodes, first + max(1, int(_STEPS / cells / 4)))
+            last = min(nodes, first + max(1, int(_STEPS / max(cells, 1) / 4)))
             out = np.empty(sized[0], np.int64), np.empty(sized[0], np.int64)
             upto = int(
                 run(
