@@ -121,7 +121,7 @@ def test_a_name_cannot_be_taken_twice() -> None:
     def other() -> int:
         return 2
 
-    with pytest.raises(SpecError, match="already"):
+    with pytest.raises(SpecError, match="taken"):
         registry.register("b")(other)
     with pytest.raises(SpecError, match="not a valid thing name"):
         registry.register("a b")(other)

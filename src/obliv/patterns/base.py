@@ -1,21 +1,25 @@
-"""Traffic: a matrix of rates, a permutation, or a sum of those, behind one face."""
+"""Traffic: a matrix of rates, a permutation, or a weighted sum of those."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from math import lcm
+from operator import add
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.arrays import equal, whole
 from obliv._util.rationals import exact
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import InputError, TrafficError
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import PATTERNS
+from obliv.topologies.base import Number, Topology
 from obliv.topologies.base import topology as topology_of
 
 __all__ = ["Traffic", "matrix", "permutation", "traffic"]
@@ -24,6 +28,9 @@ __all__ = ["Traffic", "matrix", "permutation", "traffic"]
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """Packets per cycle from each terminal to each, as a share of uniform traffic plus single flows.
+
+    ``1/2 * a + 1/2 * b`` of two traffics is a traffic (factors are Fractions, integers, floats or text such as "1/3");
+    two traffics are equal (``==``) if their spec and all else in them are equal.
 
     Parameters
     ----------
@@ -39,14 +46,24 @@ class Traffic:
         Numerators of the flows' rates over `denominator`.
     denominator : int
         Common denominator of the amounts.
+    sources : tuple of (path, SHA-256)
+        The files that it was read from.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tornado = obliv.traffic("tornado", obliv.ring(8))
+    >>> mix = "1/2" * tornado + "1/2" * obliv.traffic("uniform", obliv.ring(8))
+    >>> mix.row_sums[0], mix.admissible
+    (Fraction(1, 1), True)
     """
 
     spec: str
     terminals: int
     uniform: Fraction
-    source: npt.NDArray[np.int32]
-    destination: npt.NDArray[np.int32]
-    amount: npt.NDArray[np.int64]
+    source: NodeArray
+    destination: NodeArray
+    amount: Array
     denominator: int = 1
     sources: tuple[tuple[str, str], ...] = ()
 
@@ -56,20 +73,28 @@ class Traffic:
     def __repr__(self) -> str:
         return f"<Traffic {self.spec}: {self.terminals} terminals, {len(self.amount)} flows>"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Traffic):
+            return NotImplemented
+        return self is other or all(equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.terminals))
+
     @cached_property
     def row_sums(self) -> list[Fraction]:
-        """What each terminal sends."""
+        """Packets per cycle that each terminal sends."""
         return self._sums(self.source)
 
     @cached_property
     def column_sums(self) -> list[Fraction]:
-        """What each terminal takes."""
+        """Packets per cycle that each terminal takes."""
         return self._sums(self.destination)
 
-    def _sums(self, index: npt.NDArray[np.int32]) -> list[Fraction]:
+    def _sums(self, index: NodeArray) -> list[Fraction]:
         sums = [0] * self.terminals
-        for at, amount in zip(index.tolist(), self.amount.tolist(), strict=True):
-            sums[at] += amount
+        for terminal, amount in zip(index.tolist(), self.amount.tolist(), strict=True):
+            sums[terminal] += amount
         return [self.uniform + Fraction(total, self.denominator) for total in sums]
 
     @property
@@ -78,12 +103,12 @@ class Traffic:
         return self.fits([Fraction(1)] * self.terminals)
 
     def fits(self, ejection: Sequence[Fraction]) -> bool:
-        """Whether no terminal takes more than its rate."""
-        return all(total <= most for total, most in zip(self.column_sums, ejection, strict=True))
+        """Return whether no terminal takes more than its rate."""
+        return all(total <= rate for total, rate in zip(self.column_sums, ejection, strict=True))
 
     @property
     def is_permutation(self) -> bool:
-        """Whether every terminal sends one packet per cycle to a terminal of its own."""
+        """Whether every terminal sends one packet per cycle, each to another terminal."""
         return (
             self.uniform == 0
             and len(self.amount) == self.terminals
@@ -93,19 +118,19 @@ class Traffic:
         )
 
     def to_matrix(self) -> list[list[Fraction]]:
-        """The traffic matrix, exact, as rows of Fractions."""
+        """Return the traffic matrix, exact, as rows of Fractions."""
         base = self.uniform / self.terminals
         rows = [[base] * self.terminals for _ in range(self.terminals)]
         for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True):
             rows[s][d] += Fraction(amount, self.denominator)
         return rows
 
-    def __mul__(self, factor: Any) -> Traffic:
+    def __mul__(self, factor: Number) -> Traffic:
         if not isinstance(factor, int | Fraction | float | str):
             return NotImplemented
         share = exact(factor)
         if share is None or share < 0:
-            raise TrafficError(f"traffic cannot be scaled by {factor}: write a number that is not negative")
+            raise TrafficError(f"traffic cannot be scaled by {factor}: the factor must be a number from 0")
         flows = {
             (s, d): share * Fraction(amount, self.denominator)
             for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True)
@@ -132,8 +157,19 @@ class Traffic:
         )
 
 
-def permutation(destinations: Sequence[int] | npt.NDArray[Any], spec: str = "permutation") -> Traffic:
-    """The permutation that sends terminal i to ``destinations[i]``.
+def permutation(destinations: Sequence[int] | npt.NDArray[np.integer[Any]], spec: str = "permutation") -> Traffic:
+    """Return the permutation that sends terminal i to ``destinations[i]``.
+
+    Parameters
+    ----------
+    destinations : sequence of int
+        The destination of terminal 0, 1, 2 …; each terminal exactly once.
+    spec : str, optional
+        What to call it.
+
+    Returns
+    -------
+    Traffic
 
     Raises
     ------
@@ -166,24 +202,37 @@ def permutation(destinations: Sequence[int] | npt.NDArray[Any], spec: str = "per
 
 
 def matrix(
-    rows: Any,
+    rows: Iterable[Iterable[Number]],
     spec: str = "matrix",
     sources: tuple[tuple[str, str], ...] = (),
     injection: Sequence[Fraction] = (),
 ) -> Traffic:
-    """The traffic of a square matrix of rates.
+    """Return the traffic of a square matrix of rates.
 
     Parameters
     ----------
     rows : sequence of sequences, shape (N, N)
         Packets per cycle; a float stands for the simplest rational that it is the nearest float of.
+    spec : str, optional
+        What to call it.
+    sources : tuple of (path, SHA-256), optional
+        The files that it was read from.
     injection : sequence of Fraction, optional
-        What each terminal may send, where that is not 1.
+        Packets per cycle that each terminal may send; default 1.
+
+    Returns
+    -------
+    Traffic
 
     Raises
     ------
     TrafficError
         If it is not square, holds a negative or infinite number, or a row adds up to more than its terminal may send.
+
+    Examples
+    --------
+    >>> matrix([[0, 0.5], ["1/3", 0]]).row_sums
+    [Fraction(1, 2), Fraction(1, 3)]
     """
     flows: dict[tuple[int, int], Fraction] = {}
     try:
@@ -214,12 +263,12 @@ def matrix(
 def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:
     """Refuse traffic in which a terminal sends more than its rate (default one packet per cycle)."""
     for s, total in enumerate(traffic.row_sums):
-        most = rates[s] if rates else Fraction(1)
-        if total > most:
+        rate = rates[s] if rates else Fraction(1)
+        if total > rate:
             raise TrafficError(
                 f"{traffic.spec}: row {s} adds up to {total}"
                 + (f" = {float(total):.6g}" if total.denominator > 1 else "")
-                + f", that terminal sends at most {most}; scale the traffic down"
+                + f", its terminal sends at most {rate}; scale the traffic down"
             )
 
 
@@ -230,35 +279,41 @@ def from_flows(
     uniform: Fraction,
     sources: tuple[tuple[str, str], ...] = (),
 ) -> Traffic:
-    """Traffic of a share of uniform traffic and exact rates of single pairs."""
+    """Return the traffic of a share of uniform traffic and exact rates of single pairs."""
     denominator = lcm(*(amount.denominator for amount in flows.values())) if flows else 1
     numerators = [int(amount * denominator) for amount in flows.values()]
-    small = not numerators or max(numerators) < 2**62
     return Traffic(
         spec=spec,
         terminals=terminals,
         uniform=uniform,
         source=np.array([s for s, _ in flows], np.int32),
         destination=np.array([d for _, d in flows], np.int32),
-        amount=np.array(numerators, np.int64 if small else object),
+        amount=whole(numerators),
         denominator=denominator,
         sources=sources,
     )
 
 
-def traffic(spec: Any, topology: Any = None) -> Any:
-    """The traffic that a spec names, on a topology.
+def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traffic:
+    """Return the traffic that a spec names, on a topology.
 
     Parameters
     ----------
     spec : str or Traffic
-        For example ``tornado``, ``permutation:FILE`` or ``1/2*uniform+1/2*tornado``.
-    topology : Topology
+        For example ``tornado``, ``permutation:FILE`` or ``1/2*uniform+1/2*tornado``; a Traffic is returned as it is.
+    topology : Topology or str
         The network whose terminals send.
 
     Returns
     -------
     Traffic
+
+    Raises
+    ------
+    SpecError
+        If the name is unknown or the parameters are wrong.
+    TrafficError
+        If it does not fit the topology.
 
     Examples
     --------
@@ -268,22 +323,22 @@ def traffic(spec: Any, topology: Any = None) -> Any:
     """
     if topology is None:
         raise InputError('a traffic needs a topology: obliv.traffic("tornado", topology)')
-    topology = topology_of(topology)
+    network = topology_of(topology)
     if isinstance(spec, Traffic):
-        made = spec
+        pattern = spec
     elif not isinstance(spec, str):
         raise InputError(f"a traffic is a spec or a Traffic, not {type(spec).__name__}")
     elif (mix := split_mix(spec)) is not None:
-        parts = [weight * traffic(part, topology) for weight, part in mix]
-        made = parts[0]
-        for part in parts[1:]:
-            made = made + part
+        parts = [weight * traffic(part, network) for weight, part in mix]
+        pattern = reduce(add, parts)
     else:
-        made = PATTERNS.make(spec, topology)
-        if not isinstance(made, Traffic):
-            raise TrafficError(f"{spec}: the registered function gave {type(made).__name__}, not a Traffic")
-        if made.spec in ("permutation", "matrix"):  # whoever made it did not say
-            made = replace(made, spec=spec.strip())
-    if made.terminals != len(topology.terminals):
-        raise TrafficError(f"{made.spec} has {made.terminals} terminals, {topology.spec} has {len(topology.terminals)}")
-    return made
+        pattern = PATTERNS.make(spec, network)
+        if not isinstance(pattern, Traffic):
+            raise TrafficError(f"{spec}: the registered function returned {type(pattern).__name__}, not a Traffic")
+        if pattern.spec in ("permutation", "matrix"):  # the function gave no name
+            pattern = replace(pattern, spec=spec.strip())
+    if pattern.terminals != len(network.terminals):
+        raise TrafficError(
+            f"{pattern.spec} has {pattern.terminals} terminals, {network.spec} has {len(network.terminals)}"
+        )
+    return pattern

@@ -23,9 +23,9 @@ __all__ = ["matrix_file", "permutation_file"]
 
 @register_pattern("permutation", example="permutation:worst.txt")
 def permutation_file(topology: Topology, path: Path) -> Traffic:
-    """The permutation in a file: whole numbers, destination of terminal 0, 1, 2 …; # comments.
+    """Permutation in a file: whole numbers, the destination of terminal 0, 1, 2 …; # begins a comment.
 
-    A result that `worst --output` or `--format json` wrote is taken as well.
+    Results that `worst --output` or `--format json` wrote are read, too.
     """
     spec = f"permutation:{path}"
     n = len(topology.terminals)
@@ -37,10 +37,10 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
         for number, words in rows_of(text):
             for word in words:
                 if not word.isdigit() or len(word) > 9:
-                    raise FileError(f"{word[:40]!r} is no terminal number", path, number)
+                    raise FileError(f"{word[:40]!r} is not a terminal number", path, number)
                 image.append(int(word))
     if len(image) != n:
-        raise FileError(f"holds {len(image)} destinations, {topology.spec} has {n} terminals", path)
+        raise FileError(f"{len(image)} destinations, {topology.spec} has {n} terminals", path)
     try:
         traffic = permutation(np.asarray(image), spec)
     except TrafficError as error:
@@ -50,7 +50,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 
 @register_pattern("matrix", example="matrix:demand.txt")
 def matrix_file(topology: Topology, path: Path) -> Traffic:
-    """The traffic matrix in a file: one row a line, numbers like 0.25 or 1/3; # comments."""
+    """Traffic matrix in a file: one row a line, numbers such as 0.25, 1/3 or 1e-3; # begins a comment."""
     spec = f"matrix:{path}"
     n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
@@ -60,22 +60,22 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
         if len(words) != n:
             raise FileError(f"{len(words)} numbers in this row, {topology.spec} has {n} terminals", path, number)
         rows.append([_rate(word, path, number) for word in words])
-        if len(rows) <= n and sum(rows[-1]) > (most := injection[len(rows) - 1]):
+        if len(rows) <= n and sum(rows[-1]) > (rate := injection[len(rows) - 1]):
             raise FileError(
-                f"the row adds up to {float(sum(rows[-1])):.6g}, its terminal sends at most {most}: "
+                f"the row adds up to {float(sum(rows[-1])):.6g}, its terminal sends at most {rate}: "
                 "divide the matrix by its largest row sum",
                 path,
                 number,
             )
     if len(rows) != n:
-        raise FileError(f"holds {len(rows)} rows, {topology.spec} has {n} terminals", path)
+        raise FileError(f"{len(rows)} rows, {topology.spec} has {n} terminals", path)
     return matrix(rows, spec, ((str(path), sha256_of(path)),), injection)
 
 
 def _rate(word: str, path: Path, number: int) -> Fraction:
     value = rational(word)
     if value is None or value < 0:
-        raise FileError(f"{word[:40]!r} is no rate: write a number from 0 to 1, like 0.25 or 1/4", path, number)
+        raise FileError(f"{word[:40]!r} is not a rate: write a number from 0, such as 0.25 or 1/4", path, number)
     return value
 
 
@@ -83,7 +83,7 @@ def _from_result(text: str, path: Path) -> list[int]:
     try:
         image = json.loads(text).get("permutation")
     except (ValueError, RecursionError, AttributeError):
-        raise FileError("is no JSON that holds a permutation", path) from None
+        raise FileError("not a result with a permutation, nor a list of terminal numbers", path) from None
     if not isinstance(image, list) or not all(isinstance(d, int) for d in image):
-        raise FileError('holds no "permutation" list of numbers', path)
+        raise FileError('its "permutation" is not a list of terminal numbers', path)
     return image

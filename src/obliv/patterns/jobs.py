@@ -1,8 +1,7 @@
-"""Jobs: the neighbours of a regular pattern, or groups that exchange all to all, placed at random on the terminals."""
+"""Jobs: neighbors of a regular pattern, or groups that exchange all to all, placed at random on the terminals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import prod
 
@@ -19,16 +18,16 @@ __all__ = ["flows_of", "placed"]
 
 
 def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
-    """Flows between ranks on the terminals where a random placement puts them.
+    """Return flows between ranks, on the terminals where a random placement puts them.
 
     Parameters
     ----------
     spec : str
     topology : Topology
     ranks : integer array, shape (flows, 2)
-        Ranks that send and take one unit each.
+        The source and the destination of flows of one unit.
     seed : int
-        Of the placement.
+        Random seed of the placement.
 
     Returns
     -------
@@ -52,20 +51,21 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
 
 
 def flows_of(name: str, n: int, *shape: int) -> Array:
-    """The pairs of ranks of a regular pattern on `n` ranks, each once.
+    """Return the pairs of ranks of a regular pattern on `n` ranks, each once.
 
     Parameters
     ----------
     name : str
         ``ring``, ``mesh2d``, ``mesh3d``, ``torus2d``, ``torus3d``, ``hypercube`` or ``tree``.
     n : int
+        Number of ranks.
     *shape : int
         Sides of a mesh or torus; default: the most nearly equal ones that multiply to n.
 
     Returns
     -------
     int64 array, shape (flows, 2)
-        Both directions of every neighbourship.
+        Both directions of every pair of neighbors.
     """
     rank = np.arange(n)
     if name == "ring":
@@ -74,7 +74,7 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
         one_way = [np.column_stack([rank[1:], (rank[1:] - 1) // 2])]
     elif name == "hypercube":
         if n & (n - 1):
-            raise TrafficError(f"hypercube: {n} terminals are no power of two; ring and tree fit any number")
+            raise TrafficError(f"hypercube: {n} terminals are not a power of two; ring and tree fit any number")
         one_way = [np.column_stack([rank, rank ^ (1 << bit)]) for bit in range(n.bit_length() - 1)]
     else:
         dims = int(name[-2])
@@ -82,7 +82,7 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
         text = "x".join(map(str, sides))
         if len(sides) != dims or min(sides) < 1:
             example = "x".join(map(str, _sides(n, dims)))
-            raise TrafficError(f"{name}: {text} is no shape of {dims} sides: write {name}:{example} or {name} alone")
+            raise TrafficError(f"{name}: {text} is not a shape of {dims} sides: write {name}:{example} or {name} alone")
         if prod(sides) != n:
             raise TrafficError(f"{name}: {text} are {prod(sides)} ranks, the network has {n} terminals")
         one_way = []
@@ -90,53 +90,76 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
         for k in sides:
             at = rank // stride % k
             wraps = name.startswith("torus")
-            kept = rank if wraps else rank[at < k - 1]
-            step = np.where(at[kept] < k - 1, stride, stride * (1 - k))
-            one_way.append(np.column_stack([kept, kept + step]))
+            start = rank if wraps else rank[at < k - 1]
+            step = np.where(at[start] < k - 1, stride, stride * (1 - k))
+            one_way.append(np.column_stack([start, start + step]))
             stride *= k
-    pairs = np.concatenate([*one_way, *(each[:, ::-1] for each in one_way)])
+    pairs = np.concatenate([*one_way, *(flows[:, ::-1] for flows in one_way)])
     return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
 
 
 def _sides(n: int, dims: int) -> tuple[int, ...]:
-    """Sides that multiply to n, as nearly equal as its divisors allow, smallest first."""
+    """Return sides that multiply to n, as nearly equal as its divisors allow, smallest first."""
     if dims == 1:
         return (n,)
-    found: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     for side in range(1, round(n ** (1 / dims)) + 2):
         if n % side == 0:
-            found.append((side, *_sides(n // side, dims - 1)))
-    return min((tuple(sorted(each)) for each in found), key=lambda each: (each[-1] - each[0], each))
+            shapes.append((side, *_sides(n // side, dims - 1)))
+    return min((tuple(sorted(sides)) for sides in shapes), key=lambda sides: (sides[-1] - sides[0], sides))
 
 
-def _register(name: str, about: str) -> None:
-    def job(topology: Topology, seed: int = 0) -> Traffic:
-        spec = f"{name}:seed={seed}" if seed else name
-        return placed(spec, topology, flows_of(name, len(topology.terminals)), seed)
-
-    def with_shape(topology: Topology, *shape: int, seed: int = 0) -> Traffic:
-        options = ["x".join(map(str, shape))] * bool(shape) + [f"seed={seed}"] * bool(seed)
-        spec = ":".join([name, ",".join(options)]) if options else name
-        return placed(spec, topology, flows_of(name, len(topology.terminals), *shape), seed)
-
-    made: Callable[..., Traffic] = with_shape if name[-1] == "d" else job
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = about
-    register_pattern(name, example=name)(made)
+@register_pattern("ring")
+def ring(topology: Topology, seed: int = 0) -> Traffic:
+    """Every rank and the next, both ways; the last and the first too."""
+    return _job("ring", topology, (), seed)
 
 
-_register("ring", "Every rank and the next, both ways; the last and the first too.")
-_register("mesh2d", "Neighbours of a two-dimensional mesh, placed at random.")
-_register("mesh3d", "Neighbours of a three-dimensional mesh, placed at random.")
-_register("torus2d", "Neighbours of a two-dimensional torus, placed at random.")
-_register("torus3d", "Neighbours of a three-dimensional torus, placed at random.")
-_register("hypercube", "Neighbours of a hypercube, placed at random.")
-_register("tree", "Every rank i > 0 and its parent (i - 1) // 2, both ways, placed at random.")
+@register_pattern("mesh2d")
+def mesh2d(topology: Topology, *shape: int, seed: int = 0) -> Traffic:
+    """Neighbors of a two-dimensional mesh, placed at random."""
+    return _job("mesh2d", topology, shape, seed)
+
+
+@register_pattern("mesh3d")
+def mesh3d(topology: Topology, *shape: int, seed: int = 0) -> Traffic:
+    """Neighbors of a three-dimensional mesh, placed at random."""
+    return _job("mesh3d", topology, shape, seed)
+
+
+@register_pattern("torus2d")
+def torus2d(topology: Topology, *shape: int, seed: int = 0) -> Traffic:
+    """Neighbors of a two-dimensional torus, placed at random."""
+    return _job("torus2d", topology, shape, seed)
+
+
+@register_pattern("torus3d")
+def torus3d(topology: Topology, *shape: int, seed: int = 0) -> Traffic:
+    """Neighbors of a three-dimensional torus, placed at random."""
+    return _job("torus3d", topology, shape, seed)
+
+
+@register_pattern("hypercube")
+def hypercube(topology: Topology, seed: int = 0) -> Traffic:
+    """Neighbors of a hypercube, placed at random."""
+    return _job("hypercube", topology, (), seed)
+
+
+@register_pattern("tree")
+def tree(topology: Topology, seed: int = 0) -> Traffic:
+    """Every rank i > 0 and its parent (i - 1) // 2, both ways, placed at random."""
+    return _job("tree", topology, (), seed)
+
+
+def _job(name: str, topology: Topology, shape: tuple[int, ...], seed: int) -> Traffic:
+    options = ["x".join(map(str, shape))] * bool(shape) + [f"seed={seed}"] * bool(seed)
+    spec = ":".join([name, ",".join(options)]) if options else name
+    return placed(spec, topology, flows_of(name, len(topology.terminals), *shape), seed)
 
 
 @register_pattern("clustered", example="clustered:8")
 def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
-    """Random groups of `size` terminals, all to all within each; the last one may be smaller."""
+    """Random groups of `size` terminals, all to all within each; the last group may be smaller."""
     n = len(topology.terminals)
     if not 2 <= size <= n:
         raise TrafficError(f"clustered:{size}: groups have 2 to {n} terminals here")
@@ -145,17 +168,17 @@ def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
 
 @register_pattern("hotspot", example="hotspot:4,16")
 def hotspot(topology: Topology, spots: int, size: int, seed: int = 0) -> Traffic:
-    """`spots` random groups of `size` terminals, all to all within each; the others are quiet."""
+    """`spots` random groups of `size` terminals, all to all within each; the others send nothing."""
     n = len(topology.terminals)
     spec = f"hotspot:{spots},{size}"
     if spots < 1 or size < 2 or spots * size > n:
-        raise TrafficError(f"{spec}: it takes {spots * size} terminals in groups of at least 2, there are {n}")
+        raise TrafficError(f"{spec}: it needs {spots * size} terminals in groups of at least 2, there are {n}")
     return placed(spec + f",seed={seed}" * bool(seed), topology, _groups(spots * size, size), seed)
 
 
 @register_pattern("bernoulli", example="bernoulli:0.1")
 def bernoulli(topology: Topology, density: Fraction, seed: int = 0) -> Traffic:
-    """Every terminal sends one unit to each other with this probability."""
+    """Every terminal sends one unit to each other terminal with probability `density`."""
     n = len(topology.terminals)
     spec = f"bernoulli:{density}" + f",seed={seed}" * bool(seed)
     if not 0 <= density <= 1:
@@ -168,7 +191,7 @@ def bernoulli(topology: Topology, density: Fraction, seed: int = 0) -> Traffic:
 
 
 def _groups(n: int, size: int) -> Array:
-    """All pairs within groups of consecutive ranks."""
+    """Return all pairs within groups of consecutive ranks."""
     require_memory(64.0 * n * size, f"groups of {size} terminals")
     rank = np.repeat(np.arange(n), size)
     other = rank // size * size + np.tile(np.arange(size), n)

@@ -1,4 +1,4 @@
-"""Traffic patterns of the field."""
+"""Standard traffic patterns."""
 
 from __future__ import annotations
 
@@ -62,32 +62,32 @@ def complement(topology: Topology) -> Traffic:
 
 @register_pattern("tornado")
 def tornado(topology: Topology) -> Traffic:
-    """Every node sends ⌈k/2⌉ - 1 further in the first dimension, round the end."""
+    """Every node sends ⌈k/2⌉ - 1 places further in the first dimension, modulo k."""
     return _on_coordinates("tornado", topology, lambda at, k: ((at[0] + (k[0] + 1) // 2 - 1) % k[0], *at[1:]))
 
 
 @register_pattern("bit-complement", aliases=("bitcomp", "bitcomplement"))
 def bit_complement(topology: Topology) -> Traffic:
-    """The bits of the terminal's number inverted; needs a power of two."""
+    """Every terminal sends to its number with all bits inverted; needs a power of two."""
     return _on_bits("bit-complement", topology, lambda number, bits: number ^ ((1 << bits) - 1))
 
 
 @register_pattern("bit-reverse", aliases=("bitrev",))
 def bit_reverse(topology: Topology) -> Traffic:
-    """The bits of the terminal's number in reverse order; needs a power of two."""
+    """Every terminal sends to its number with the bits in reverse order; needs a power of two."""
 
     def reverse(number: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-        turned = np.zeros_like(number)
+        mirrored = np.zeros_like(number)
         for bit in range(bits):
-            turned |= ((number >> bit) & 1) << (bits - 1 - bit)
-        return turned
+            mirrored |= ((number >> bit) & 1) << (bits - 1 - bit)
+        return mirrored
 
     return _on_bits("bit-reverse", topology, reverse)
 
 
 @register_pattern("shuffle")
 def shuffle(topology: Topology) -> Traffic:
-    """The bits of the terminal's number rotated left by one; needs a power of two."""
+    """Every terminal sends to its number with the bits rotated left by one; needs a power of two."""
     return _on_bits(
         "shuffle", topology, lambda number, bits: ((number << 1) | (number >> (bits - 1))) & ((1 << bits) - 1)
     )
@@ -95,14 +95,14 @@ def shuffle(topology: Topology) -> Traffic:
 
 @register_pattern("shift", example="shift:3")
 def shift(topology: Topology, by: int) -> Traffic:
-    """Terminal i sends to terminal i + BY, round the end."""
+    """Terminal i sends to terminal i + BY, modulo their number."""
     n = len(topology.terminals)
     return permutation((np.arange(n) + by) % n, f"shift:{by}")
 
 
 @register_pattern("nearest-neighbor", aliases=("nearest-neighbour",))
 def nearest_neighbor(topology: Topology) -> Traffic:
-    """Every terminal splits one packet per cycle evenly over the terminals one channel away."""
+    """Every terminal splits one packet per cycle evenly over the terminals that are one channel away."""
     index = np.full(topology.nodes, -1)
     index[topology.terminals] = np.arange(len(topology.terminals))
     flows: dict[tuple[int, int], Fraction] = {}
@@ -112,15 +112,15 @@ def nearest_neighbor(topology: Topology) -> Traffic:
         for d in near:
             flows[s, d] = Fraction(1, len(near))
     if not flows:
-        raise TrafficError(f"nearest-neighbor: no terminal of {topology.spec} is one channel from another")
+        raise TrafficError(f"nearest-neighbor: no terminal of {topology.spec} is one channel away from another")
     return from_flows("nearest-neighbor", len(topology.terminals), flows, Fraction(0), ())
 
 
 @register_pattern("random-permutation", aliases=("randperm",), example="random-permutation:seed=1")
 def random_permutation(topology: Topology, seed: int = 0) -> Traffic:
-    """A uniformly random permutation, fixed points allowed."""
+    """Random permutation, drawn uniformly; fixed points allowed."""
     if seed < 0:
-        raise TrafficError(f"random-permutation:seed={seed}: the seed must not be negative")
+        raise TrafficError(f"random-permutation:seed={seed}: a random seed must be 0 or more")
     order = np.random.default_rng(seed).permutation(len(topology.terminals))
     return permutation(order, f"random-permutation:seed={seed}")
 
@@ -149,7 +149,7 @@ def _on_bits(
 def _cartesian(topology: Topology, name: str) -> Cartesian:
     if not isinstance(topology, Cartesian) or not topology.all_terminals:
         raise TrafficError(
-            f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has none: "
+            f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has no coordinates: "
             "shift, uniform, ring and random-permutation fit any network"
         )
     return topology
@@ -159,6 +159,6 @@ def _square(topology: Topology, name: str) -> None:
     grid = _cartesian(topology, name)
     if len(grid.radices) != 2 or grid.radices[0] != grid.radices[1]:
         raise TrafficError(
-            f"{name} needs a square network of two dimensions, which {topology.spec} is not; "
+            f"{name} needs a square network of two dimensions, {topology.spec} is not one: "
             "complement and tornado fit it"
         )

@@ -1,6 +1,6 @@
-"""Registries: names and what makes the things they name.
+"""Registries: names, and the factories of topologies, routings and traffic behind them.
 
-What obliv ships is registered through the same decorators as a user's own code; a name imports its own module only.
+Built-ins are registered with the same decorators as a user's own code; looking up a name imports its module only.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "register_pattern",
     "register_routing",
     "register_topology",
+    "registry",
 ]
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ class Entry(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """Names and the factories behind them.
+    """Names, and the factories behind them.
 
     Parameters
     ----------
@@ -96,6 +97,10 @@ class Registry(Generic[T]):
         self._names: dict[str, str] = {}
         self._complete = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle a registry as a reference to the one of its kind."""
+        return registry, (self.kind,)
+
     def register(self, name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
         """Return a decorator that registers a factory under a name."""
 
@@ -107,7 +112,7 @@ class Registry(Generic[T]):
             known = [self._entries[self._names[word]] for word in words if word in self._names]
             taken = any(_place(entry.make) != _place(make) for entry in known)
             if taken or any(self._modules.get(word, make.__module__) != make.__module__ for word in words):
-                raise SpecError(f"{name!r} or an alias of it names a {self.kind} already; choose another name")
+                raise SpecError(f"the {self.kind} name {name!r}, or an alias of it, is taken; choose another name")
             self._entries[name] = Entry(name, make, aliases, example or name)
             self._names.update(dict.fromkeys(words, name))
             return make
@@ -159,11 +164,11 @@ class Registry(Generic[T]):
         name, colon, text = spec.strip().partition(":")
         entry = self.find(name.strip())
         if colon and not text.strip():
-            raise SpecError(f"{self.kind} {spec!r}: nothing follows the colon; for example {entry.example}")
+            raise SpecError(f"{self.kind} {spec!r}: nothing follows the colon; write for example {entry.example}")
         try:
             positional, named = bind(text, list(entry.signature.parameters.values())[len(given) :])
         except SpecError as error:
-            raise SpecError(f"{self.kind} {spec!r}: {error}; for example {entry.example}") from None
+            raise SpecError(f"{self.kind} {spec!r}: {error}; write for example {entry.example}") from None
         return entry, [*given, *positional], named
 
     def make(self, spec: str, *given: Any) -> T:
@@ -178,11 +183,11 @@ class Registry(Generic[T]):
                 return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
-            return f"{name} is a {other}, put it there"
+            return f"{name} is a {other}; give it in that place"
         return did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
 
     def _points(self) -> dict[str, Any]:
-        """The entry points of other packages by name."""
+        """Return the entry points of other packages by name."""
         from importlib.metadata import entry_points
 
         return {point.name: point for point in entry_points(group=self.group)}
@@ -202,6 +207,11 @@ def _place(make: Callable[..., Any]) -> tuple[str, str]:
 TOPOLOGIES: Registry[Any] = Registry("topology", "obliv.topologies", MODULES["topology"])
 ROUTINGS: Registry[Any] = Registry("routing", "obliv.routings", MODULES["routing"])
 PATTERNS: Registry[Any] = Registry("traffic", "obliv.patterns", MODULES["traffic"])
+
+
+def registry(kind: str) -> Registry[Any]:
+    """Return the registry of a kind: ``topology``, ``routing`` or ``traffic``."""
+    return {each.kind: each for each in (TOPOLOGIES, ROUTINGS, PATTERNS)}[kind]
 
 
 def register_topology(name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:
@@ -259,6 +269,17 @@ def register_routing(name: str, *, aliases: tuple[str, ...] = (), example: str =
     ------
     SpecError
         If the name is invalid or taken.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> @obliv.register_routing("clockwise")
+    ... class Clockwise(obliv.HopRouting):
+    ...     '''Always one way round a ring.'''
+    ...     def next_hops(self, node, destination):
+    ...         return [(int(self.topology.first_channel[node]), 1)]
+    >>> obliv.worst_case(obliv.routing("clockwise", "ring:6")).throughput
+    Fraction(1, 5)
     """
     return ROUTINGS.register(name, aliases=aliases, example=example)
 
@@ -280,5 +301,16 @@ def register_pattern(name: str, *, aliases: tuple[str, ...] = (), example: str =
     ------
     SpecError
         If the name is invalid or taken.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> @obliv.register_pattern("halves")
+    ... def halves(topology):
+    ...     '''Terminals of the two halves exchange packets.'''
+    ...     n = len(topology.terminals)
+    ...     return obliv.permutation([(i + n // 2) % n for i in range(n)])
+    >>> obliv.traffic("halves", "ring:6")
+    <Traffic halves: 6 terminals, 6 flows>
     """
     return PATTERNS.register(name, aliases=aliases, example=example)
