@@ -123,7 +123,7 @@ def test_missing_bandwidth_names_the_edge_and_the_remedy(write: Write) -> None:
         file(path, bandwidth="bandwith", default="1")
     with pytest.raises(FileError, match="no attributes at all"):
         file(write("a b\n"), bandwidth="bandwidth")
-    with pytest.raises(SpecError, match="give both"):
+    with pytest.raises(SpecError, match="use both"):
         file(path, default="1")
     with pytest.raises(SpecError, match="positive, finite"):
         file(path, bandwidth="bandwidth", default="-1")

@@ -460,7 +460,7 @@ def test_specs_are_canonical(typed: str, spec: str) -> None:
     ("spec", "words"),
     [
         ("cmesh:4x4,c=0", "at least 1 host; .* use mesh:4x4"),
-        ("cmesh:4x1,c=2", "every radix is at least 2"),
+        ("cmesh:4x1,c=2", "every radix must be at least 2"),
         ("cmesh:c=2", "as in cmesh:4x4,c=4"),
         ("cmesh:4x4,4", "c is missing"),  # not a mesh of three dimensions
         ("cmesh:99999x99999,c=4", "are supported"),
@@ -470,7 +470,7 @@ def test_specs_are_canonical(typed: str, spec: str) -> None:
         ("dragonfly:p=-1,a=4,h=2", "p >= 0"),
         ("dragonfly:p=2,a=4,h=2,arrangement=palmtree", "did you mean palm-tree"),
         ("dragonfly:p=99999,a=99999,h=99999", "are supported"),
-        ("slimfly:6", "no prime power; the nearest are 5 and 7"),
+        ("slimfly:6", "not a prime power; the nearest are 5 and 7"),
         ("slimfly:2", "at least 3"),
         ("slimfly:-5", "at least 3"),
         ("slimfly:5,p=-1", "must not be negative"),
@@ -485,7 +485,7 @@ def test_specs_are_canonical(typed: str, spec: str) -> None:
         ("circulant:16", "at least one jump"),
         ("circulant:16,9", "jumps are 1 to n/2"),
         ("circulant:16,0", "jumps are 1 to n/2"),
-        ("circulant:16,1x4x1", "named twice"),
+        ("circulant:16,1x4x1", "appears twice"),
         ("circulant:16,2x4", "2 divides n and all jumps"),
         ("circulant:0,1", "jumps are 1 to n/2"),
         ("circulant:99999999999,1", "are supported"),

@@ -105,14 +105,14 @@ def test_names_are_those_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("fattree:5,2", "even number"),
+        ("fattree:5,2", "must be even"),
         ("fattree:2,3", "at least 4"),
         ("fattree:4,1", "at least 2"),
         ("eft2:8,9", "2 to 8"),
         ("sub-eft2:8,1", "2 to 8"),
-        ("xgft:3;4,4;1,2", "as many"),
+        ("xgft:3;4,4;1,2", "that many"),
         ("xgft:2;4,x;1,2", "write LEVELS"),
-        ("xgft:2;4,0;1,2", "has a child"),
+        ("xgft:2;4,0;1,2", "needs a child"),
         ("xgft:", "nothing follows"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Files of other programs: read into topologies and written from them."""
+"""Network files of other programs, read and written; NetworkX graphs."""
 
 from obliv.io.anynet import read_anynet, write_anynet
 from obliv.io.edgelist import read_edgelist, write_edgelist

@@ -1,4 +1,4 @@
-"""Levels of a graph: read from its nodes, or found such that every edge leads one level up."""
+"""Levels of a graph: read from its nodes, or computed so that every edge leads one level up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 8  # nodes of a cycle in a message
 
 
 def levels_of(links: Links) -> tuple[Array, Array, Array]:
-    """The lower and upper end of every edge, and the level of every node.
+    """Return the lower and upper end of every edge, and the level of every node.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def levels_of(links: Links) -> tuple[Array, Array, Array]:
         level = _given(links)
         ends = [_upwards(links, edge, level) for edge in links.edges]
     else:
-        level = _found(links)
+        level = _computed(links)
         if any(not (links.directed if edge.directed is None else edge.directed) for edge in links.edges):
             links.notes.append("edges without a direction are taken to lead from their first node up to their second")
     both = np.array(ends, np.int32).reshape(-1, 2)
@@ -74,8 +74,8 @@ def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
     )
 
 
-def _found(links: Links) -> list[int]:
-    """Levels from any node of a component on, its lowest node on level 0."""
+def _computed(links: Links) -> list[int]:
+    """Compute the levels of every component, with its lowest node on level 0."""
     beside: list[list[tuple[int, int]]] = [[] for _ in links.names]
     for number, edge in enumerate(links.edges):
         beside[edge.tail].append((edge.head, number))
@@ -99,7 +99,7 @@ def _found(links: Links) -> list[int]:
         least = min(level[node] or 0 for node in part)
         for node in part:
             level[node] = (level[node] or 0) - least
-    return [each or 0 for each in level]
+    return [height or 0 for height in level]
 
 
 def _contradiction(links: Links, edge: Edge) -> Exception:
@@ -107,7 +107,7 @@ def _contradiction(links: Links, edge: Edge) -> Exception:
     if cycle:
         names = [shown(links.names[node]) for node in cycle]
         around = " -> ".join([*names[:_SHOWN], *(["..."] if len(names) > _SHOWN else []), names[0]])
-        return links.fault(f"the edges go round in a cycle, so that there are no levels: {around}", edge.line)
+        return links.fault(f"the edges form a cycle, so there are no levels: {around}", edge.line)
     return links.fault(
         f"no levels fit edge {links.edge_name(edge)}: paths of different lengths lead from one node to another; "
         "put a node into the middle of edges that skip a level",
@@ -116,7 +116,7 @@ def _contradiction(links: Links, edge: Edge) -> Exception:
 
 
 def _cycle(links: Links) -> list[int]:
-    """The nodes of some directed cycle; empty where there is none."""
+    """Return the nodes of some directed cycle; empty if the graph is acyclic."""
     after: list[list[int]] = [[] for _ in links.names]
     for edge in links.edges:
         after[edge.tail].append(edge.head)

@@ -1,4 +1,4 @@
-"""What a file says of a network, before anything is made of it."""
+"""Nodes and edges as a file gives them, before they become a topology."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edge(NamedTuple):
     head: int
     line: int | None
     directed: bool | None
-    """None: as the file says for all."""
+    """None: as the file says for all edges."""
     attributes: Mapping[str, str]
 
 
@@ -32,9 +32,9 @@ class Links:
     Parameters
     ----------
     path : object
-        The file, for messages; None where there is none.
+        The file, for messages; None if there is no file.
     directed : bool
-        Whether an edge that does not say so itself is one channel and not two.
+        Whether an edge without a direction of its own is one channel rather than two.
     """
 
     path: object = None
@@ -54,11 +54,11 @@ class Links:
     _declared: dict[int, int | None] = field(default_factory=dict)
 
     def fault(self, message: str, line: int | None = None) -> InputError:
-        """The error to raise for something that is wrong at a line."""
+        """Return the error for something that is wrong at a line."""
         return TopologyError(message) if self.path is None else FileError(message, self.path, line)
 
     def mention(self, key: str, line: int | None = None) -> int:
-        """The number of the node that the file calls `key`; a new one at its first mention."""
+        """Return the number of the node that the file calls `key`; a new one at its first mention."""
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.names)
@@ -73,7 +73,7 @@ class Links:
         if number in self._declared:
             first = self._declared[number]
             where = "" if first is None else f" (first in line {first})"
-            raise self.fault(f"node {shown(key)} stands twice{where}: every node needs an id of its own", line)
+            raise self.fault(f"node {shown(key)} appears twice{where}: every node needs its own id", line)
         self._declared[number] = line
         self.attributes[number] = attributes
         label = attributes.get("label", self.node_defaults.get("label", ""))
@@ -100,22 +100,22 @@ class Links:
                 raise self.fault(f"an edge names node {shown(key)}, which the file does not declare", line)
 
     def value(self, edge: Edge, attribute: str) -> str:
-        """An attribute of an edge, empty where it has none."""
+        """Return an attribute of an edge, empty if it has none."""
         return edge.attributes.get(attribute, self.edge_defaults.get(attribute, "")).strip()
 
     def node_value(self, node: int, attribute: str) -> str:
-        """An attribute of a node, empty where it has none."""
+        """Return an attribute of a node, empty if it has none."""
         return self.attributes[node].get(attribute, self.node_defaults.get(attribute, "")).strip()
 
     def node_line(self, node: int) -> int | None:
-        """Where a node is declared, or first mentioned if it never is."""
+        """Return the line where a node is declared, or first mentioned if it is never declared."""
         return self._declared.get(node, self._mentioned[node])
 
     def edge_name(self, edge: Edge) -> str:
-        """What to call an edge in messages."""
+        """Return the name of an edge in messages."""
         return f"{shown(self.names[edge.tail])} - {shown(self.names[edge.head])}"
 
 
 def add(attributes: dict[str, str], name: str, value: str) -> None:
-    """Give an attribute a value; a repeated one is joined to the first, so that it can never pass for a number."""
+    """Set an attribute; a repeated value is joined to the first one, so that it is never taken for a number."""
     attributes[name] = f"{attributes[name][:40]},{value[:40]}" if name in attributes else value

@@ -16,7 +16,7 @@ MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
 @dataclass(frozen=True)
 class Options:
-    """What to take from a file beside its nodes and edges.
+    """What to take from a file besides its nodes and edges.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.default and not self.bandwidth:
-            raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: give both")
+            raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: use both")
         if self.default and positive(self.default) is None:
             raise SpecError(f"default={self.default}: {MUST_BE}")
         for name, value, known in (
@@ -54,6 +54,6 @@ class Options:
 
 
 def positive(text: str) -> Fraction | None:
-    """The positive rational that a text stands for; None where it is none."""
+    """Return the positive rational that a text stands for; None if it is anything else."""
     number = rational(text)
     return number if number is not None and number > 0 else None

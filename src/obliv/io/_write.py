@@ -1,4 +1,4 @@
-"""What the writers of networks share."""
+"""Common parts of the writers of networks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def save(path: str | Path, text: str) -> None:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise FileError("cannot be written: a label holds half of a surrogate pair, no character", path) from None
+        raise FileError("cannot be written: a label has half of a surrogate pair", path) from None
     write_whole(path, data)
 
 
 def of_terminals(topology: Topology) -> dict[int, dict[str, Fraction]]:
-    """The attributes that say of a node which terminal it is (unless every node is one) and what its rates are."""
-    found: dict[int, dict[str, Fraction]] = {}
+    """Return the attributes of terminals: their number (unless every node is a terminal) and their rates."""
+    attributes: dict[int, dict[str, Fraction]] = {}
     for k, node in enumerate(topology.terminals.tolist()):
-        own = found[node] = {} if topology.all_terminals else {"terminal": Fraction(k)}
+        own = attributes[node] = {} if topology.all_terminals else {"terminal": Fraction(k)}
         for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
             if rates:
                 own[name] = rates[k]
-    return found
+    return attributes

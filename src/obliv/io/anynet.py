@@ -21,14 +21,14 @@ _KINDS = ("router", "node")
 
 
 def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -> Topology:
-    r"""Topology of an anynet file.
+    r"""Read an anynet file.
 
     Parameters
     ----------
     path : str or Path
         The file.
     terminals : str
-        Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers too.
+        Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers, too.
     component : str
         As for :func:`obliv.io.topology_file.file`.
 
@@ -52,7 +52,7 @@ def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -
 def write_anynet(topology: Topology, path: str | Path) -> None:
     """Write a topology as an anynet file of BookSim2.
 
-    If every terminal hangs on one other node by one link, terminals become the file's nodes and all else its routers
+    If every terminal is joined to one other node by one link, terminals become the file's nodes and all else routers
     (numbered as their labels ``router 3`` say, or in order). Otherwise every node becomes a router, with a node of the
     file beside each terminal. Terminal k is node k in both cases.
 
@@ -65,18 +65,18 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     """
     if not topology.unit_rates:
         raise TopologyError(
-            "anynet has no place for the terminals' rates: write GraphML, or topology.with_rates() to leave them out"
+            "anynet has no rates of terminals: write GraphML, or use topology.with_rates() to leave them out"
         )
     if not topology.unit_bandwidth:
         raise TopologyError("anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     known = set(ends)
     if len(known) < len(ends):
-        raise TopologyError("anynet has no parallel channels: BookSim2 takes a link named again for the same one")
+        raise TopologyError("anynet has no parallel channels: BookSim2 takes a repeated link as the same one")
     for tail, head in ends:
         if (head, tail) not in known:
             name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
-            raise TopologyError(f"anynet has no channels of one direction: {name} has no way back")
+            raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
     names, near = _hosts_and_routers(topology)
     out: list[list[int]] = [[]]
     named = 0  # all nodes below it stand in the file already
@@ -93,7 +93,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
 
 
 def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
-    """A name of every node of the file, and its neighbours in the order of its channels."""
+    """Return a name of every node of the file, and its neighbors in the order of its channels."""
     near: list[list[int]] = [[] for _ in range(topology.nodes)]
     for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
         near[tail].append(head)
@@ -119,7 +119,7 @@ def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
 
 
 def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
-    """All links, in an order that keeps every node's own order of neighbours wherever one such exists.
+    """Return all links, in an order that keeps every node's own order of neighbors wherever one such exists.
 
     A link may stand next once it is the next one of both its ends; of those the one with the lowest nodes goes first,
     so that a file that was read is written with its nodes named in the same order.
@@ -152,7 +152,7 @@ def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
 
 
 def parse(text: str, path: object = None) -> Links:
-    """The links that an anynet text describes."""
+    """Parse an anynet text."""
     links = Links(path)
     host: dict[int, tuple[int, int]] = {}  # node: its router and the line that says so
     joined: set[tuple[int, int]] = set()
@@ -196,7 +196,7 @@ def parse(text: str, path: object = None) -> Links:
 
 
 def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, int]], int]:
-    """The head and its neighbours as (kind, number), and how many latencies stand between them."""
+    """Return the head and its neighbors as (kind, number), and the number of latencies between them."""
     found: list[tuple[str, int]] = []
     latencies = at = 0
     timed = True  # no latency may follow the head

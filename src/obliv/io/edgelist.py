@@ -31,11 +31,11 @@ def read_edgelist(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    r"""Topology of an edge list.
+    r"""Read an edge list.
 
     One edge a line, ``u v`` or ``u v number``, separated by white space or by commas; ``#`` begins a comment. Names
     are any words. Edges are undirected unless a comment before the first edge begins with the word ``directed``;
-    ``# node: NAME`` there names nodes in the order in which they shall be numbered, and may give them attributes, as in
+    ``# node: NAME`` there names nodes in the order in which they are numbered, and may give them attributes, as in
     ``# node: NAME injection=1/2 ejection=2``.
 
     Parameters
@@ -43,7 +43,7 @@ def read_edgelist(
     path : str or Path
         The file.
     bandwidth : str
-        ``bandwidth`` takes the third column.
+        ``bandwidth`` for the third column.
     default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.topology_file.file`.
 
@@ -87,7 +87,7 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
     names = topology.labels or tuple(map(str, range(topology.nodes)))
     for name in names:
         if not name or "," in name or name.startswith("#") or any(c.isspace() for c in name):
-            raise FileError(f"the label {shown(name)} is no single word without commas: write GraphML", path)
+            raise FileError(f"the label {shown(name)} is not a single word without commas: write GraphML", path)
     if len(set(names)) < len(names):
         raise FileError("two nodes have the same label, an edge list cannot tell them apart: write GraphML", path)
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
@@ -104,7 +104,7 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
 
 
 def parse(text: str, path: object = None) -> Links:
-    """The links that an edge list describes."""
+    """Parse an edge list."""
     links = Links(path)
     both_ways = 0
     seen: set[tuple[int, int]] = set()

@@ -99,7 +99,7 @@ def write_gml(topology: Topology, path: str | Path) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A GML string: ASCII, everything else as character entities."""
+    """Return a GML string: ASCII, everything else as character entities."""
     return '"' + _ODD.sub(lambda odd: f"&#{ord(odd[0])};", text) + '"'
 
 
@@ -122,7 +122,7 @@ class _Pair(NamedTuple):
 
 
 def parse(text: str, path: object = None) -> Links:
-    """The links that a GML text describes."""
+    """Parse a GML text."""
     links = Links(path)
     open_lists: list[str] = []
     item: dict[str, str] = {}
@@ -140,7 +140,7 @@ def parse(text: str, path: object = None) -> Links:
                 raise FileError("a second graph begins: keep one network a file", path, line)
             open_lists.append(key)
             if len(open_lists) > _DEPTH:
-                raise FileError(f"more than {_DEPTH} lists lie in one another: this is no plain GML", path, line)
+                raise FileError(f"more than {_DEPTH} nested lists: this is not a plain GML file", path, line)
             if len(open_lists) == 2:
                 item, started = {}, line
         elif open_lists == ["graph"] and key == "directed":
@@ -149,13 +149,13 @@ def parse(text: str, path: object = None) -> Links:
             links.directed = value == "1"
         elif open_lists in (["graph", "node"], ["graph", "edge"]):
             if key in item and key in ("id", "source", "target"):
-                raise FileError(f"{key} stands twice in this {open_lists[-1]}", path, line)
+                raise FileError(f"{key} appears twice in this {open_lists[-1]}", path, line)
             add(item, key, value)
     if open_lists:
         count = f"{len(open_lists)} list{'s are' if len(open_lists) > 1 else ' is'} still open"
         raise FileError(f"the file ends in the middle, {count} ([ without ]): get it again", path, _last(text))
     if not graphs:
-        raise FileError("is no GML: there is no  graph [ ... ]  in it", path)
+        raise FileError("is not GML: there is no  graph [ ... ]  in it", path)
     links.require_declared()
     return links
 
@@ -207,7 +207,7 @@ def _tokens(text: str, path: object) -> Iterator[tuple[str, str, int]]:
 
 
 def _plain(text: str) -> str:
-    """A string with its character entities put back."""
+    """Return a string with its character entities replaced."""
     return _ENTITY.sub(_character, text) if "&" in text else text
 
 

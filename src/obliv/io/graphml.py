@@ -43,7 +43,7 @@ def read_graphml(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    """Topology of a GraphML file.
+    """Read a GraphML file.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def read_graphml(
     Returns
     -------
     Topology
-        Nodes carry the file's attribute `label`, or their id; positions are Longitude and Latitude if every node has
-        them. Parallel edges are kept, an edge's own ``directed`` goes before ``edgedefault``.
+        Nodes are labeled by their attribute `label`, or by their id; positions are Longitude and Latitude if every
+        node has them. Parallel edges are kept, an edge's own ``directed`` takes precedence over ``edgedefault``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
     """Write a topology as GraphML.
 
     Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
-    node attribute `terminal` where not every node is one, their rates in `injection` and `ejection`:
+    node attribute `terminal` if not every node is one, their rates in `injection` and `ejection`:
     ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
 
     Parameters
@@ -129,11 +129,11 @@ def _element(tag: str, attributes: str, data: dict[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return escape(text, {"\r": "&#13;"})  # a bare one would be read as a line's end
+    return escape(text, {"\r": "&#13;"})  # a bare carriage return would be read as the end of a line
 
 
 def parse(text: str, path: object = None) -> Links:
-    """The links that a GraphML text describes."""
+    """Parse a GraphML text."""
     if not text.lstrip().startswith("<"):
         kind = format_of(text)
         hint = f"it looks like {kind}" if kind != "edgelist" else "an XML file starts with <"
@@ -142,7 +142,7 @@ def parse(text: str, path: object = None) -> Links:
 
 
 class _Reader:
-    """What is known while the parser walks through the file."""
+    """The state of the parser."""
 
     def __init__(self, path: object) -> None:
         self.links = Links(path)
@@ -179,7 +179,7 @@ class _Reader:
         except expat.ExpatError as error:
             if error.code in _CUT:
                 self.fail("the file ends in the middle, it seems to have been cut: get it again", error.lineno)
-            self.fail(f"is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
+            self.fail(f"is not well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
         if not self.graphs:
             self.fail("there is no <graph> in it")
         self.links.require_declared()
@@ -189,7 +189,7 @@ class _Reader:
         raise FileError(message, self.links.path, line or self.expat.CurrentLineNumber)
 
     def doctype(self, *ignored: object) -> None:
-        self.fail("a <!DOCTYPE> can hide entities that blow up or read other files: delete it, GraphML needs none")
+        self.fail("<!DOCTYPE> is refused, since entities can exhaust memory or read other files: delete it")
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -198,7 +198,7 @@ class _Reader:
         if not parent and name != "graphml":
             self.fail(f"the outermost element is <{name[:40]}>, that of GraphML is <graphml>")
         if len(self.stack) > _DEPTH:
-            self.fail(f"more than {_DEPTH} elements lie in one another: this is no plain GraphML")
+            self.fail(f"more than {_DEPTH} nested elements: this is not a plain GraphML file")
         if name == "hyperedge" or (name == "graph" and parent != "graphml"):
             self.fail(f"a {name} inside a {parent} is not read: a network has nodes and edges only")
         opens = self.opens.get((parent, name))
@@ -237,7 +237,7 @@ class _Reader:
     def open_graph(self, given: dict[str, str]) -> None:
         self.graphs += 1
         if self.graphs > 1:
-            self.fail("a second <graph> begins: keep one network a file")
+            self.fail("a second <graph> begins: a file must hold one network")
         if "edgedefault" not in given:
             self.links.notes.append("edgedefault is missing: edges are taken as undirected")
         default = given.get("edgedefault", "undirected")

@@ -99,7 +99,7 @@ def _saved(path: Path, spec: str, sources: tuple[tuple[str, str], ...]) -> Level
 
 
 def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[str, ...]]:
-    """The paths in a file, one packet a line.
+    """Read the paths in a file, one packet a line.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[
     np.cumsum([len(edges) for edges in paths], out=start[1:])
     edge = np.array([e for edges in paths for e in edges], np.int32)
     _require_joined(network, start, edge, path, where)
-    notes = (f"{staying} of {staying + len(paths)} packets are at their destination already and left out",)
+    notes = (f"{staying} of {staying + len(paths)} packets are at their destination already and are left out",)
     return start, edge, notes if staying else ()
 
 

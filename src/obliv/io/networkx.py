@@ -1,4 +1,4 @@
-"""Graphs of NetworkX, in and out."""
+"""Conversion from and to NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def from_networkx(
     ejection: str = "",
     spec: str = "",
 ) -> Topology:
-    """Topology of a NetworkX graph.
+    """Convert a NetworkX graph to a topology.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        Nodes are numbered as the graph lists them and carry their attribute `label`, or their name. An undirected edge
-        is two channels. Where every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` gives it,
+        Nodes are numbered in the order of the graph and labeled by their attribute `label`, or name. An undirected
+        edge is two channels. If every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` sets it,
         channels keep that order.
     bandwidth, default, terminals, component, injection, ejection : str
         As for :func:`obliv.io.topology_file.file`.
@@ -68,13 +68,13 @@ def from_networkx(
 
 
 def to_networkx(topology: Topology) -> Any:
-    """A ``networkx.MultiDiGraph`` of a topology.
+    """Convert a topology to a ``networkx.MultiDiGraph``.
 
     Parameters
     ----------
     topology : Topology
         Nodes become the numbers from 0, with `label`, `pos`, `terminal` (the terminal's number) and its rates
-        `injection` and `ejection` where there are such; every channel becomes an edge with its number `channel` and its
+        `injection` and `ejection` if they are not 1; every channel becomes an edge with its number `channel` and its
         `bandwidth`. Rates and bandwidths are Fractions.
 
     Examples

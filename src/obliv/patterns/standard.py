@@ -149,7 +149,7 @@ def _on_bits(
 def _cartesian(topology: Topology, name: str) -> Cartesian:
     if not isinstance(topology, Cartesian) or not topology.all_terminals:
         raise TrafficError(
-            f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has no coordinates: "
+            f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has none: "
             "shift, uniform, ring and random-permutation fit any network"
         )
     return topology

@@ -22,7 +22,7 @@ __all__ = ["Axis", "Cartesian", "Way", "axis", "complete", "hypercube", "hyperx"
 
 @dataclass(frozen=True)
 class Way:
-    """One minimal way along an axis: its probability, the coordinates from end to end, the links between them."""
+    """A way along an axis: its probability, the coordinates from end to end, the links between them."""
 
     probability: Fraction
     coordinates: tuple[int, ...]
@@ -41,11 +41,11 @@ class Axis:
     links: tuple[tuple[int, int], ...] = field(repr=False)
 
     def ways(self, start: int, end: int) -> tuple[Way, ...]:
-        """The minimal ways from one coordinate to another; a tie is drawn with probability 1/2 each."""
+        """Return the minimal ways from one coordinate to another; in a tie each has probability 1/2."""
         return _ways(self, start, end)
 
     def spread_ways(self, start: int, end: int) -> tuple[Way, ...]:
-        """Both ways round a ring, up over D links with probability (k - D)/k, else down; elsewhere the minimal way."""
+        """Return both ways round a ring, up over D links with probability (k - D)/k; elsewhere the minimal way."""
         if self.kind != "ring" or start == end:
             return self.ways(start, end)
         k, ahead = self.radix, (end - start) % self.radix
@@ -56,7 +56,7 @@ class Axis:
 
 @cache
 def axis(kind: str, radix: int) -> Axis:
-    """The line, ring or clique of a radix."""
+    """Return the line, ring or clique of a radix."""
     links: list[tuple[int, int]] = []
     for x in range(radix):
         if kind == "clique":
@@ -92,7 +92,7 @@ def _ways(along: Axis, start: int, end: int) -> tuple[Way, ...]:
 
 
 def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The coordinates and links of `far` steps round a ring."""
+    """Return the coordinates and links of `far` steps round a ring."""
     coordinates = tuple((start + step * t) % k for t in range(far + 1))
     return coordinates, tuple(2 * x + (step < 0) for x in coordinates[:-1])
 
@@ -101,8 +101,17 @@ def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tu
 class Cartesian(Topology):
     """A product of axes; node = x + kx·(y + ky·z …), first dimension fastest.
 
-    ``channel_at[dim][e, node]`` is the channel that runs along link e of an axis from `node` (whose coordinate is the
-    link's tail), -1 elsewhere; ``dim_of`` and ``link_of`` say for every channel which axis and link it belongs to.
+    Parameters
+    ----------
+    axes : tuple of Axis
+        The dimensions, x first.
+    dim_of, link_of : int32 arrays, shape (channels,)
+        The axis and the link of it that every channel runs along.
+
+    Examples
+    --------
+    >>> torus(3, 4).coordinates(7), torus(3, 4).radices
+    ((1, 2), (3, 4))
     """
 
     axes: tuple[Axis, ...] = ()
@@ -120,7 +129,7 @@ class Cartesian(Topology):
         return tuple(prod(self.radices[:dim]) for dim in range(len(self.axes)))
 
     def coordinates(self, node: int) -> tuple[int, ...]:
-        """The coordinates of a node, x first."""
+        """Return the coordinates of a node, x first."""
         return tuple(node // stride % radix for stride, radix in zip(self.strides, self.radices, strict=True))
 
     def name_of(self, node: int) -> str:
@@ -128,7 +137,7 @@ class Cartesian(Topology):
         return str(node) if len(self.axes) == 1 else "(" + ",".join(map(str, self.coordinates(node))) + ")"
 
     def channel(self, node: int, dim: int, link: int) -> int:
-        """The channel from `node` along a link of axis `dim`."""
+        """Return the channel from `node` along a link of axis `dim`."""
         return int(self._first_of_dim[dim][node]) + link - self._first_link[dim][self.coordinates(node)[dim]]
 
     @property
@@ -160,7 +169,6 @@ def _first_links(along: Axis) -> tuple[int, ...]:
 def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
     radices = [along.radix for along in axes]
     nodes = prod(radices)
-    channels = sum(nodes // along.radix * len(along.links) for along in axes)
     numbers = np.arange(nodes)
     tails, dims, links, heads = [], [], [], []
     for dim, along in enumerate(axes):
@@ -177,7 +185,6 @@ def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) ->
         heads.append(tail + (ends[link, 1] - ends[link, 0]) * stride if len(ends) else tail)
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
-    assert len(tail) == channels
     return Cartesian(
         spec=spec,
         nodes=nodes,
@@ -195,7 +202,7 @@ def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) ->
 
 
 def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Dimensions x and y span a tile; further ones set tiles side by side, right and up in turn."""
+    """Place dimensions x and y as a tile, and further ones as tiles side by side, right and up in turn."""
     numbers = np.arange(prod(radices))
     place = np.zeros((len(numbers), 2))
     scale = [1.0, 1.0]
@@ -207,7 +214,7 @@ def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
 
 
 def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> NodeArray:
-    """The node map that moves coordinate `dim` only."""
+    """Return the node map that moves coordinate `dim` only."""
     stride = prod(along.radix for along in axes[:dim])
     numbers = np.arange(prod(along.radix for along in axes))
     at = numbers // stride % axes[dim].radix
@@ -222,23 +229,23 @@ def _translations(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
 
 
 def _generators(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
-    found = []
+    maps = []
     for dim, along in enumerate(axes):
         at = np.arange(along.radix)
         if along.kind != "line":
-            found.append(_moved(axes, dim, (at + 1) % along.radix))
+            maps.append(_moved(axes, dim, (at + 1) % along.radix))
         if along.kind == "clique" and along.radix > 2:
             swap = at.copy()
             swap[:2] = [1, 0]
-            found.append(_moved(axes, dim, swap))
+            maps.append(_moved(axes, dim, swap))
         elif along.kind == "line" or along.radix > 2:
-            found.append(_moved(axes, dim, at[::-1].copy()))
+            maps.append(_moved(axes, dim, at[::-1].copy()))
     grid = np.arange(prod(along.radix for along in axes)).reshape([along.radix for along in axes[::-1]])
     for dim in range(len(axes) - 1):
         if axes[dim] is axes[dim + 1]:
             last = len(axes) - 1 - dim  # the grid counts dimensions from the slowest
-            found.append(grid.swapaxes(last, last - 1).ravel().astype(np.int32))
-    return tuple(found)
+            maps.append(grid.swapaxes(last, last - 1).ravel().astype(np.int32))
+    return tuple(maps)
 
 
 def _text(radices: Sequence[int]) -> str:
@@ -251,9 +258,9 @@ def _checked(name: str, radices: Sequence[int], kind: str) -> str:
         raise TopologyError(f"{name} needs its radices, for example {name}:8x8")
     for radix in radices:
         if not isinstance(radix, int):
-            raise TopologyError(f"{name}: radix {radix!r} is no whole number")
+            raise TopologyError(f"{name}: radix {radix!r} is not a whole number")
         if radix < 2:
-            raise TopologyError(f"{spec}: radix {radix} is too small, every radix is at least 2")
+            raise TopologyError(f"{spec}: radix {radix}; every radix must be at least 2")
     nodes = prod(radices)
     per_node = sum(radix - 1 for radix in radices) if kind == "clique" else 2 * len(radices)
     require_network(nodes, nodes * per_node, spec)
@@ -261,7 +268,7 @@ def _checked(name: str, radices: Sequence[int], kind: str) -> str:
 
 
 def _bisection_load(radices: Sequence[int]) -> Fraction:
-    """Largest load of uniform traffic on a mesh: k/4, or (k² - 1)/(4k) for odd k, k the longest side."""
+    """Return the largest load of uniform traffic on a mesh: k/4, or (k² - 1)/(4k) for odd k, k the longest side."""
     k = max(radices)
     return Fraction(k, 4) if k % 2 == 0 else Fraction(k * k - 1, 4 * k)
 
@@ -314,19 +321,52 @@ def torus(*radices: int) -> Cartesian:
 
 @register_topology("line", example="line:9")
 def line(nodes: int) -> Cartesian:
-    """Linear array: a mesh of one dimension."""
+    """Linear array: a mesh of one dimension.
+
+    Parameters
+    ----------
+    nodes : int
+        At least 2.
+
+    Examples
+    --------
+    >>> line(9)
+    <Topology line:9: 9 nodes, 16 channels, 9 terminals>
+    """
     return _product(_checked("line", [nodes], "line"), [axis("line", nodes)], _bisection_load([nodes]))
 
 
 @register_topology("ring", example="ring:16")
 def ring(nodes: int) -> Cartesian:
-    """Ring with channels both ways round: a torus of one dimension."""
+    """Ring with channels both ways round: a torus of one dimension.
+
+    Parameters
+    ----------
+    nodes : int
+        At least 2.
+
+    Examples
+    --------
+    >>> ring(16).capacity_load
+    Fraction(2, 1)
+    """
     return _product(_checked("ring", [nodes], "ring"), [axis("ring", nodes)], _bisection_load([nodes]) / 2)
 
 
 @register_topology("hypercube", example="hypercube:6")
 def hypercube(dimensions: int) -> Cartesian:
-    """Binary hypercube of 2^dimensions nodes; one channel each way between neighbours."""
+    """Binary hypercube of 2^dimensions nodes; one channel each way between neighbors.
+
+    Parameters
+    ----------
+    dimensions : int
+        1 to 30.
+
+    Examples
+    --------
+    >>> hypercube(6)
+    <Topology hypercube:6: 64 nodes, 384 channels, 64 terminals>
+    """
     if dimensions < 1:
         raise TopologyError(f"hypercube:{dimensions}: at least 1 dimension is needed")
     if dimensions > 30:
@@ -337,11 +377,37 @@ def hypercube(dimensions: int) -> Cartesian:
 
 @register_topology("hyperx", aliases=("flattened-butterfly",), example="hyperx:4x4")
 def hyperx(*radices: int) -> Cartesian:
-    """HyperX (flattened butterfly): all-to-all in each dimension."""
+    """HyperX (flattened butterfly): all-to-all in each dimension.
+
+    Parameters
+    ----------
+    *radices : int
+        Nodes per dimension, x first, each at least 2.
+
+    References
+    ----------
+    J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
+
+    Examples
+    --------
+    >>> hyperx(4, 4)
+    <Topology hyperx:4x4: 16 nodes, 96 channels, 16 terminals>
+    """
     return _product(_checked("hyperx", radices, "clique"), [axis("clique", k) for k in radices], None)
 
 
 @register_topology("complete", aliases=("clique",), example="complete:8")
 def complete(nodes: int) -> Cartesian:
-    """Complete graph: a channel from every node to every other."""
+    """Complete graph: a channel from every node to every other.
+
+    Parameters
+    ----------
+    nodes : int
+        At least 2.
+
+    Examples
+    --------
+    >>> complete(8).channels
+    56
+    """
     return _product(_checked("complete", [nodes], "clique"), [axis("clique", nodes)], None)

@@ -45,12 +45,12 @@ def circulant(n: int, *jumps: int) -> Topology:
         raise TopologyError(f"{spec}: at least one jump is needed, as in circulant:16,1x4")
     for s in jumps:
         if not 1 <= s <= n // 2:
-            raise TopologyError(f"{spec}: jump {s} is out of place; jumps are 1 to n/2, and s stands for n - s as well")
+            raise TopologyError(f"{spec}: jump {s} is out of range; jumps are 1 to n/2, since s includes n - s")
     if len(set(jumps)) < len(jumps):
-        raise TopologyError(f"{spec}: a jump is named twice")
+        raise TopologyError(f"{spec}: a jump appears twice")
     common = gcd(n, *jumps)
     if common > 1:
-        raise TopologyError(f"{spec}: {common} divides n and all jumps, so the network falls apart; add the jump 1")
+        raise TopologyError(f"{spec}: {common} divides n and all jumps, so the network is disconnected; add the jump 1")
     steps = [step for s in jumps for step in ((s, -s) if 2 * s < n else (s,))]
     require_network(n, n * len(steps), spec)
     node = np.arange(n)
@@ -68,12 +68,12 @@ def circulant(n: int, *jumps: int) -> Topology:
 
 
 def _multipliers(n: int, jumps: tuple[int, ...]) -> list[int]:
-    """Factors that carry the jumps onto themselves: -1, and such as take the first jump to another one."""
+    """Return factors that map the jumps onto themselves: -1, and those that map the first jump to another one."""
     known = {s % n for s in jumps} | {-s % n for s in jumps}
-    found = [n - 1] if n > 2 else []
+    factors = [n - 1] if n > 2 else []
     if gcd(jumps[0], n) == 1:
         for s in jumps[1:]:
             by = s * pow(jumps[0], -1, n) % n
-            if gcd(by, n) == 1 and {by * each % n for each in known} == known:
-                found.append(by)
-    return found
+            if gcd(by, n) == 1 and {by * jump % n for jump in known} == known:
+                factors.append(by)
+    return factors

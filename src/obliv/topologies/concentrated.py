@@ -31,7 +31,7 @@ def cmesh(*radices: int, c: int) -> Topology:
     Returns
     -------
     Topology
-        Hosts are the terminals. Host j of router r is node c·r + j, behind all hosts come the routers, numbered as
+        Hosts are the terminals. Host j of router r is node c·r + j, after all hosts come the routers, numbered as
         in :func:`mesh`; they are called ``(x,y).j`` and ``(x,y)``. A host and its router have a channel each way. At
         a router the channels of the mesh come first, x before y, hence ``shortest`` goes by dimension order.
         Capacity (exact, as a load): c times that of the mesh, but at least 1 - 1/N for N hosts, the channel of a host.
@@ -50,19 +50,18 @@ def cmesh(*radices: int, c: int) -> Topology:
     text = "x".join(map(str, radices))
     spec = f"cmesh:{text},c={c}"
     if not radices or min(radices) < 2:
-        raise TopologyError(f"{spec}: every radix is at least 2, as in cmesh:4x4,c=4")
+        raise TopologyError(f"{spec}: every radix must be at least 2, as in cmesh:4x4,c=4")
     if c < 1:
-        raise TopologyError(f"{spec}: a router has at least 1 host; where routers are the terminals, use mesh:{text}")
+        raise TopologyError(f"{spec}: a router needs at least 1 host; if routers are the terminals, use mesh:{text}")
     routers = prod(radices)
     require_network(routers * (c + 1), 2 * routers * (len(radices) + c), spec)
     base = mesh(*radices)
-    assert base.positions is not None
     return with_hosts(
         spec,
         np.column_stack([base.tail, base.head]),
         c,
         names=[f"({x})" if len(radices) == 1 else base.name_of(x) for x in range(routers)],
-        places=2.4 * _aslant(base.positions, radices),
+        places=2.4 * _aslant(np.asarray(base.positions), radices),
         spots=_between_the_links(c),
         maps=base.generators,
     )
@@ -79,7 +78,7 @@ def with_hosts(
     maps: Sequence[NodeArray],
     **more: Any,
 ) -> Topology:
-    """A network of routers with hosts on each; where `hosts` is 0 the routers themselves are the terminals.
+    """Build a network of routers with hosts on each; if `hosts` is 0, the routers themselves are the terminals.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def with_hosts(
 
 
 def circles(groups: int, size: int) -> tuple[Array, Array]:
-    """Places of routers, each group on a circle of its own on a large one, and the angle at which each looks out."""
+    """Return places of routers, each group on a circle on a large circle, and the angle at which each faces out."""
     small = 0.8 / np.sin(np.pi / size) if size > 1 else 0.0
     large = (small + 1.4) / np.sin(np.pi / groups)
     group, router = np.divmod(np.arange(groups * size), size)
@@ -140,14 +139,14 @@ def circles(groups: int, size: int) -> tuple[Array, Array]:
 
 
 def fan(angle: Array, hosts: int, reach: float) -> Array:
-    """Places of the hosts of each router, in a fan that opens at `angle`; shape (routers, hosts, 2)."""
+    """Return places of the hosts of each router, in a fan that opens at `angle`; shape (routers, hosts, 2)."""
     aside = (np.arange(hosts) - (hosts - 1) / 2) * min(0.75, 2.6 / max(hosts, 1))
     at = angle[:, None] + aside
     return reach * np.stack([np.cos(at), np.sin(at)], axis=-1)
 
 
 def _aslant(places: Array, radices: Sequence[int]) -> Array:
-    """The places of a mesh with its tiles a little askew, so that links from tile to tile miss the routers between."""
+    """Return the places of a mesh with its tiles a little askew, so that links between tiles miss other routers."""
     numbers = np.arange(len(places))
     moved = places.copy()
     for dim in range(2, len(radices)):
@@ -156,7 +155,7 @@ def _aslant(places: Array, radices: Sequence[int]) -> Array:
 
 
 def _between_the_links(c: int) -> Array:
-    """Places of `c` hosts round a router, all in the four corners that the links of a mesh leave free."""
+    """Return places of `c` hosts round a router, in the four corners that the links of a mesh leave free."""
     corner, number = np.arange(c) % 4, np.arange(c) // 4
     together = (c - corner + 3) // 4  # in one corner
     angle = np.pi / 2 * (corner + (number + 1) / (together + 1))

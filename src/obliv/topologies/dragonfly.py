@@ -1,4 +1,4 @@
-"""Dragonflies: groups of routers, all joined in a group and every two groups joined."""
+"""Dragonflies: groups of routers, fully joined inside a group, with links between every two groups."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     Returns
     -------
     Topology
-        Host j of router r is node p·r + j, behind all hosts come the routers; router r is the one number r mod a of
+        Host j of router r is node p·r + j, after all hosts come the routers; router r is the one number r mod a of
         group ⌊r/a⌋. They are called ``(group,router).j`` and ``(group,router)``. At a router local channels come
         first, then global ones by their ports, then hosts. With fewer groups than a·h + 1 the ports go round the
         other groups again as often as all of them can be served; the ports that are left stay unused.
@@ -47,7 +47,7 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     Notes
     -----
     Routers are at most 3 channels apart. The "minimal routing" of dragonflies, local - global - local by the link that
-    joins the two groups, is not always a shortest way: two global links in a row can be shorter, hence ``shortest``
+    joins the two groups, is not always a shortest path: two global links in a row can be shorter, hence ``shortest``
     and ``ecmp`` are other routings.
 
     References
@@ -73,7 +73,7 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     if p < 0 or a < 1 or h < 1:
         raise TopologyError(f"{spec}: needs p >= 0, a >= 1 and h >= 1")
     if not 2 <= groups <= full:
-        raise TopologyError(f"{spec}: {a}·{h} global ports a group join 2 to {full} groups; choose g among these")
+        raise TopologyError(f"{spec}: {a}·{h} global ports a group join 2 to {full} groups; choose g in that range")
     rounds, unused = divmod(a * h, groups - 1)
     routers = groups * a
     channels = routers * (a - 1 + 2 * p) + groups * (groups - 1) * rounds
@@ -107,7 +107,7 @@ def _local(groups: int, a: int) -> Array:
 
 
 def _towards(groups: int, arrangement: str) -> Array:
-    """The group that each port of each group leads to in the first round, shape (groups, groups - 1)."""
+    """Return the group that each port of each group leads to in the first round, shape (groups, groups - 1)."""
     i, k = np.arange(groups)[:, None], np.arange(groups - 1)
     if arrangement == "absolute":
         return k + (k >= i)
@@ -138,11 +138,11 @@ def _mirrors(arrangement: str, groups: int, h: int, unused: int) -> bool:
 
 def _maps(groups: int, a: int, arrangement: str, mirrors: bool) -> list[NodeArray]:
     group, router = np.divmod(np.arange(groups * a), a)
-    found = []
+    maps = []
     if arrangement != "absolute":
-        found.append((group + 1) % groups * a + router)
+        maps.append((group + 1) % groups * a + router)
     if mirrors:
         other = router if arrangement == "circulant" else a - 1 - router
         turned = groups - 1 - group if arrangement == "absolute" else -group % groups
-        found.append(turned * a + other)
-    return [each.astype(np.int32) for each in found]
+        maps.append(turned * a + other)
+    return [node_map.astype(np.int32) for node_map in maps]

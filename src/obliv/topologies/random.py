@@ -1,4 +1,4 @@
-"""Networks without coordinates, made by chance."""
+"""Random networks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ __all__ = ["random_regular"]
 
 @register_topology("random-regular", aliases=("jellyfish",), example="random-regular:n=200,d=6,seed=1")
 def random_regular(n: int, d: int, seed: int = 0) -> Topology:
-    """Connected random graph in which every node has d neighbours (Jellyfish).
+    """Random regular graph: connected, every node has d neighbors (Jellyfish).
 
     Parameters
     ----------
     n : int
         Nodes.
     d : int
-        Neighbours of each node, 2 to n - 1; n·d must be even.
+        Neighbors of each node, 2 to n - 1; n·d must be even.
     seed : int
-        The same seed gives the same graph.
+        Random seed; the same seed gives the same graph.
 
     Returns
     -------
     Topology
-        Each undirected link is two channels. Drawn by random pairing of the stubs, the conflicts mended by random
-        switches, drawn again until connected.
+        Each undirected link is two channels. Drawn by random pairing of stubs; conflicts are resolved by random
+        switches, and the graph is drawn again until it is connected.
+
+    References
+    ----------
+    A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.
 
     Examples
     --------
@@ -41,7 +45,7 @@ def random_regular(n: int, d: int, seed: int = 0) -> Topology:
     if n * d % 2:
         raise TopologyError(f"{spec}: n·d = {n * d} is odd, no such graph exists; change n or d by one")
     if seed < 0:
-        raise TopologyError(f"{spec}: the seed must not be negative")
+        raise TopologyError(f"{spec}: a random seed must be 0 or more")
     require_network(n, n * d, spec)
     rng = np.random.default_rng(seed)
     for _ in range(100):

@@ -31,10 +31,10 @@ def slimfly(q: int, p: int = 0) -> Topology:
     Returns
     -------
     Topology
-        Every router has (3·q - δ)/2 neighbours. Routers (0,x,y) and (1,m,c), with x, y, m, c in the field of q
+        Every router has (3·q - δ)/2 neighbors. Routers (0,x,y) and (1,m,c), with x, y, m, c in the field of q
         elements, are numbered q²·s + q·x + y; element e of the field has the digits of e in base p as coefficients,
         lowest first. Joined are (0,x,y) to (0,x,y') where y - y' is in X, (1,m,c) to (1,m,c') where c - c' is in X',
-        and (0,x,y) to (1,m,c) where y = m·x + c. With hosts, host j of router r is node p·r + j, behind all hosts
+        and (0,x,y) to (1,m,c) where y = m·x + c. With hosts, host j of router r is node p·r + j, after all hosts
         come the routers.
 
     Notes
@@ -67,7 +67,7 @@ def slimfly(q: int, p: int = 0) -> Topology:
     power = _prime_power(q)
     if power is None:
         near = [next(n for n in count(q + step, step) if _prime_power(n)) for step in (-1, 1)]
-        raise TopologyError(f"{spec}: {q} is no prime power; the nearest are {near[0]} and {near[1]}")
+        raise TopologyError(f"{spec}: {q} is not a prime power; the nearest are {near[0]} and {near[1]}")
     field = _field(*power)
     even, odd = _exponents(q, delta)
     places, angle = circles(2 * q, q)
@@ -84,17 +84,17 @@ def slimfly(q: int, p: int = 0) -> Topology:
 
 @dataclass(frozen=True)
 class _Field:
-    """A field of q elements, numbered from 0, the zero; 1 is the one."""
+    """A field of q elements, numbered from 0; element 0 is zero, element 1 is one."""
 
     q: int
     add: Array
     times: Array
     negative: Array
-    powers: Array  # of a primitive element, the 0th to the (q - 2)th
+    powers: Array  # the powers 0 to q - 2 of a primitive element
 
 
 def _prime_power(q: int) -> tuple[int, int] | None:
-    """The prime p and the m with q = p^m."""
+    """Return the prime p and the m with q = p^m; None if q is not a prime power."""
     p = next((p for p in range(2, isqrt(q) + 1) if q % p == 0), q)
     m = 1
     while p**m < q:
@@ -107,7 +107,7 @@ def _field(p: int, m: int) -> _Field:
     q = p**m
     weights = p ** np.arange(m)
     digits = np.arange(q)[:, None] // weights % p
-    powers = np.array(next(found for e in range(1, q) if (found := _powers(p, digits[e].tolist()))))
+    powers = np.array(next(powers for e in range(1, q) if (powers := _powers(p, digits[e].tolist()))))
     log = np.zeros(q, np.int64)
     log[powers] = np.arange(q - 1)
     times = powers[(log[:, None] + log) % (q - 1)]
@@ -116,17 +116,17 @@ def _field(p: int, m: int) -> _Field:
 
 
 def _powers(p: int, feed: list[int]) -> list[int]:
-    """The powers of z, where z^m = feed[0] + feed[1]·z + …, if they are all elements but the zero."""
+    """Return the powers of z, where z^m = feed[0] + feed[1]·z + …, if they are all elements except zero."""
     at = [1] + [0] * (len(feed) - 1)
-    found: dict[int, None] = {}
-    while (number := sum(digit * p**k for k, digit in enumerate(at))) not in found:
-        found[number] = None
+    powers: dict[int, None] = {}
+    while (number := sum(digit * p**k for k, digit in enumerate(at))) not in powers:
+        powers[number] = None
         at = [(low + at[-1] * by) % p for low, by in zip([0, *at[:-1]], feed, strict=True)]
-    return list(found) if len(found) == p ** len(feed) - 1 and 0 not in found else []
+    return list(powers) if len(powers) == p ** len(feed) - 1 and 0 not in powers else []
 
 
 def _exponents(q: int, delta: int) -> tuple[Array, Array]:
-    """Which powers of the primitive element X and X' are."""
+    """Return the exponents of the primitive element in X and in X'."""
     w = (q - delta) // 4
     at = np.arange(2 * w)
     even = 2 * at - (at >= w) if delta < 0 else 2 * at

@@ -1,6 +1,6 @@
 """Lower bounds on the oblivious performance ratio of single paths on fat trees (Yuan et al., section IV, and beyond).
 
-All of them for paths that climb and then come down; proved in docs/fat-trees.md.
+All of them hold for paths that climb and then descend; the proofs are in docs/fat-trees.md.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def theorem5(m: int, n: int) -> int:
 def single_path_bound(m: int, n: int) -> int:
     """FT(m, n): at least (m/2)^(⌊2n/3⌋/2), rounded up; never below Theorems 3 to 5.
 
-    For paths that climb and then come down.  The proof, by covers of the links up from sub-trees of ⌊2n/3⌋ levels, is
+    For paths that climb and then descend.  The proof, by covers of the links up from sub-trees of ⌊2n/3⌋ levels, is
     in docs/fat-trees.md under "Lower bounds".
 
     Examples
@@ -95,7 +95,7 @@ def single_path_bound(m: int, n: int) -> int:
 def several_heights(m: int, n: int) -> int:
     """FT(m, n): the least whole X with 2((n - 1 - g) k X² + k^g X) ≥ 2kⁿ - kⁿ⁻¹ for every g ≤ n - 2; k = m/2.
 
-    For paths that climb and then come down.  For n > 3 mostly more than :func:`single_path_bound`, but less for some n
+    For paths that climb and then descend.  For n > 3 mostly more than :func:`single_path_bound`, but less for some n
     where k = 2.  The proof is in docs/fat-trees.md under "Four levels and more".
 
     Examples
@@ -120,14 +120,14 @@ def with_lids(m: int, lids: int) -> int:
     [4, 2, 2]
     """
     if lids < 1:
-        raise TopologyError(f"{lids} LIDs: a destination has at least 1")
+        raise TopologyError(f"{lids} LIDs: a destination needs at least 1")
     return max(-(-(m // 2) // lids), theorem3(m))
 
 
 def bound_of(tree: Tree) -> tuple[int, str] | None:
-    """The best bound that holds for single paths on a tree, and where it is from; None where none says anything.
+    """Return the best bound for single paths on a tree, and its source; None if no bound says anything.
 
-    For paths that climb and then come down.
+    For paths that climb and then descend.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
     if tree.half is not None and n > 3:
         sharpened = single_path_bound(2 * k, n), "Theorem 5, sharpened"
         heights = several_heights(2 * k, n), "covers of links at several heights, docs/fat-trees.md"
-        return max(heights, sharpened, key=lambda each: each[0])
+        return max(heights, sharpened, key=lambda bound: bound[0])
     if tree.half is not None:
         return single_path_bound(2 * k, n), "Yuan et al., Theorem 3" if n == 2 else "Yuan et al., Theorem 4"
     if n == 2 and k > 1 and tree.parents == (1, k) and tree.children[1] < 2 * k:
@@ -151,13 +151,13 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
 
 
 def _root(square: int) -> int:
-    """The square root, rounded up."""
+    """Return the square root, rounded up."""
     root = isqrt(square)
     return root if root * root == square else root + 1
 
 
 def _least(a: int, b: int, c: int) -> int:
-    """The least whole X with a X² + b X ≥ c."""
+    """Return the least whole X with a X² + b X ≥ c."""
     x = max(0, (isqrt(b * b + 4 * a * c) - b) // (2 * a) - 1)
     while a * x * x + b * x < c:
         x += 1

@@ -1,7 +1,8 @@
-"""Fat trees: hosts below levels of switches, with several parents for every node."""
+"""Fat trees: hosts below levels of switches, in which nodes have several parents."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,9 +10,8 @@ from math import prod
 from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
-from obliv._util.typing import Array, NodeArray
+from obliv._util.typing import Array, FloatArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
@@ -22,13 +22,13 @@ __all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(Topology):
-    """An extended generalized fat tree; a path in it is a whole number.
+    """An extended generalized fat tree; shortest paths in it are numbered.
 
     Level 0 holds the hosts, level `levels` the roots.  A node of level l has ``children[l - 1]`` children and
-    ``parents[l]`` parents.  It is numbered (A, B): A tells the sub-tree of height l, out of N / `below[l]`, and B the
-    ports that lead up to it, out of ``width[l]``.
+    ``parents[l]`` parents.  It is numbered (A, B): A is its sub-tree of height l, out of N / ``below[l]``, and B
+    stands for the ports that lead up to it, out of ``width[l]``.
 
-    A shortest path from s to d climbs to the lowest level L where both are in one sub-tree and comes down; its number
+    A shortest path from s to d climbs to the lowest level L where both are in one sub-tree and descends; its number
     U < ``width[L]`` has the ports on the way up as digits, the first one as the most significant.  At height h < L it
     takes the up link number ``(s // below[h]) * width[h + 1] + U // (width[L] // width[h + 1])`` and the down link of
     the same number made with d.
@@ -36,7 +36,13 @@ class Tree(Topology):
     Parameters
     ----------
     children, parents : tuple of int
-        Of the nodes of levels 1 to `levels`, and of those of levels 0 to `levels` - 1.
+        Children of the nodes of levels 1 to `levels`, parents of those of levels 0 to `levels` - 1.
+
+    Examples
+    --------
+    >>> tree = fattree(8, 3)
+    >>> tree.levels, tree.below, tree.width, tree.half
+    (3, (1, 4, 16, 128), (1, 1, 4, 16), 4)
     """
 
     children: tuple[int, ...] = ()
@@ -44,7 +50,7 @@ class Tree(Topology):
 
     @property
     def levels(self) -> int:
-        """How many levels of switches there are."""
+        """Number of levels of switches."""
         return len(self.children)
 
     @property
@@ -54,19 +60,19 @@ class Tree(Topology):
 
     @property
     def half(self) -> int | None:
-        """Half the ports of a switch, m/2, where the tree is FT(m, n), however it is called; None elsewhere."""
+        """Half the ports of a switch, m/2, if the tree is FT(m, n) by whatever name; None otherwise."""
         k, more = self.children[0], self.levels - 1
         fits = k > 1 and more > 0 and (self.children, self.parents) == ((k,) * more + (2 * k,), (1,) + (k,) * more)
         return k if fits else None
 
     @cached_property
     def below(self) -> tuple[int, ...]:
-        """How many hosts a sub-tree of each height 0 .. levels has."""
+        """Number of hosts in a sub-tree of each height 0 .. levels."""
         return tuple(prod(self.children[:height]) for height in range(self.levels + 1))
 
     @cached_property
     def width(self) -> tuple[int, ...]:
-        """How many nodes of the top level a sub-tree of each height has: the paths that lead up to them."""
+        """Number of top-level nodes of a sub-tree of each height, which is that of the paths up to them."""
         return tuple(prod(self.parents[:height]) for height in range(self.levels + 1))
 
     @cached_property
@@ -84,7 +90,7 @@ class Tree(Topology):
         return LayoutHint(hosts, np.arange(hosts), level=level, across=np.asarray(self.positions, float)[:, 0])
 
     def level_of(self, node: int) -> int:
-        """The level of a node, 0 for a host."""
+        """Return the level of a node, 0 for a host."""
         return int(np.searchsorted(self.first_node, node, side="right")) - 1
 
     @overload
@@ -107,7 +113,7 @@ class Tree(Topology):
         return int(level) if isinstance(source, int) and isinstance(destination, int) else level
 
     def up_channel(self, height: int, number: Array | int) -> Array:
-        """The channel of an up link, by its height (that of its lower end) and its number; broadcasts."""
+        """Return the channel of an up link, by its height (that of its lower end) and its number; broadcasts."""
         above = self.width[height + 1]
         node, port = np.divmod(number, self.parents[height])
         sub, at = np.divmod(node, above // self.parents[height])
@@ -116,22 +122,22 @@ class Tree(Topology):
         return np.asarray(self.first_channel[tail] + children + port)
 
     def down_channel(self, height: int, number: Array | int) -> Array:
-        """The channel of a down link, by its height (that of its lower end) and its number; broadcasts."""
+        """Return the channel of a down link, by its height (that of its lower end) and its number; broadcasts."""
         sub, at = np.divmod(number, self.width[height + 1])
         above, child = np.divmod(sub, self.children[height])
         tail = self.first_node[height + 1] + above * self.width[height + 1] + at
         return np.asarray(self.first_channel[tail] + child)
 
     def links(self, height: int) -> int:
-        """How many up links, and as many down links, there are at a height."""
+        """Return the number of up links, which is that of down links, at a height."""
         return self.below[-1] // self.below[height] * self.width[height + 1]
 
     def digits(self, host: int) -> tuple[int, ...]:
-        """A host's place in its sub-trees, from the roots down."""
+        """Return the place of a host in its sub-trees, from the roots down."""
         return tuple(host // self.below[level - 1] % self.children[level - 1] for level in range(self.levels, 0, -1))
 
     def name_of(self, node: int) -> str:
-        """``(p0,p1,p2)`` for a host, ``((i0,i1),level)`` for a switch, with the roots as level 0."""
+        """Return ``(p0,p1,p2)`` for a host, ``((i0,i1),level)`` for a switch, with the roots as level 0."""
         level = self.level_of(node)
         if level == 0:
             return f"({','.join(map(str, self.digits(node)))})"
@@ -139,13 +145,13 @@ class Tree(Topology):
         above = range(self.levels - 1, level - 1, -1)
         place = [sub // (self.below[j] // self.below[level]) % self.children[j] for j in above]
         ports = [at // (self.width[level] // self.width[j + 1]) % self.parents[j] for j in range(level)]
-        if self.parents[0] == 1:  # hosts have nothing to choose
+        if self.parents[0] == 1:  # hosts have a single port
             ports = ports[1:]
         return f"(({','.join(map(str, [*place, *ports]))}),{self.levels - level})"
 
 
-def xgft(children: Any, parents: Any) -> Tree:
-    """Extended generalized fat tree XGFT(h; m1, ..., mh; w1, ..., wh).
+def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
+    """XGFT: extended generalized fat tree XGFT(h; m1, ..., mh; w1, ..., wh).
 
     Parameters
     ----------
@@ -169,22 +175,21 @@ def xgft(children: Any, parents: Any) -> Tree:
     >>> xgft([4, 4, 8], [1, 2, 4])
     <Topology xgft:3;4,4,8;1,2,4: 184 nodes, 512 channels, 128 terminals>
     """
-    children, parents = tuple(children), tuple(parents)
-    shape = ";".join(",".join(map(str, each)) for each in ((len(children),), children, parents))
-    return _tree(f"xgft:{shape}", children, parents)
+    shape = ";".join(",".join(map(str, part)) for part in ((len(children),), children, parents))
+    return _tree(f"xgft:{shape}", tuple(children), tuple(parents))
 
 
 @register_topology("xgft", example="xgft:3;4,4,8;1,2,4")
 def _xgft_of(*shape: str) -> Tree:
-    """Extended generalized fat tree: levels; children of each level; parents of each level."""
-    text = ",".join(str(each) for each in shape)
+    """XGFT (extended generalized fat tree): levels; children of each level; parents of each level."""
+    text = ",".join(map(str, shape))
     parts = [part.split(",") for part in text.split(";")]
     if len(parts) != 3 or not all(word.strip().isdecimal() and len(word) < 10 for part in parts for word in part):
         spec = f"xgft:{text}" if text else "xgft"
         raise TopologyError(f"{spec}: write LEVELS;CHILDREN,...;PARENTS,...  as in xgft:3;4,4,8;1,2,4")
     levels, children, parents = ([int(word) for word in part] for part in parts)
     if len(levels) != 1 or len(children) != levels[0] or len(parents) != levels[0]:
-        raise TopologyError(f"xgft:{text}: {levels[0]} levels need as many numbers of children, and of parents")
+        raise TopologyError(f"xgft:{text}: {levels[0]} levels need that many numbers of children, and of parents")
     return xgft(children, parents)
 
 
@@ -217,7 +222,7 @@ def fattree(m: int, n: int) -> Tree:
     spec = f"fattree:{m},{n}"
     k = _half(spec, m)
     if n < 2:
-        raise TopologyError(f"{spec}: {n} levels of switches: a fat tree has at least 2")
+        raise TopologyError(f"{spec}: {n} levels of switches; a fat tree needs at least 2")
     return _tree(spec, (k,) * (n - 1) + (m,), (1,) + (k,) * (n - 1), capacity_load=Fraction(1))
 
 
@@ -233,13 +238,13 @@ def eft2(m: int, k: int) -> Tree:
     spec = f"eft2:{m},{k}"
     half = _half(spec, m)
     if not 2 <= k <= m:
-        raise TopologyError(f"{spec}: {k} leaf switches: a root has ports for 2 to {m}")
+        raise TopologyError(f"{spec}: {k} leaf switches; a root has ports for 2 to {m}")
     return _tree(spec, (half, k), (1, half))
 
 
 @register_topology("sub-eft2", example="sub-eft2:8,6")
 def sub_eft2(m: int, k: int) -> Tree:
-    """SEFT2(m, k): EFT2(m, k) with one of its roots only.
+    """SEFT2(m, k): EFT2(m, k) with only one of its roots.
 
     Examples
     --------
@@ -249,21 +254,21 @@ def sub_eft2(m: int, k: int) -> Tree:
     spec = f"sub-eft2:{m},{k}"
     half = _half(spec, m)
     if not 2 <= k <= m:
-        raise TopologyError(f"{spec}: {k} leaf switches: the root has ports for 2 to {m}")
+        raise TopologyError(f"{spec}: {k} leaf switches; the root has ports for 2 to {m}")
     return _tree(spec, (half, k), (1, 1))
 
 
 def _half(spec: str, m: int) -> int:
     if m < 4 or m % 2:
-        raise TopologyError(f"{spec}: {m} ports: a switch has an even number of them, at least 4")
+        raise TopologyError(f"{spec}: {m} ports; the number of ports must be even, at least 4")
     return m // 2
 
 
 def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], **more: Any) -> Tree:
     if not children or len(children) != len(parents):
-        raise TopologyError(f"{spec}: it needs at least one level, and for each its children and its parents")
+        raise TopologyError(f"{spec}: it needs at least one level, and the children and parents of each level")
     if min(children) < 1 or min(parents) < 1:
-        raise TopologyError(f"{spec}: every switch has a child, every node below the roots a parent")
+        raise TopologyError(f"{spec}: every switch needs a child, every node below the roots a parent")
     levels = len(children)
     below = [prod(children[:level]) for level in range(levels + 1)]
     width = [prod(parents[:level]) for level in range(levels + 1)]
@@ -297,17 +302,19 @@ def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], **more
     )
 
 
-def _positions(sizes: list[int]) -> npt.NDArray[np.float64]:
-    """Level above level, each spread over the width of the hosts."""
+def _positions(sizes: list[int]) -> FloatArray:
+    """Place level above level, each spread over the width of the hosts."""
     x = np.concatenate([(np.arange(size) + 0.5) * sizes[0] / size for size in sizes])
     y = np.repeat(np.arange(len(sizes)) * max(1.0, sizes[0] / 8), sizes)
     return np.column_stack([x, y])
 
 
-def _shifts(children: Any, parents: Any, below: Any, width: Any, sizes: Any) -> list[NodeArray]:
-    """For every level the automorphisms that move each child, and each parent, on to the next one."""
+def _shifts(
+    children: Sequence[int], parents: Sequence[int], below: Sequence[int], width: Sequence[int], sizes: Sequence[int]
+) -> list[NodeArray]:
+    """Return the automorphisms that move each child, or each parent, of a level to the next one."""
     first = np.cumsum([0, *sizes])
-    found: list[NodeArray] = []
+    maps: list[NodeArray] = []
     for j in range(len(children)):
         for side, count in (("children", children[j]), ("parents", parents[j])):
             if count == 1:
@@ -320,8 +327,8 @@ def _shifts(children: Any, parents: Any, below: Any, width: Any, sizes: Any) -> 
                 if side == "parents" and level > j:
                     at = _next_digit(at, width[level] // width[j + 1], count)
                 moved.append(first[level] + sub * width[level] + at)
-            found.append(np.concatenate(moved).astype(np.int32))
-    return found
+            maps.append(np.concatenate(moved).astype(np.int32))
+    return maps
 
 
 def _next_digit(number: Array, place: int, base: int) -> Array:

@@ -64,7 +64,7 @@ def debruijn(d: int, n: int) -> Topology:
 
 @register_topology("kautz", example="kautz:d=2,n=3")
 def kautz(d: int, n: int) -> Topology:
-    """Kautz graph: words of `n` letters out of `d` + 1 without equal neighbours, a channel to each that follows.
+    """Kautz graph: words of `n` letters out of `d` + 1 without equal neighbors, a channel to each that follows.
 
     Parameters
     ----------
@@ -136,10 +136,10 @@ def _words(letters: Array, alphabet: int) -> tuple[str, ...]:
 
 
 def _renamed(letters: Array, alphabet: int, numbers: Callable[[Array], Array]) -> tuple[NodeArray, ...]:
-    """What two permutations of the letters, which make all others, do to the nodes."""
-    turned = (np.arange(alphabet) + 1) % alphabet
+    """Return the node maps of two permutations of the letters that generate all others."""
+    rotated = (np.arange(alphabet) + 1) % alphabet
     swapped = np.array([1, 0, *range(2, alphabet)])
-    return tuple(numbers(to[letters]).astype(np.int32) for to in (turned, swapped))
+    return tuple(numbers(to[letters]).astype(np.int32) for to in (rotated, swapped))
 
 
 def _circle(turn: Array) -> Array:

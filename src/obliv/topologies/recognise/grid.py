@@ -1,7 +1,7 @@
-"""Meshes, tori and HyperX recognised in the links of a network, whole or with some parts missing.
+"""Meshes, tori and HyperX recognized in the links of a network, whole or with some parts missing.
 
 Two links that face each other in a square of four are parallel.  In a product of lines, rings and complete graphs the
-parallel links join two neighbouring slices; those that cross in some square run along different dimensions.
+parallel links join two adjacent slices; those that cross in some square run along different dimensions.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ __all__ = ["Grid", "grid_of"]
 
 Pair = tuple[int, int]
 
-_MOST, _DEGREE = 2000, 40  # nodes, and links at one of them; finding squares takes time
-_LEAST = 0.75  # so much of the grid must be there, and so many of the links along it
+_NODES, _DEGREE = 2000, 40  # limits of nodes and of links per node, since finding squares takes time
+_SHARE = 0.75  # least share of the grid's places that are taken, and of the links that run along it
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid, and the number in it of every node, -1 for those without a place."""
+    """A grid, and the number in it of every node, -1 for nodes without a place."""
 
     shape: Cartesian
     number: Array
 
 
 def grid_of(nodes: int, pairs: Array) -> Grid | None:
-    """The grid of at least two dimensions that a network is, or nearly is; None for others.
+    """Return the grid of at least two dimensions that a network is, or nearly is; None if it is not.
 
     Parameters
     ----------
@@ -54,25 +54,25 @@ def grid_of(nodes: int, pairs: Array) -> Grid | None:
     for a, b in links:
         beside[a].add(b)
         beside[b].add(a)
-    if not 4 <= nodes <= _MOST or max(map(len, beside)) > _DEGREE:
+    if not 4 <= nodes <= _NODES or max(map(len, beside)) > _DEGREE:
         return None
     families, crossings = _parallel(links, beside)
     dimensions = _dimensions(families, crossings)
     if len(dimensions) < 2:
         return None
-    found = []
+    parts = []
     for own in dimensions:
         across = [link for other in dimensions if other is not own for family in other for link in families[family]]
         along = [link for family in own for link in families[family]]
-        made = slices_of(nodes, across, along)
-        if made is None:
+        slices = slices_of(nodes, across, along)
+        if slices is None:
             return None
-        found.append(made)
-    return _checked(_paired(sorted(found, key=lambda each: each.first_step)), beside)
+        parts.append(slices)
+    return _checked(_paired(sorted(parts, key=lambda part: part.first_step)), beside)
 
 
 def _parallel(links: Sequence[Pair], beside: Sequence[set[int]]) -> tuple[dict[int, list[Pair]], set[Pair]]:
-    """Families of parallel links, and which of them cross."""
+    """Return families of parallel links, and which of them cross."""
     number = {link: k for k, link in enumerate(links)}
     root = list(range(len(links)))
 
@@ -97,66 +97,66 @@ def _parallel(links: Sequence[Pair], beside: Sequence[set[int]]) -> tuple[dict[i
             root[top(link(v, w))] = top(link(u, z))
             crossed.append((link(v, u), link(v, w)))
     families: dict[int, list[Pair]] = {}
-    for k, each in enumerate(links):
-        families.setdefault(top(k), []).append(each)
-    families = {k: held for k, held in families.items() if len(held) > 1}
+    for k, pair in enumerate(links):
+        families.setdefault(top(k), []).append(pair)
+    families = {k: parallel for k, parallel in families.items() if len(parallel) > 1}
     return families, {(top(a), top(b)) for a, b in crossed} | {(top(b), top(a)) for a, b in crossed}
 
 
 def _dimensions(families: dict[int, list[Pair]], crossings: set[Pair]) -> list[list[int]]:
-    """Families by dimension: each joins those that it crosses least, since a link that lacks may hide a crossing."""
-    found: list[list[int]] = []
+    """Return families by dimension; a family joins those that it crosses least, since missing links hide crossings."""
+    dimensions: list[list[int]] = []
     for family in sorted(families, key=lambda k: (-len(families[k]), families[k][0])):
         if (family, family) in crossings:
             return []
-        shares = [sum((family, each) in crossings for each in group) / len(group) for group in found]
+        shares = [sum((family, other) in crossings for other in group) / len(group) for group in dimensions]
         if shares and min(shares) < 0.5:
-            found[int(np.argmin(shares))].append(family)
+            dimensions[int(np.argmin(shares))].append(family)
         else:
-            found.append([family])
-    return found
+            dimensions.append([family])
+    return dimensions
 
 
-def _paired(found: list[Slices]) -> list[Slices]:
-    """Two dimensions of radix 2 are one ring of 4: with more than two dimensions that is easier to read."""
-    twos = [each for each in found if each.radix == 2]
-    if len(found) < 3:
-        return found
+def _paired(parts: list[Slices]) -> list[Slices]:
+    """Join two dimensions of radix 2 to a ring of 4, which is easier to read, if there are more than two."""
+    twos = [part for part in parts if part.radix == 2]
+    if len(parts) < 3:
+        return parts
     for one, two in zip(twos[::2], twos[1::2], strict=False):
         both = np.where((one.at < 0) | (two.at < 0), -1, 2 * two.at + (one.at ^ two.at))
-        found[found.index(one)] = Slices("ring", 4, both, one.first_step)
-        found.remove(two)
-    return found
+        parts[parts.index(one)] = Slices("ring", 4, both, one.first_step)
+        parts.remove(two)
+    return parts
 
 
-def _checked(found: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None:
-    """The grid with these dimensions, if most of it is there, each place once, and most links are its own."""
-    at = np.column_stack([each.at for each in found])
-    radices = [each.radix for each in found]
+def _checked(parts: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None:
+    """Return the grid with these dimensions if most places are taken, once each, and most links run along it."""
+    at = np.column_stack([part.at for part in parts])
+    radices = [part.radix for part in parts]
     placed = (at >= 0).all(axis=1)
     number = np.where(placed, at @ np.cumprod([1, *radices[:-1]]), -1)
     places = int(np.prod(radices))
     held = number[placed]
-    if len(np.unique(held)) < len(held) or len(held) < _LEAST * max(places, len(beside)):
+    if len(np.unique(held)) < len(held) or len(held) < _SHARE * max(places, len(beside)):
         return None
-    kinds = {each.kind for each in found if each.radix > 2}
-    if "clique" in kinds and any(each.kind != "clique" and each.radix > 3 for each in found):
-        return None  # three in a ring are a clique too
+    kinds = {part.kind for part in parts if part.radix > 2}
+    if "clique" in kinds and any(part.kind != "clique" and part.radix > 3 for part in parts):
+        return None  # a ring of three is a clique, too
     shape = (hyperx if "clique" in kinds else torus if "ring" in kinds else mesh)(*radices)
     _fill(shape, number, beside)
     known = set(zip(shape.tail.tolist(), shape.head.tolist(), strict=True))
     links = [(int(number[v]), int(number[u])) for v, near in enumerate(beside) for u in near]
-    return Grid(shape, number) if sum(each in known for each in links) >= _LEAST * len(links) else None
+    return Grid(shape, number) if sum(link in known for link in links) >= _SHARE * len(links) else None
 
 
 def _fill(shape: Cartesian, number: Array, beside: Sequence[set[int]]) -> None:
-    """Give nodes that lost too many links for squares the free place that is next to most of their neighbours."""
+    """Place nodes that lost too many links for squares on the free place next to most of their neighbors."""
     taken = set(number.tolist())
     for node in np.flatnonzero(number < 0).tolist():
         votes: Counter[int] = Counter()
         for at in (int(number[near]) for near in beside[node] if number[near] >= 0):
             votes.update(shape.head[slice(*shape.first_channel[at : at + 2].tolist())].tolist())
-        free = [each for each, _ in votes.most_common() if each not in taken]
+        free = [place for place, _ in votes.most_common() if place not in taken]
         if free:
             number[node] = free[0]
             taken.add(free[0])

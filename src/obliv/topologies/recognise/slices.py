@@ -1,4 +1,4 @@
-"""A dimension of a grid: the slices across it in their order, and the slice of every node."""
+"""A dimension of a grid: its slices in their order, and the slice of every node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Pair = tuple[int, int]
 class Slices:
     """A line, ring or clique of `radix` slices.
 
-    ``at`` is the slice of every node, -1 for none; ``first_step`` the least node that is one slice off the first node.
+    ``at`` is the slice of every node, -1 for nodes without one; ``first_step`` is the least node one slice from the
+    first node.
     """
 
     kind: str
@@ -29,7 +30,7 @@ class Slices:
 
 
 def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slices | None:
-    """The slices that links `across` hold together and links `along` join; None where these make no line or ring."""
+    """Return the slices that links `across` hold together and links `along` join; None if they form no line or ring."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -37,7 +38,7 @@ def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slic
     held = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
     _, part = connected_components(held.tocsr(), directed=False)
     size = np.bincount(part)
-    whole = size > 0.5 * size.max()  # the others are nodes that lost their links
+    whole = size > 0.5 * size.max()  # the others lost links
     near: dict[int, Counter[int]] = {int(k): Counter() for k in np.flatnonzero(whole)}
     for a, b in along:
         one, two = int(part[a]), int(part[b])
@@ -47,10 +48,10 @@ def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slic
             near[one][two] += 1
             near[two][one] += 1
     first = {k: int(np.flatnonzero(part == k)[0]) for k in near}
-    made = _ordered(near, first)
-    if made is None:
+    ordered = _ordered(near, first)
+    if ordered is None:
         return None
-    kind, order = made
+    kind, order = ordered
     at = np.full(len(size), -1)
     at[order] = np.arange(len(order))
     start = min(first.values())
@@ -59,14 +60,14 @@ def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slic
 
 
 def _ordered(near: dict[int, Counter[int]], first: dict[int, int]) -> tuple[str, list[int]] | None:
-    """What slices make, and their order: from that of the least node on, towards the lesser neighbour."""
-    degrees = sorted(len(each) for each in near.values())
+    """Return the kind of dimension and the order of its slices, from the least node towards its lesser neighbor."""
+    degrees = sorted(map(len, near.values()))
     m = len(near)
     if m < 2 or degrees[0] < 1:
         return None
     if m > 3 and degrees[0] == m - 1:
         return "clique", sorted(near, key=first.__getitem__)
-    ends = [k for k, each in near.items() if len(each) == 1]
+    ends = [k for k, others in near.items() if len(others) == 1]
     if degrees[-1] > 2 or len(ends) not in (0, 2):
         return None
     order = [min(ends or near, key=first.__getitem__)]
