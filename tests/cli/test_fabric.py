@@ -303,7 +303,7 @@ MISTAKES = [
     (["worst", "a.net"], "--lft"),
     (["worst", "a.net", "--lft", "a.lfts", "--offset", "half"], "offset"),
     (["worst", "a.net", "--lft", "a.lfts", "-o", "a.net"], "would be replaced"),
-    (["worst", "a.net", "--lft", "a.lfts", "-o", "none/x.json"], "folder"),
+    (["worst", "a.net", "--lft", "a.lfts", "-o", "none/x.json"], "directory"),
     (["throughput", "a.net", "--lft", "a.lfts"], "TRAFFIC"),
     (["throughput", "a.net", "sideways", "--lft", "a.lfts"], "sideways"),
     (["average", "a.net", "--lft", "a.lfts", "--samples", "1"], "samples"),

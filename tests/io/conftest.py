@@ -1,4 +1,4 @@
-"""Shared by the tests of files."""
+"""Fixtures of the tests of files."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
-
-
-@pytest.fixture
-def shared() -> Path:
-    """The folder of sample data beside the repository."""
-    if not SHARED.is_dir():
-        pytest.skip("the sample data are not here")
-    return SHARED
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.io.wide_area import NETWORKS
 
-from obliv.errors import FileError, InputError, SpecError
+from obliv.errors import FileError, SpecError
 from obliv.io.topology_file import file
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Topology
@@ -330,69 +331,38 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
         file(Path(os.devnull))
 
 
-ZOO = [
-    ("Abilene", 11, 14),
-    ("Nsfnet", 13, 15),
-    ("Sprint", 11, 18),
-    ("Claranet", 15, 18),
-    ("Janetbackbone", 29, 45),
-    ("Geant2001", 27, 38),
-    ("Geant2012", 40, 61),
-    ("Eenet", 13, 16),
-    ("Airtel", 16, 37),
-    ("Highwinds", 18, 53),
-    ("Nordu2005", 9, 10),
-    ("Bren", 37, 38),
-]
-
-
-@pytest.mark.parametrize(("name", "nodes", "edges"), ZOO)
-def test_topology_zoo(shared: Path, name: str, nodes: int, edges: int) -> None:
-    topology = TOPOLOGIES.make(f"file:{shared}/topozoo/{name}.graphml")
-    assert (topology.nodes, topology.channels) == (nodes, 2 * edges)
+@pytest.mark.parametrize("name", [name for name, network in NETWORKS.items() if network.components == 1])
+def test_wide_area_networks(name: str, write: Write) -> None:
+    network = NETWORKS[name]
+    topology = file(write(network.text(), "network.graphml"))
+    both = {(one, two) for one, two in network.links()} | {(two, one) for one, two in network.links()}
+    assert (topology.nodes, topology.channels) == (network.nodes, 2 * network.edges)
+    assert set(channels(topology)) == both
     assert topology.all_terminals
     assert topology.unit_bandwidth
-    parallel = topology.channels - len(set(channels(topology)))
-    assert bool(parallel) == (name in ("Eenet", "Airtel", "Highwinds", "Nordu2005"))
-    assert (len(set(topology.labels)) < nodes) == (name == "Bren")
+    assert topology.positions is not None
+    assert (len(set(topology.labels)) < network.nodes) == network.repeated_labels
 
 
-def test_every_zoo_file_is_tested(shared: Path) -> None:
-    known = {name for name, _, _ in ZOO} | {"Eunetworks", "Padi"}
-    assert {path.stem for path in (shared / "topozoo").glob("*.graphml")} == known
-
-
-@pytest.mark.parametrize(("name", "components", "largest", "edges"), [("Eunetworks", 2, 14, 19), ("Padi", 9, 7, 6)])
-def test_topology_zoo_disconnected(shared: Path, name: str, components: int, largest: int, edges: int) -> None:
-    path = shared / "topozoo" / f"{name}.graphml"
-    with pytest.raises(FileError, match=rf"{components} components: {largest} nodes .*component=largest"):
+@pytest.mark.parametrize("name", ["two pieces", "many pieces"])
+def test_networks_in_pieces(name: str, write: Write) -> None:
+    network = NETWORKS[name]
+    path = write(network.text(), "network.graphml")
+    largest = -(-network.nodes // network.components)
+    with pytest.raises(FileError, match=rf"{network.components} components: {largest} nodes .*component=largest"):
         file(path)
     topology = file(path, component="largest")
-    assert (topology.nodes, topology.channels) == (largest, 2 * edges)
+    inside = [link for link in network.links() if link[0] % network.components == 0]
+    assert (topology.nodes, topology.channels) == (largest, 2 * len(inside))
     assert any(f"{largest} of 15 nodes" in note for note in topology.notes)
 
 
-def test_topology_zoo_speeds_and_terminals(shared: Path) -> None:
-    zoo = shared / "topozoo"
-    geant = file(zoo / "Geant2001.graphml", bandwidth="LinkSpeedRaw")
-    assert len(geant.bandwidth) == 76
-    assert max(geant.bandwidth) == 10**10
-    assert geant.positions is not None
-    with pytest.raises(FileError, match=r"Geant2012.graphml:396: .*22 of 61 edges"):
-        file(zoo / "Geant2012.graphml", bandwidth="LinkSpeedRaw")
-    filled = file(zoo / "Geant2012.graphml", bandwidth="LinkSpeedRaw", default="1e9")
-    assert min(filled.bandwidth) == 155_000_000
-    assert set(file(zoo / "Eenet.graphml", bandwidth="LinkSpeedRaw").bandwidth) >= {Fraction(10**7), Fraction(10**9)}
-    assert len(file(zoo / "Airtel.graphml", terminals="internal").terminals) == 9
-    assert len(file(zoo / "Nordu2005.graphml", terminals="internal").terminals) == 6
-
-
-def test_samples_of_fabrics_are_read_and_what_comes_with_them_is_refused(shared: Path) -> None:
-    samples = [*(shared / "ibnetdiscover").glob("*.topo"), *(shared / "opensm").glob("*.net")]
-    assert samples
-    for path in samples:
-        assert file(path).spec == f"fabric:{path}"
-    for path in (shared / "opensm").rglob("*"):
-        if path.is_file() and path not in samples and path.name != "ibnetdiscover.txt":
-            with pytest.raises(InputError):
-                file(path)
+def test_speeds_and_terminals_of_wide_area_networks(write: Write) -> None:
+    fast = file(write(NETWORKS["fast"].text(), "fast.graphml"), bandwidth="LinkSpeedRaw")
+    assert len(fast.bandwidth) == 76
+    assert set(fast.bandwidth) <= {Fraction(155_000_000), Fraction(10**9), Fraction(25 * 10**8), Fraction(10**10)}
+    long = write(NETWORKS["long"].text(), "long.graphml")
+    with pytest.raises(FileError, match=r"long.graphml:\d+: .*21 of 61 edges"):
+        file(long, bandwidth="LinkSpeedRaw")
+    assert len(file(long, bandwidth="LinkSpeedRaw", default="1e9").bandwidth) == 122
+    assert len(file(write(NETWORKS["border"].text(), "border.graphml"), terminals="internal").terminals) == 9

@@ -279,13 +279,16 @@ def test_edgelist_comments_that_are_no_attributes(write: Write) -> None:
 # anynet
 
 
-def test_anynet_of_booksim(shared: Path) -> None:
-    topology = read_anynet(shared / "anynet" / "booksim2_anynet_file")
+def test_anynet_of_routers_in_a_triangle(write: Write) -> None:
+    lines = [
+        f"router {r} " + " ".join(f"node {3 * r + k}" for k in range(3)) + f" router {(r + 1) % 3}" for r in range(3)
+    ]
+    topology = read_anynet(write("\n".join(lines)))
     assert topology.nodes == 12
     assert topology.channels == 2 * (9 + 3)
     assert topology.labels[:5] == ("router 0", "node 0", "node 1", "node 2", "router 1")
     assert [topology.labels[node] for node in topology.terminals] == [f"node {k}" for k in range(9)]
-    everything = read_anynet(shared / "anynet" / "booksim2_anynet_file", terminals="all")
+    everything = read_anynet(write("\n".join(lines)), terminals="all")
     assert everything.all_terminals
     assert str(everything).endswith(",format=anynet,terminals=all")
 
