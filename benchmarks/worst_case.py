@@ -89,7 +89,7 @@ def random() -> None:
 
 def check() -> None:
     """Checking duals: nanoseconds per non-zero."""
-    from obliv.checker.kernels.flows import add_block
+    from obliv.checker.kernels.sums import Entries, Prices, add_block
 
     topology = obliv.random_regular(1000, 8, seed=1)
     loads = obliv.ECMP(topology).pair_loads()
@@ -99,11 +99,11 @@ def check() -> None:
         for channel, _, price in group:
             prices[channel] = price
     order = np.lexsort((loads.source, np.repeat(duals, np.diff(loads.start))))
-    arrays = (loads.start, loads.source[order], loads.destination[order], loads.numerator[order])
+    entries = Entries(loads.start, loads.source[order], loads.destination[order], loads.numerator[order])
     total, send = np.zeros(channels, np.int64), np.ones(n, np.int64)
     run = add_block.compiled()
-    run(*arrays, send, duals, prices, total)
-    seconds = best(lambda: run(*arrays, send, duals, prices, total))
+    run(entries, send, Prices(duals, prices), total)
+    seconds = best(lambda: run(entries, send, Prices(duals, prices), total))
     report("checking the duals of 8,000 channels", f"{seconds / len(order) * 1e9:.2f} ns/non-zero", "at most 5 ns")
 
 

@@ -186,7 +186,7 @@ def test_the_checker_says_what_the_simulator_says(algorithm: str, tmp_path: Path
     [
         (("moves",), [[1, 0, 0]], "rows"),
         (("moves",), "all", "cannot be unpacked"),
-        (("moves",), [[1, 99, 0, 1]], "not there"),
+        (("moves",), [[1, 99, 0, 1]], "does not exist"),
         (("moves",), [[1, 0, 0, 2]], "direction"),
         (("moves",), [[2**70, 0, 0, 1]], "cannot be unpacked"),
         (("instance", "edges"), [[0]], "rows of"),

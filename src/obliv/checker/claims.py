@@ -1,4 +1,4 @@
-"""A saved worst-case claim: read, taken apart, every number checked for what it is before it is used."""
+"""Saved worst-case claims: every part is checked for its form before it is used."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Claim", "MalformedError", "read_claim"]
 
 
 class MalformedError(InputError):
-    """A claim whose parts do not have the form that claims have."""
+    """A claim with a missing or malformed part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What the certificate of a worst case, or of a ratio, says; a ratio counts as the load that it is."""
+    """The certificate of a worst case or of a ratio; a ratio stands in `channel_load`."""
 
     kind: str
     topology: str
@@ -39,33 +39,33 @@ class Claim:
     channels: list[Any]
     sources: dict[str, str]
     digest_holds: bool
-    skipped: Any = None  # pairs that are left out, where the claim says so
+    skipped: Any = None  #: Number of pairs left out, if the claim gives it.
 
     @property
     def witness(self) -> list[tuple[int, int, Fraction]]:
-        """The traffic as rows of source, destination and amount, terminals by number."""
+        """The traffic that loads the named channel, as rows of source, destination and amount."""
         if self.traffic is not None:
             return self.traffic
         return [(i, j, Fraction(1)) for i, j in enumerate(self.permutation or [])]
 
 
-def read_claim(made: dict[str, Any]) -> Claim:
-    """Take a saved claim apart.
+def read_claim(content: dict[str, Any]) -> Claim:
+    """Read the content of a saved claim.
 
     Raises
     ------
     MalformedError
-        Naming the key that is missing or has the wrong form.
+        Naming the key that is missing or malformed.
     """
-    kind = _get(made, "kind", str)
-    certificate = made.get("certificate")
+    kind = _get(content, "kind", str)
+    certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError(
-            "it holds no certificate; make it with certificate=True, or keep it with  obliv worst ... --output FILE"
+            "it contains no certificate; use certificate=True, or save it with  obliv worst ... --output FILE"
         )
-    channel = made.get("channel")
+    channel = content.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
-        raise MalformedError("channel must hold id, tail and head")
+        raise MalformedError("channel must contain id, tail and head")
     channels = _get(certificate, "channels", list)
     for entry in channels:
         if entry == "simple":
@@ -73,30 +73,30 @@ def read_claim(made: dict[str, Any]) -> Claim:
         if not (isinstance(entry, list) and len(entry) == 2 and _is_whole(entry[0]) and isinstance(entry[1], list)):
             raise MalformedError('an entry of channels is neither "simple" nor [dual, word]')
         if not all(_is_whole(step) for step in entry[1]):
-            raise MalformedError("a word in channels holds something else than numbers of generators")
-    traffic = made.get("traffic")
+            raise MalformedError("a word in channels contains something other than generator numbers")
+    traffic = content.get("traffic")
     denominator = _numbers(certificate, "denominator")
     if not isinstance(denominator, int) or denominator < 1:
-        raise MalformedError("the denominator must be a positive whole number")
+        raise MalformedError("the denominator must be a positive integer")
     return Claim(
         kind=kind,
-        topology=_get(made, "topology", str),
-        routing=_get(made, "routing", str),
-        channel_load=_exact(made, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
-        lower_bound=_exact(made, "lower_bound"),
-        throughput=_exact(made, "throughput"),
-        fraction_of_capacity=_exact(made, "fraction_of_capacity"),
-        capacity=_exact(made, "capacity"),
+        topology=_get(content, "topology", str),
+        routing=_get(content, "routing", str),
+        channel_load=_exact(content, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
+        lower_bound=_exact(content, "lower_bound"),
+        throughput=_exact(content, "throughput"),
+        fraction_of_capacity=_exact(content, "fraction_of_capacity"),
+        capacity=_exact(content, "capacity"),
         channel=channel,
-        permutation=_permutation(made, certificate) if traffic is None else None,
+        permutation=_permutation(content, certificate) if traffic is None else None,
         traffic=None if traffic is None else _traffic(traffic),
         denominator=denominator,
         duals=_vectors(certificate, "duals"),
         generators=_vectors(certificate, "generators"),
         channels=channels,
         sources=_get(certificate, "sources", dict),
-        skipped=made.get("skipped"),
-        digest_holds=certificate.get("digest") == digest_of(made),
+        skipped=content.get("skipped"),
+        digest_holds=certificate.get("digest") == digest_of(content),
     )
 
 
@@ -104,51 +104,52 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _get(made: dict[str, Any], key: str, kind: type) -> Any:
-    if not isinstance(made.get(key), kind):
-        raise MalformedError(f"{key} is missing or no {kind.__name__}")
-    return made[key]
+def _get(content: dict[str, Any], key: str, kind: type) -> Any:
+    if not isinstance(content.get(key), kind):
+        raise MalformedError(f"{key} is missing or not a {kind.__name__}")
+    return content[key]
 
 
-def _numbers(made: dict[str, Any], key: str) -> Any:
-    if key not in made:
+def _numbers(content: dict[str, Any], key: str) -> Any:
+    if key not in content:
         raise MalformedError(f"{key} is missing")
     try:
-        return unpack(made[key])
+        return unpack(content[key])
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
         raise MalformedError(f"{key} cannot be unpacked: {error}") from None
 
 
-def _vectors(made: dict[str, Any], key: str) -> list[list[int]]:
-    vectors = _numbers(made, key)
+def _vectors(content: dict[str, Any], key: str) -> list[list[int]]:
+    vectors = _numbers(content, key)
     if not isinstance(vectors, list) or any(
         not isinstance(vector, list) or any(not isinstance(x, int) for x in vector) for vector in vectors
     ):
-        raise MalformedError(f"{key} must be a list of lists of whole numbers")
+        raise MalformedError(f"{key} must be a list of lists of integers")
     return vectors
 
 
-def _permutation(made: dict[str, Any], certificate: dict[str, Any]) -> list[int]:
-    image = _numbers(made, "permutation")
+def _permutation(content: dict[str, Any], certificate: dict[str, Any]) -> list[int]:
+    image = _numbers(content, "permutation")
     if not isinstance(image, list) or any(not isinstance(d, int) for d in image):
-        raise MalformedError("permutation must be a list of whole numbers")
+        raise MalformedError("permutation must be a list of integers")
     if _numbers(certificate, "permutation") != image:
-        raise MalformedError("the certificate's permutation is not the result's")
+        raise MalformedError("the permutation of the certificate differs from that of the result")
     return image
 
 
 def _traffic(rows: Any) -> list[tuple[int, int, Fraction]]:
     try:
-        found = [(s, d, rational(amount)) for s, d, amount in rows]
+        traffic = [(s, d, rational(amount)) for s, d, amount in rows]
     except (TypeError, ValueError, ZeroDivisionError):
         raise MalformedError("traffic must be rows of [source, destination, amount]") from None
-    if not all(_is_whole(s) and _is_whole(d) for s, d, _ in found):
+    if not all(_is_whole(s) and _is_whole(d) for s, d, _ in traffic):
         raise MalformedError("traffic must be rows of [source, destination, amount]")
-    return found
+    return traffic
 
 
-def _exact(made: dict[str, Any], key: str, required: bool = False) -> Fraction | None:
-    value = made.get(key)
+def _exact(content: dict[str, Any], key: str, required: bool = False) -> Fraction | None:
+    """Return an exact number; None where it is absent and not required."""
+    value = content.get(key)
     if value is None and not required:
         return None
     try:
@@ -156,7 +157,7 @@ def _exact(made: dict[str, Any], key: str, required: bool = False) -> Fraction |
         number = rational(text)
         fits = shown == number.numerator / number.denominator
     except (TypeError, KeyError, ValueError, OverflowError):
-        raise MalformedError(f"{key} is no exact number") from None
+        raise MalformedError(f"{key} is not an exact number") from None
     if not fits:
         raise MalformedError(f"{key} shows {shown} for {text}")
     return number

@@ -1,4 +1,4 @@
-"""Every channel's dual bound and simple bound, summed over sources."""
+"""The dual bound and the simple bound of every channel, summed over sources."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import Claim
-from obliv.checker.flows import Flow
-from obliv.checker.kernels.flows import add_block, raise_tops, sort_block
+from obliv.checker.flows.base import Flow
+from obliv.checker.kernels.sums import Entries, SourceFlow, add_block, raise_tops, sort_block
+from obliv.checker.kernels.sums import Prices as PriceTable
 from obliv.kernels import run
 from obliv.topologies.base import Topology
 
-__all__ = ["OutOfTimeError", "Prices", "Sums"]
+__all__ = ["Prices", "Sums"]
 
 
-_BLOCK = 8_000_000  # entries that are sorted by channel at a time
-
-
-class OutOfTimeError(Exception):
-    """The budget is used up."""
+#: Entries sorted by channel at a time.
+_BLOCK = 8_000_000
 
 
 class Prices:
@@ -47,7 +46,7 @@ class Prices:
             self.table[row, place] = claim.duals[dual]
 
     def of(self, channel: int) -> Array:
-        """The prices that hold for a channel."""
+        """Return the prices of a channel."""
         prices: Array = self.table[self.row[channel]]
         return prices
 
@@ -59,7 +58,7 @@ class Sums:
         channels, terminals = topology.channels, len(topology.terminals)
         self.claim, self.prices, self.send = claim, prices, send
         self.total: Array = np.zeros(channels, send.dtype)
-        self._most = 0  # the largest numerator so far
+        self._most = 0  #: The largest numerator so far.
         self._sends = int(send.astype(object).sum())
         self.load = Fraction(0)
         simple = np.array([entry == "simple" for entry in claim.channels])
@@ -71,7 +70,7 @@ class Sums:
         self._size = 0
 
     def add(self, i: int, flow: Flow) -> bool:
-        """Take one source's flow; False where a load is no whole number over the claim's denominator."""
+        """Add one source's flow; return False where a load is not an integer over the claim's denominator."""
         self._block.append((i, flow))
         self._size += len(flow.channel)
         for j, share in self._witness.get(i, []):
@@ -90,61 +89,59 @@ class Sums:
         start = np.concatenate([[0], np.cumsum(counts)])
         cursor = start[:-1].copy()
         source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
-        loads = [(i, flow, self._machine(flow)) for i, flow in self._block]
-        wide = any(amount.dtype == object for _, _, (amount, _) in loads)
+        loads = [(i, self._in_range(flow)) for i, flow in self._block]
+        wide = any(flow.amount.dtype == object for _, flow in loads)
         weight: Array = np.empty(size, object if wide else self.send.dtype)
-        for i, flow, (amount, whole) in loads:
-            arguments = (flow.ends, flow.channel, amount, whole, self.claim.denominator, i)
-            if not run(sort_block, 30.0 * size, *arguments, cursor, source, destination, weight):
+        entries = Entries(start, source, destination, weight)
+        for i, numbers in loads:
+            if not run(sort_block, 30.0 * size, numbers, i, self.claim.denominator, cursor, entries):
                 return False
         self._most = max(self._most, int(max(weight, default=0) if weight.dtype == object else weight.max(initial=0)))
-        if self._most * self._sends >= 2**62 and self.total.dtype != object:
+        if self._most * self._sends >= INT64_SAFE and self.total.dtype != object:
             self._widen()
         if self.total.dtype == object:
-            weight = weight.astype(object)
+            entries = entries._replace(weight=weight.astype(object))
         work = 10.0 * size
-        price = self.prices
-        run(add_block, work, start, source, destination, weight, self.send, price.row, price.table, self.total)
+        run(add_block, work, entries, self.send, PriceTable(self.prices.row, self.prices.table), self.total)
         if len(self._top):
-            run(raise_tops, work, start, destination, weight, self._top_row, self._top)
+            run(raise_tops, work, entries, self._top_row, self._top)
         self._block, self._size = [], 0
         return True
 
     def _widen(self) -> None:
-        """Go on with Python integers: a routing may cross a channel many times, and sums must not wrap."""
+        """Continue with Python integers: a routing may cross a channel many times, and sums must not wrap."""
         self.total, self.send = self.total.astype(object), self.send.astype(object)
         self.prices.table, self._top = self.prices.table.astype(object), self._top.astype(object)
 
     def tops_of(self, channel: int) -> Array:
-        """The column maxima of a channel that the simple bound is to prove."""
+        """Return the column maxima of a channel that the simple bound has to prove."""
         tops: Array = self._top[self._top_row[channel]]
         return tops
 
-    def _machine(self, flow: Flow) -> tuple[Array, Array]:
-        """Amounts and their denominators, as Python integers where a product could pass 64 bits."""
+    def _in_range(self, flow: Flow) -> SourceFlow:
+        """Return a flow whose numbers are Python integers where a product could exceed 64 bits."""
+        exact = SourceFlow(flow.ends, flow.channel, flow.amount.astype(object), flow.whole.astype(object))
         if not len(flow.amount):
-            return flow.amount, flow.whole
+            return SourceFlow(flow.ends, flow.channel, flow.amount, flow.whole)
         if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
-            return flow.amount.astype(object), flow.whole.astype(object)
+            return exact
         largest, amount = int(flow.whole.max()), int(flow.amount.max())
         whole = np.repeat(flow.whole, np.diff(flow.ends, prepend=0))
         crossings = int((flow.amount // whole).max()) + 1
         small = (largest * amount).bit_length() < 62 and (self.claim.denominator * crossings).bit_length() < 62
-        if small:
-            return flow.amount, flow.whole
-        return flow.amount.astype(object), flow.whole.astype(object)
+        return SourceFlow(flow.ends, flow.channel, flow.amount, flow.whole) if small else exact
 
 
 def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
-    """For every source what it sends to whom."""
-    found: dict[int, list[tuple[int, Fraction]]] = {}
+    """Return the destinations and amounts of every source."""
+    traffic: dict[int, list[tuple[int, Fraction]]] = {}
     for s, d, share in claim.witness:
-        found.setdefault(s, []).append((d, share))
-    return found
+        traffic.setdefault(s, []).append((d, share))
+    return traffic
 
 
 def _moved(claim: Claim, topology: Topology, word: tuple[int, ...]) -> Array:
-    """Where a word of generators, first to last, moves every terminal; -1 where that is no terminal."""
+    """Return where a word of generators, first to last, moves every terminal; -1 where that is not a terminal."""
     index = np.full(topology.nodes, -1, np.int64)
     index[topology.terminals] = np.arange(len(topology.terminals))
     place = topology.terminals.astype(np.int64)

@@ -1,7 +1,6 @@
-"""Sums of one path a pair: the same as :mod:`obliv.checker.sums`, in memory for the channels alone.
+"""Sums of routings with one path per pair: as :mod:`obliv.checker.sums`, but without storing loads of pairs.
 
 Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
-
 Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.
 """
 
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.checker.kernels.trees import climb, raise_sums
+from obliv.checker.kernels.trees import Form, Sums, climb, raise_sums
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.base import Routing
@@ -34,7 +33,7 @@ def single(routing: Routing) -> bool:
 
 
 def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
-    """The channels of the paths of pairs of terminals, shape (pairs, 2 · levels), -1 for none."""
+    """Return the channels of the paths of pairs of terminals, one row per pair, filled up with -1."""
     if routing.by_number is None:
         return _follow(routing, source, destination)
     tree: Tree = routing.topology
@@ -42,10 +41,16 @@ def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
     source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
     number = routing.ways(source, destination)[..., 0]
     taken = np.empty((len(number), 2 * tree.levels), np.int64)
-    form = tuple(np.array(each, np.int64) for each in (tree.below, tree.width, tree.children, tree.parents))
-    links = np.asarray(tree.first_channel, np.int64), tree.head
+    form = Form(
+        below=np.array(tree.below, np.int64),
+        width=np.array(tree.width, np.int64),
+        children=np.array(tree.children, np.int64),
+        parents=np.array(tree.parents, np.int64),
+        first=np.asarray(tree.first_channel, np.int64),
+        head=tree.head,
+    )
     work = 8.0 * taken.size * len(hosts)  # as one host's paths are seldom the only ones
-    lost = run(climb, work, source, destination, number.astype(np.int64), *form, *links, taken)
+    lost = run(climb, work, source, destination, number.astype(np.int64), form, taken)
     if lost >= 0:
         pair = f"node {source[lost]} to node {destination[lost]}"
         raise RoutingError(f"{routing.spec}: the path from {pair} does not end there")
@@ -53,7 +58,7 @@ def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
 
 
 def _follow(routing: Any, source: Array | int, destination: Array | int) -> Array:
-    """The channels of paths, next hop by next hop."""
+    """Return the channels of paths, next hop by next hop."""
     topology = routing.topology
     at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
     node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
@@ -78,38 +83,37 @@ def _follow(routing: Any, source: Array | int, destination: Array | int) -> Arra
 
 
 def row_sums(
-    routing: Any, row: Array, price: Array, by: str, look: Callable[[], None], progress: Callable[[float], None]
+    routing: Any, row: Array, price: Array, by: str, check_time: Callable[[], None], progress: Callable[[float], None]
 ) -> Array:
-    """Every channel's Σ max(0, max (1 - v)): the outer sum over one end of the pairs, the maximum over the other.
+    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other.
 
     Parameters
     ----------
     routing : Routing
         With single paths, see :func:`single`.
     row, price : ndarray
-        Channel c has the prices ``price[row[c]]``, none where the row is 0.
+        Channel c has the prices ``price[row[c]]``, or no prices where the row is 0.
     by : "source" or "destination"
-        Which end the outer sum runs over.
-    look : callable
+        The end that the sum runs over.
+    check_time : callable
         Called before each host; it may raise.
     progress : callable
         Called with the share that is done.
     """
     channels = routing.topology.channels
     hosts = np.arange(len(routing.topology.terminals))
-    top, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
-    total = np.zeros(channels, np.int64)
+    sums = Sums(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
     work = 20.0 * len(hosts) ** 2
     for host in hosts.tolist():
-        look()
+        check_time()
         taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
-        run(raise_sums, work, taken, row, price, top, touched, total)
+        run(raise_sums, work, taken, row, price, sums)
         progress((host + 1) / len(hosts))
-    return total
+    return sums.total
 
 
 def witness_load(routing: Any, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
-    """What a traffic, as rows of source, destination and amount, puts on a channel."""
+    """Return the load on a channel of a traffic, given as rows of source, destination and amount."""
     taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
     crosses = (taken == channel).any(axis=1).tolist()
     return sum((share for (_, _, share), over in zip(rows, crosses, strict=True) if over), Fraction(0))

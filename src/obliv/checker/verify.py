@@ -1,47 +1,60 @@
-"""Checks of saved claims, by code that shares nothing with what made them.  ``obliv.verify(path)`` checks one."""
+"""Checks of saved claims, by code that shares nothing with the code that made them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from obliv._util.codec import read_json
+from obliv._util.progress import Progress, silent
+from obliv.errors import FileError, InputError, SpecError
+from obliv.results import Result, Schedule, Schedules, Verification
+
+if TYPE_CHECKING:
+    from obliv.routings.base import Routing
+    from obliv.topologies.base import Topology
 
 __all__ = ["verify"]
 
 
 def verify(
-    claim: Any,
+    claim: str | os.PathLike[str] | Result,
     *,
     quick: bool = False,
     budget: float = 300.0,
-    topology: Any = None,
-    routing: Any = None,
-    progress: Callable[[str, float], None] | None = None,
-) -> Any:
+    topology: Topology | str | None = None,
+    routing: Routing | str | None = None,
+    progress: Progress | None = None,
+) -> Verification:
     """Check a saved claim from scratch.
 
     Parameters
     ----------
     claim : path-like or Result
-        A file that ``--output`` wrote, a result that holds a certificate, or a schedule of packets.
+        A file written by ``--output``, a result with a certificate, or a schedule of packets.
     quick : bool
-        Check one channel, the named one, instead of all.
+        Check the bound of the channel named in the claim only, instead of all channels.
     budget : float
-        Seconds after which channels are left unchecked; the claim then counts as not proved.
+        Time limit in seconds; channels not checked in time count as unproved.
     topology, routing : optional
-        The objects, where they cannot be made from the specs in the claim.
+        The objects, where the specs in the claim do not suffice to build them.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
     Returns
     -------
     Verification
-        Whether the claim is proved, what was checked and how, and what was left.
+        Whether the claim is proved, what was checked and how, and what was not checked.
 
     Raises
     ------
     FileError
-        If the file holds no claim.
+        If the file does not hold a claim, or the topology or routing that it names cannot be built.
+    InputError
+        If `claim` is neither a file nor a result.
 
     Notes
     -----
@@ -55,47 +68,118 @@ def verify(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
+    if isinstance(claim, Schedule | Schedules):
+        subject = _Subject(claim.kind, claim, {}, None)
+    elif isinstance(claim, Result):
+        content = claim.to_dict()
+        subject = _Subject(content.get("kind"), claim, content, None)
+    elif isinstance(claim, str | os.PathLike):
+        content = read_json(Path(claim))
+        subject = _Subject(content.get("kind"), None, content, Path(claim))
+    else:
+        raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
+    check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
+    if check is None:
+        raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
+    options = _Options(quick, budget, topology, routing, progress or silent)
+    return check(subject, options)
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What is to be checked: a result, or the content of a file."""
+
+    kind: Any
+    result: Result | None
+    content: dict[str, Any]
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The keyword arguments of :func:`verify`."""
+
+    quick: bool
+    budget: float
+    topology: Topology | str | None
+    routing: Routing | str | None
+    progress: Progress
+
+
+def _check_schedule(subject: _Subject, options: _Options) -> Verification:
+    """Check a schedule, or several that run one after another."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.schedules.check import check_classes, check_schedule
+    from obliv.checker.schedules.claims import claim_of, read_classes, read_schedule
+
+    if isinstance(subject.result, Schedules):
+        classes = [claim_of(schedule) for schedule in subject.result.classes]
+        return check_classes(classes, subject.result.to_dict())
+    if isinstance(subject.result, Schedule):
+        return check_schedule(claim_of(subject.result), options.progress)
+    try:
+        if "classes" in subject.content:
+            return check_classes(read_classes(subject.content), subject.content)
+        claim = read_schedule(subject.content)
+    except MalformedError as error:
+        raise FileError(f"is not a complete schedule: {error}", subject.path) from None
+    return check_schedule(claim, options.progress)
+
+
+def _check_load(subject: _Subject, options: _Options) -> Verification:
+    """Check the certificate of a worst case or of a ratio."""
     from obliv.checker.claims import MalformedError, read_claim
-    from obliv.checker.schedules.claims import claimed_of, read_classes, read_schedule
-    from obliv.checker.schedules.moves import check_classes, check_schedule
     from obliv.checker.worst_case import check_worst_case
-    from obliv.errors import FileError, InputError, SpecError
-    from obliv.results import Result, Schedule, Schedules, read_json
-    from obliv.routings.make import routing as routing_of
+
+    load = subject.content.get("channel_load")
+    if isinstance(load, dict) and "stderr" in load:
+        raise FileError(
+            "contains an estimate, which has no certificate; leave out --samples for an exact claim", subject.path
+        )
+    try:
+        claim = read_claim(subject.content)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    topology, routing = options.topology, options.routing
+    known: Any = getattr(subject.result, "subject", None)
+    if routing is None and hasattr(known, "paths"):
+        routing, topology = known, known.topology
+    if claim.routing == "pair loads" and routing is None:
+        raise InputError("the claim is about pair loads, which cannot be rebuilt from its text; pass routing=")
+    network = _topology(claim.topology, topology, subject.path)
+    way = _routing(claim.routing, routing, network, subject.path)
+    return check_worst_case(claim, network, way, options.quick, options.budget, options.progress)
+
+
+def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Topology:
+    """Return the given topology, or build the one named in a claim."""
     from obliv.topologies.base import topology as topology_of
 
-    if isinstance(claim, Schedule):
-        return check_schedule(claimed_of(claim), progress or (lambda what, share: None))
-    if isinstance(claim, Schedules):
-        return check_classes([claimed_of(each) for each in claim.classes], claim.to_dict())
-    made = claim.to_dict() if isinstance(claim, Result) else read_json(claim)
-    name = None if isinstance(claim, Result) else Path(claim)
-    if made.get("kind") == "bufferless":
-        try:
-            if "classes" in made:
-                return check_classes(read_classes(made), made)
-            schedule = read_schedule(made)
-        except MalformedError as error:
-            raise FileError(f"is no whole schedule: {error}", name) from None
-        return check_schedule(schedule, progress or (lambda what, share: None))
-    if made.get("kind") not in ("worst", "ratio"):
-        raise FileError(f"holds no claim that can be checked (kind {made.get('kind')!r})", name)
-    if isinstance(made.get("channel_load"), dict) and "stderr" in made["channel_load"]:
-        raise FileError("holds an estimate, which has no certificate: leave out --samples for an exact claim", name)
     try:
-        parts = read_claim(made)
-    except MalformedError as error:
-        raise FileError(f"is no whole claim: {error}", name) from None
-    if isinstance(claim, Result) and claim.subject is not None and routing is None:
-        routing = claim.subject if hasattr(claim.subject, "paths") else None
-        topology = getattr(routing, "topology", topology)
-    if parts.routing == "pair loads" and routing is None:
-        raise InputError("the claim was made from pair loads, which cannot be made again from its text: give routing=")
-    try:
-        network = topology_of(parts.topology if topology is None else topology)
+        return topology_of(spec if given is None else given)
     except FileError as error:
-        raise FileError(f"{error}; the claim names it so: go to the folder where the claim was made", name) from None
+        raise FileError(f"{error}; {_FOLDER}", path) from None
     except SpecError as error:
-        raise FileError(f"its topology cannot be made again ({error}): give topology=, the object", name) from None
-    way = routing_of(parts.routing if routing is None else routing, network)
-    return check_worst_case(parts, network, way, quick, budget, progress or (lambda what, share: None))
+        raise FileError(f"its topology cannot be built: {error}; {_OBJECT.format('topology')}", path) from None
+
+
+def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | None) -> Routing:
+    """Return the given routing, or build the one named in a claim."""
+    from obliv.routings.make import routing as routing_of
+
+    try:
+        return routing_of(spec if given is None else given, topology)
+    except FileError as error:
+        raise FileError(f"{error}; {_FOLDER}", path) from None
+    except SpecError as error:
+        raise FileError(f"its routing cannot be built: {error}; {_OBJECT.format('routing')}", path) from None
+
+
+_FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
+_OBJECT = "pass {0}= with the object, or --import the file that registers it"
+
+_CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
+    "worst": _check_load,
+    "ratio": _check_load,
+    "bufferless": _check_schedule,
+}

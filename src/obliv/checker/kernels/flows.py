@@ -1,43 +1,101 @@
-"""Kernels of the checker: flows from one source, and the dual bound of every channel.
+"""Kernels of the checker: flows from one source along next hops, and as programs of dimension-ordered phases say.
 
 They share nothing with the kernels that find worst cases.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+import numpy as np
+
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["add_block", "hop_flow", "quadrant_flow", "raise_tops", "sort_block", "walk_flow"]
+__all__ = ["Grid", "HopTables", "Output", "Phases", "hop_flow", "quadrant_flow", "walk_flow"]
 
-Array = Any
+
+class HopTables(NamedTuple):
+    """Next hops towards every target, target after target and node after node.
+
+    Node v towards target t takes the channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities
+    share / total; ``order[t * nodes:]`` holds the nodes, each before its next hops, then -1.
+    """
+
+    targets: Array
+    order: Array
+    ptr: Array
+    hop: Array
+    share: Array
+    total: Array
+    head: Array
+
+
+class Grid(NamedTuple):
+    """A Cartesian network of lines and rings.
+
+    ``port[x, side, node]`` is the channel up (side 0) or down (1) dimension x, -1 where there is none.
+    """
+
+    radix: Array
+    stride: Array
+    ring: Array
+    port: Array
+    channels: int
+
+
+class Phases(NamedTuple):
+    """The phases of a program.
+
+    ``when[x]`` says whether the program serves pairs that differ in dimension x (1), that do not (0), or both (-1);
+    ``spread[x]`` whether a ring is traveled either way round whatever the distance.  Phase p leads to the intermediate
+    (``target[p]`` 0) or to the destination (1), by the orders ``first[p] .. first[p + 1] - 1``; step k of order o moves
+    along dimension ``order[o, k]`` and counts ``weight[o, k]``, over `scale`.
+    """
+
+    when: Array
+    spread: Array
+    target: Array
+    first: Array
+    order: Array
+    weight: Array
+    scale: int
+
+
+class Output(NamedTuple):
+    """Entries of one source: those of destination d end at ``end[d]``, and their amounts are over ``whole[d]``."""
+
+    end: Array
+    whole: Array
+    channel: Array
+    amount: Array
+
+
+class Used(NamedTuple):
+    """Loads of channels for one destination, and which of them are not zero: ``touched[:number[0]]``."""
+
+    load: Array
+    touched: Array
+    number: Array
+
+
+class Box(NamedTuple):
+    """The nodes between source and destination: direction, extent and stride of the cells in every dimension."""
+
+    way: Array
+    length: Array
+    stride: Array
 
 
 @kernel
-def hop_flow(
-    source: int,
-    targets: Array,
-    first: int,
-    last: int,
-    nodes: int,
-    order: Array,
-    ptr: Array,
-    hop: Array,
-    share: Array,
-    total: Array,
-    head: Array,
-    unit: int,
-    mass: Array,
-    out_end: Array,
-    out_channel: Array,
-    out_amount: Array,
-) -> int:
+def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, mass: Array, out: Output) -> int:
     """Send `unit` from a source to targets `first` to `last` along next hops, nodes taken in topological order.
 
-    Returns the first target that was not reached, for `last` or for want of room, or -1 - target where `unit` cannot
-    be divided as the hops ask.
+    `mass` holds a zero for every node before and after.  Returns the first target that was not reached, for `last` or
+    for want of room, or -1 - target where `unit` cannot be divided as the hops ask.
     """
+    targets, order, ptr, hop, share, total, head = tables
+    nodes = len(mass)
     size = 0
     for t in range(first, last):
         base = t * nodes
@@ -47,11 +105,11 @@ def hop_flow(
                 v = order[base + k]
                 if v < 0 or v == targets[t]:
                     break
-                if mass[v] == 0:
-                    continue
                 amount = mass[v]
+                if amount == 0:
+                    continue
                 mass[v] = 0
-                if size + ptr[base + v + 1] - ptr[base + v] > len(out_channel):
+                if size + ptr[base + v + 1] - ptr[base + v] > len(out.channel):
                     for other in range(nodes):
                         mass[other] = 0
                     return t
@@ -59,353 +117,249 @@ def hop_flow(
                     if amount * share[e] % total[base + v] != 0:
                         return -1 - t
                     part = amount * share[e] // total[base + v]
-                    out_channel[size] = hop[e]
-                    out_amount[size] = part
+                    out.channel[size] = hop[e]
+                    out.amount[size] = part
                     size += 1
                     mass[head[hop[e]]] += part
             mass[targets[t]] = 0
-        out_end[t] = size
+        out.end[t] = size
+        out.whole[t] = unit
     return last
 
 
 @kernel
-def quadrant_flow(
-    source: int,
-    first: int,
-    last: int,
-    dims: int,
-    radix: Array,
-    stride: Array,
-    ring: Array,
-    port: Array,
-    when: Array,
-    spread: Array,
-    phase_target: Array,
-    phase_orders: Array,
-    order_list: Array,
-    order_weight: Array,
-    scale: int,
-    mass: Array,
-    begin_mass: Array,
-    load: Array,
-    touched: Array,
-    way: Array,
-    length: Array,
-    box: Array,
-    out_end: Array,
-    out_channel: Array,
-    out_amount: Array,
-    out_whole: Array,
-) -> int:
-    """Flow of a program that draws its intermediate on the minimal way, from one source to every node.
-
-    Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
-    to the intermediate leaves an equal share at every stop, a phase to the destination gathers what it meets.
-    Amounts are over out_whole[destination].  Step `at` of row o of the orders counts order_weight[o, at]; the last row
-    of a phase leads to its end.  Returns the first destination that was not done, for `last` or for want of room.
-    """
-    size = 0
-    for d in range(first, last):
-        serves = True
-        for x in range(dims):
-            differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
-            if when[x] >= 0 and differ != (when[x] == 1):
-                serves = False
-        if not serves:
-            out_end[d] = size
-            continue
-        ties = 0
-        for x in range(dims):
-            far = (d // stride[x] - source // stride[x]) % radix[x]
-            if ring[x] == 1 and 2 * far == radix[x]:
-                ties += 1
-        used = 0
-        whole = 1
-        for choice in range(1 << ties):
-            left = choice
-            cells = 1
-            whole = 1
-            for x in range(dims):
-                a = source // stride[x] % radix[x]
-                b = d // stride[x] % radix[x]
-                if ring[x] == 1:
-                    far = (b - a) % radix[x]
-                    if 2 * far == radix[x]:
-                        way[x] = 1 - 2 * (left & 1)
-                        left >>= 1
-                    elif 2 * far < radix[x]:
-                        way[x] = 1
-                    else:
-                        way[x] = -1
-                        far = radix[x] - far
-                else:
-                    way[x] = 1
-                    far = b - a
-                    if far < 0:
-                        way[x] = -1
-                        far = -far
-                length[x] = far + 1
-                box[x] = cells
-                cells *= far + 1
-                whole *= far + 1
-            for k in range(cells):
-                begin_mass[k] = 0
-            begin_mass[0] = whole
-            for p in range(len(phase_target)):
-                for o in range(phase_orders[p], phase_orders[p + 1]):
-                    for k in range(cells):
-                        mass[k] = begin_mass[k]
-                    for at in range(dims):
-                        x = order_list[o, at]
-                        if x < 0:
-                            break
-                        n = length[x]
-                        for k in range(cells):
-                            if k // box[x] % n != 0:
-                                continue
-                            node = 0
-                            for y in range(dims):
-                                go = (source // stride[y] + way[y] * (k // box[y] % length[y])) % radix[y]
-                                node += go * stride[y]
-                            start = source // stride[x] % radix[x]
-                            here = node - start * stride[x]
-                            if phase_target[p] == 0:
-                                going = mass[k]
-                                if going == 0:
-                                    continue
-                                stop = going // n
-                                mass[k] = 0
-                            else:
-                                going = 0
-                                stop = 0
-                            for t in range(n):
-                                cell = k + t * box[x]
-                                if phase_target[p] == 0:
-                                    mass[cell] += stop
-                                    going -= stop
-                                else:
-                                    going += mass[cell]
-                                    mass[cell] = 0
-                                if t == n - 1:
-                                    if phase_target[p] == 1:
-                                        mass[cell] = going
-                                elif going > 0 and order_weight[o, at] > 0:
-                                    place = here + (start + way[x] * t) % radix[x] * stride[x]
-                                    c = port[x, (1 - way[x]) // 2, place]
-                                    if load[c] == 0:
-                                        touched[used] = c
-                                        used += 1
-                                    load[c] += going * order_weight[o, at]
-                for k in range(cells):
-                    begin_mass[k] = mass[k]
-        if size + used > len(out_channel):
-            for k in range(used):
-                load[touched[k]] = 0
-            return d
-        for k in range(used):
-            out_channel[size] = touched[k]
-            out_amount[size] = load[touched[k]]
-            load[touched[k]] = 0
-            size += 1
-        out_end[d] = size
-        out_whole[d] = whole * (1 << ties) * scale
-    return last
-
-
-@kernel
-def walk_flow(
-    source: int,
-    first: int,
-    last: int,
-    dims: int,
-    radix: Array,
-    stride: Array,
-    ring: Array,
-    port: Array,
-    when: Array,
-    spread: Array,
-    phase_target: Array,
-    phase_orders: Array,
-    order_list: Array,
-    order_weight: Array,
-    scale: int,
-    mass: Array,
-    begin_mass: Array,
-    load: Array,
-    touched: Array,
-    after: Array,
-    out_end: Array,
-    out_channel: Array,
-    out_amount: Array,
-    out_whole: Array,
-) -> int:
-    """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link.
-
-    What it takes and returns is as for `quadrant_flow`.
-    """
-    nodes = len(out_end)
-    whole = 1
-    for p in range(len(phase_target)):
-        for x in range(dims):
-            whole *= 2
-            if phase_target[p] == 0 or spread[x] == 1:
-                whole *= radix[x]
-    size = 0
-    for d in range(first, last):
-        serves = True
-        for x in range(dims):
-            differ = d // stride[x] % radix[x] != source // stride[x] % radix[x]
-            if when[x] >= 0 and differ != (when[x] == 1):
-                serves = False
-        if not serves:
-            out_end[d] = size
-            continue
-        used = 0
-        for k in range(nodes):
-            begin_mass[k] = 0
-        begin_mass[source] = whole
-        for p in range(len(phase_target)):
-            for o in range(phase_orders[p], phase_orders[p + 1]):
-                for k in range(nodes):
-                    mass[k] = begin_mass[k]
-                for at in range(dims):
-                    x = order_list[o, at]
-                    if x < 0:
-                        break
-                    k_x = radix[x]
-                    for k in range(nodes):
-                        after[k] = 0
-                    for v in range(nodes):
-                        if mass[v] == 0:
-                            continue
-                        a = v // stride[x] % k_x
-                        low, high = 0, k_x
-                        share = mass[v]
-                        if phase_target[p] == 0:
-                            share = share // k_x
-                        else:
-                            low = d // stride[x] % k_x
-                            high = low + 1
-                        for b in range(low, high):
-                            after[v + (b - a) * stride[x]] += share
-                            for side in range(2):
-                                if order_weight[o, at] == 0:
-                                    break
-                                if ring[x] == 1:
-                                    far = (b - a) % k_x if side == 0 else (a - b) % k_x
-                                    if spread[x] == 1:
-                                        going = share // k_x * (k_x - far) if far > 0 else 0
-                                    else:
-                                        going = share if 2 * far < k_x else share // 2 if 2 * far == k_x else 0
-                                else:
-                                    far = b - a if side == 0 else a - b
-                                    going = share if far > 0 else 0
-                                if going == 0:
-                                    continue
-                                for t in range(far):
-                                    here = (a + t) % k_x if side == 0 else (a - t) % k_x
-                                    c = port[x, side, v + (here - a) * stride[x]]
-                                    if load[c] == 0:
-                                        touched[used] = c
-                                        used += 1
-                                    load[c] += going * order_weight[o, at]
-                    for k in range(nodes):
-                        mass[k] = after[k]
-            for k in range(nodes):
-                begin_mass[k] = mass[k]
-        if size + used > len(out_channel):
-            for k in range(used):
-                load[touched[k]] = 0
-            return d
-        for k in range(used):
-            out_channel[size] = touched[k]
-            out_amount[size] = load[touched[k]]
-            load[touched[k]] = 0
-            size += 1
-        out_end[d] = size
-        out_whole[d] = whole * scale
-    return last
-
-
-@kernel
-def sort_block(
-    ends: Array,
-    channel: Array,
-    amount: Array,
-    whole: Array,
-    denominator: int,
-    source: int,
-    cursor: Array,
-    out_source: Array,
-    out_destination: Array,
-    out_weight: Array,
-) -> bool:
-    """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
-
-    Returns False where a load is no whole number over it.
-    """
-    begin = 0
-    for j in range(len(ends)):
-        if begin == ends[j]:
-            continue
-        q = denominator // whole[j]
-        r = denominator % whole[j]
-        for e in range(begin, ends[j]):
-            weight = amount[e] * q
-            if r != 0:
-                rest = amount[e] * r
-                if rest % whole[j] != 0:
-                    return False
-                weight += rest // whole[j]
-            at = cursor[channel[e]]
-            cursor[channel[e]] = at + 1
-            out_source[at] = source
-            out_destination[at] = j
-            out_weight[at] = weight
-        begin = ends[j]
+def _serves(source: int, destination: int, radix: Array, stride: Array, when: Array) -> bool:
+    """Whether a program serves a pair of nodes."""
+    for x in range(len(radix)):
+        differ = destination // stride[x] % radix[x] != source // stride[x] % radix[x]
+        if when[x] >= 0 and differ != (when[x] == 1):
+            return False
     return True
 
 
 @kernel
-def add_block(
-    start: Array,
-    source: Array,
-    destination: Array,
-    weight: Array,
-    send: Array,
-    dual: Array,
-    price: Array,
-    total: Array,
-) -> None:
-    """Add the terms send_i · max(0, max_j (w_ij - v_j)) of a block of sources to each channel's dual.
-
-    Entries of channel c are ``start[c] .. start[c + 1]``, sorted by source; its prices v are ``price[dual[c]]``.
-    """
-    for c in range(len(total)):
-        v = price[dual[c]]
-        sum_ = 0
-        over = 0
-        before = -1
-        for e in range(start[c], start[c + 1]):
-            if source[e] != before:
-                if over > 0:
-                    sum_ += send[before] * over
-                over = 0
-                before = source[e]
-            gain = weight[e] - v[destination[e]]
-            if gain > over:
-                over = gain
-        if over > 0:
-            sum_ += send[before] * over
-        total[c] += sum_
+def _add(used: Used, channel: int, amount: int) -> None:
+    """Add to the load of a channel."""
+    if used.load[channel] == 0:
+        used.touched[used.number[0]] = channel
+        used.number[0] += 1
+    used.load[channel] += amount
 
 
 @kernel
-def raise_tops(start: Array, destination: Array, weight: Array, row: Array, top: Array) -> None:
-    """Raise the column maxima of the channels that need them: channel c's stand in ``top[row[c]]``, none where < 0."""
-    for c in range(len(row)):
-        if row[c] < 0:
+def _write(used: Used, size: int, out: Output) -> int:
+    """Write the loads of a destination behind `size` entries and clear them; the new size, -1 for want of room."""
+    count = used.number[0]
+    room = size + count <= len(out.channel)
+    for k in range(count):
+        c = used.touched[k]
+        if room:
+            out.channel[size + k] = c
+            out.amount[size + k] = used.load[c]
+        used.load[c] = 0
+    used.number[0] = 0
+    return size + count if room else -1
+
+
+@kernel
+def _ties(source: int, destination: int, grid: Grid) -> int:
+    """How many rings lead to the destination equally fast either way round."""
+    ties = 0
+    for x in range(len(grid.radix)):
+        far = (destination // grid.stride[x] - source // grid.stride[x]) % grid.radix[x]
+        if grid.ring[x] == 1 and 2 * far == grid.radix[x]:
+            ties += 1
+    return ties
+
+
+@kernel
+def _fold(source: int, destination: int, choice: int, grid: Grid, box: Box) -> int:
+    """Set the box between two nodes, ties broken by the bits of `choice`; returns how many nodes it has."""
+    cells = 1
+    for x in range(len(grid.radix)):
+        k = grid.radix[x]
+        far = destination // grid.stride[x] % k - source // grid.stride[x] % k
+        way = 1
+        if grid.ring[x] == 1:
+            far = far % k
+            if 2 * far == k:
+                way = 1 - 2 * (choice & 1)
+                choice >>= 1
+            elif 2 * far > k:
+                way = -1
+                far = k - far
+        elif far < 0:
+            way = -1
+            far = -far
+        box.way[x] = way
+        box.length[x] = far + 1
+        box.stride[x] = cells
+        cells *= far + 1
+    return cells
+
+
+@kernel
+def _move_in_box(
+    source: int, x: int, gathers: bool, weight: int, mass: Array, grid: Grid, box: Box, used: Used
+) -> None:
+    """Move the mass in a box along dimension x: an equal share to every stop, or, where it `gathers`, to the end."""
+    radix, stride, way, length = grid.radix, grid.stride, box.way, box.length
+    cells = box.stride[-1] * length[-1]
+    n = length[x]
+    start = source // stride[x] % radix[x]
+    side = (1 - way[x]) // 2
+    for k in range(cells):
+        if k // box.stride[x] % n != 0:
             continue
-        for e in range(start[c], start[c + 1]):
-            if weight[e] > top[row[c], destination[e]]:
-                top[row[c], destination[e]] = weight[e]
+        going = 0
+        stop = 0
+        if not gathers:
+            going = mass[k]
+            if going == 0:
+                continue
+            stop = going // n
+            mass[k] = 0
+        here = -start * stride[x]
+        for y in range(len(radix)):
+            here += (source // stride[y] + way[y] * (k // box.stride[y] % length[y])) % radix[y] * stride[y]
+        for t in range(n):
+            cell = k + t * box.stride[x]
+            if gathers:
+                going += mass[cell]
+                mass[cell] = 0
+            else:
+                mass[cell] += stop
+                going -= stop
+            if t == n - 1:
+                if gathers:
+                    mass[cell] = going
+            elif going > 0 and weight > 0:
+                node = here + (start + way[x] * t) % radix[x] * stride[x]
+                _add(used, grid.port[x, side, node], going * weight)
+
+
+@kernel
+def quadrant_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, out: Output) -> int:
+    """Flow of a program that draws its intermediate on the minimal way, from one source to every node.
+
+    Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
+    to the intermediate leaves an equal share at every stop, a phase to the destination gathers what it meets.
+    Returns the first destination that was not done, for `last` or for want of room.
+    """
+    dims = len(grid.radix)
+    nodes = len(out.end)
+    used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
+    box = Box(np.empty(dims, np.int64), np.empty(dims, np.int64), np.empty(dims, np.int64))
+    mass, begin = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    size = 0
+    for d in range(first, last):
+        if not _serves(source, d, grid.radix, grid.stride, phases.when):
+            out.end[d] = size
+            continue
+        ties = _ties(source, d, grid)
+        cells = 0
+        for choice in range(1 << ties):
+            cells = _fold(source, d, choice, grid, box)
+            begin[:cells] = 0
+            begin[0] = cells
+            for p in range(len(phases.target)):
+                for o in range(phases.first[p], phases.first[p + 1]):
+                    mass[:cells] = begin[:cells]
+                    for k in range(dims):
+                        x = phases.order[o, k]
+                        if x < 0:
+                            break
+                        _move_in_box(source, x, phases.target[p] == 1, phases.weight[o, k], mass, grid, box, used)
+                begin[:cells] = mass[:cells]
+        written = _write(used, size, out)
+        if written < 0:
+            return d
+        size = written
+        out.end[d] = size
+        out.whole[d] = cells * (1 << ties) * phases.scale
+    return last
+
+
+@kernel
+def _going(share: int, far: int, radix: int, ring: bool, spread: bool) -> int:
+    """How much of a share goes `far` steps one way, up to half a ring or, where it is `spread`, all the way round."""
+    if far <= 0:
+        return 0
+    if not ring:
+        return share
+    if spread:
+        return share // radix * (radix - far)
+    if 2 * far == radix:
+        return share // 2
+    return share if 2 * far < radix else 0
+
+
+@kernel
+def _carry(v: int, b: int, x: int, share: int, weight: int, grid: Grid, spread: bool, used: Used) -> None:
+    """Carry a share from node v along dimension x to coordinate b, link by link, both ways round."""
+    k, stride = grid.radix[x], grid.stride[x]
+    a = v // stride % k
+    ring = grid.ring[x] == 1
+    for side in range(2):
+        far = b - a if side == 0 else a - b
+        if ring:
+            far = far % k
+        going = _going(share, far, k, ring, spread)
+        if going == 0:
+            continue
+        for t in range(far):
+            here = (a + t) % k if side == 0 else (a - t) % k
+            _add(used, grid.port[x, side, v + (here - a) * stride], going * weight)
+
+
+@kernel
+def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, out: Output) -> int:
+    """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link.
+
+    It takes and returns the same as `quadrant_flow`.
+    """
+    radix, stride = grid.radix, grid.stride
+    nodes = len(out.end)
+    used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
+    mass, begin, after = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    whole = 1
+    for p in range(len(phases.target)):
+        for x in range(len(radix)):
+            whole *= 2
+            if phases.target[p] == 0 or phases.spread[x] == 1:
+                whole *= radix[x]
+    size = 0
+    for d in range(first, last):
+        if not _serves(source, d, radix, stride, phases.when):
+            out.end[d] = size
+            continue
+        begin[:] = 0
+        begin[source] = whole
+        for p in range(len(phases.target)):
+            for o in range(phases.first[p], phases.first[p + 1]):
+                mass[:] = begin
+                for k in range(len(radix)):
+                    x = phases.order[o, k]
+                    if x < 0:
+                        break
+                    after[:] = 0
+                    for v in range(nodes):
+                        if mass[v] == 0:
+                            continue
+                        low, high, share = 0, radix[x], mass[v] // radix[x]
+                        if phases.target[p] == 1:
+                            low = d // stride[x] % radix[x]
+                            high, share = low + 1, mass[v]
+                        for b in range(low, high):
+                            after[v + (b - v // stride[x] % radix[x]) * stride[x]] += share
+                            if phases.weight[o, k] > 0:
+                                _carry(v, b, x, share, phases.weight[o, k], grid, phases.spread[x] == 1, used)
+                    mass[:] = after
+            begin[:] = mass
+        written = _write(used, size, out)
+        if written < 0:
+            return d
+        size = written
+        out.end[d] = size
+        out.whole[d] = whole * phases.scale
+    return last

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["longest_walk", "shortest_ends", "walk_packets"]
-
-Array = Any
+__all__ = ["Links", "Paths", "Rows", "Rules", "Walk", "longest_walk", "shortest_ends", "walk_packets"]
 
 FINE = -1
 NOT_THERE = 1  # a move begins where the packet is not
@@ -19,9 +18,62 @@ LOST = 5  # not at the destination, or the path is not done
 STRAYS = 6  # leaves the path where it may not
 
 
+class Links(NamedTuple):
+    """The lower and the upper node of every edge."""
+
+    low: Array
+    high: Array
+
+
+class Paths(NamedTuple):
+    """Path p consists of the edges ``edge[start[p]:start[p + 1]]`` and leads from its source to its destination."""
+
+    start: Array
+    edge: Array
+    source: Array
+    destination: Array
+
+
+class Rows(NamedTuple):
+    """The moves of packet p are the rows ``start[p] .. start[p + 1] - 1``.
+
+    `up` is False where an edge is taken downwards; `more` counts the further steps of an oscillation, and is empty
+    where no packet oscillates.
+    """
+
+    start: Array
+    time: Array
+    edge: Array
+    up: Array
+    more: Array
+
+
+class Rules(NamedTuple):
+    """What packets may do: rest at nodes, keep to the edges of their paths, or go on after they have arrived."""
+
+    rests: bool
+    keeps: bool
+    wanders: bool
+
+
+class Walk(NamedTuple):
+    """Scratch and results of a walk.
+
+    `stack` has room for the moves of any packet; `mark` holds -1 for every edge where packets keep to their edges.
+    `arrival` gets the time of every packet's last move; `pushes` how many links were added and how many moves down
+    were not over the edge just taken; `fault` packet and row of the first fault.
+    """
+
+    stack: Array
+    mark: Array
+    arrival: Array
+    pushes: Array
+    fault: Array
+
+
 @kernel
 def longest_walk(start: Array) -> int:
-    """The most rows of a packet."""
+    """Return the largest number of rows of a packet."""
     most = 0
     for p in range(len(start) - 1):
         most = max(most, start[p + 1] - start[p])
@@ -29,35 +81,18 @@ def longest_walk(start: Array) -> int:
 
 
 @kernel
-def walk_packets(
-    begin: Array,
-    path: Array,
-    low: Array,
-    high: Array,
-    source: Array,
-    destination: Array,
-    start: Array,
-    time: Array,
-    edge: Array,
-    up: Array,
-    more: Array,
-    rests: bool,
-    keeps: bool,
-    wanders: bool,
-    stack: Array,
-    mark: Array,
-    arrival: Array,
-    pushes: Array,
-    told: Array,
-) -> int:
-    """Follow every packet move by move; the code of the first fault, with packet and row in `told`, else -1.
+def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Walk) -> int:
+    """Follow every packet move by move; the code of the first fault, or -1.
 
     A packet's current path is what is left of its own, after links to go back (`stack`, twice the edge and 1 for up).
     A move goes back over the last of those, or takes the next edge of the path, or adds a link to go back over. Where
-    `rests`, packets may wait and take their path's edges only; where `keeps`, they never leave the edges of their path
-    (`mark` holds -1 for every edge). `arrival` gets the time of the last move; `pushes` how many links were added and
-    how many moves down were not over the edge just taken.
+    it rests, packets take their path's edges only.
     """
+    low, high = links
+    begin, path, source, destination = paths
+    start, time, edge, up, more = rows
+    rests, keeps, wanders = rules
+    stack, mark, arrival, pushes, fault = walk
     for p in range(len(begin) - 1):
         at = source[p]
         done = begin[p]
@@ -65,12 +100,12 @@ def walk_packets(
         depth = 0
         clock = 0
         before = -1
-        told[0] = p
+        fault[0] = p
         if keeps:
             for i in range(begin[p], end):
                 mark[path[i]] = p
         for r in range(start[p], start[p + 1]):
-            told[1] = r
+            fault[1] = r
             e = edge[r]
             if done == end and depth == 0 and not wanders:
                 return LATE
@@ -101,7 +136,7 @@ def walk_packets(
                 at = high[e] if goes else low[e]
                 if back == 0 and extra > 0 and done == end and depth == 0 and not wanders:
                     return LATE
-            if extra > 1:  # each time to and fro
+            if extra > 1:  # each oscillation
                 pushes[0] += (extra - extra % 2) // 2
             before = e
             clock = time[r] + extra
@@ -112,8 +147,9 @@ def walk_packets(
 
 
 @kernel
-def shortest_ends(start: Array, path: Array, users: Array, before: Array, after: Array) -> None:
+def shortest_ends(paths: Paths, users: Array, before: Array, after: Array) -> None:
     """Count every edge's users, and the fewest edges that any of them has before and after it."""
+    start, path, _, _ = paths
     for p in range(len(start) - 1):
         for i in range(start[p], start[p + 1]):
             e = path[i]

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["climb", "raise_sums"]
+__all__ = ["Form", "Sums", "climb", "raise_sums"]
 
-Array = Any
+
+class Form(NamedTuple):
+    """The form of a fat tree: see :class:`obliv.topologies.trees.Tree`, and its channels by tail."""
+
+    below: Array
+    width: Array
+    children: Array
+    parents: Array
+    first: Array
+    head: Array
+
+
+class Sums(NamedTuple):
+    """Sums of channels and the maxima behind them: `top` holds zeros before and after each call."""
+
+    top: Array
+    touched: Array
+    total: Array
 
 
 @kernel
-def climb(
-    source: Array,
-    destination: Array,
-    number: Array,
-    below: Array,
-    width: Array,
-    children: Array,
-    parents: Array,
-    first: Array,
-    head: Array,
-    taken: Array,
-) -> int:
+def climb(source: Array, destination: Array, number: Array, form: Form, taken: Array) -> int:
     """Walk the paths of pairs link by link; pair k takes the channels ``taken[k]``, -1 for none.
 
     Returns the first pair whose path does not end at its destination, -1 where all do.
     """
+    below, width, children, parents, first, head = form
     levels = len(children)
     for k in range(len(number)):
         at = source[k]
@@ -54,11 +62,12 @@ def climb(
 
 
 @kernel
-def raise_sums(taken: Array, row: Array, price: Array, top: Array, touched: Array, total: Array) -> None:
-    """Add max(0, max_k (1 - v_k)) over the paths k of one host to the sum of each channel; prices as in `add_block`.
+def raise_sums(taken: Array, row: Array, price: Array, sums: Sums) -> None:
+    """Add max(0, max_k (1 - v_k)) over the paths k of one host to the sum of each channel.
 
-    `top` holds zeros before and after; no price is looked up where ``row`` is 0.
+    Channel c has the prices v = ``price[row[c]]``; no price is looked up where the row is 0.
     """
+    top, touched, total = sums
     size = 0
     for k in range(len(taken)):
         for step in range(taken.shape[1]):

@@ -8,6 +8,7 @@ import numpy as np
 
 from obliv._util.codec import unpack_array
 from obliv._util.typing import Array
+from obliv.checker.schedules.claim import ScheduleClaim
 
 __all__ = ["column", "node_at", "number"]
 
@@ -31,15 +32,15 @@ def column(plan: dict[str, Any], key: str, size: int | None) -> Array:
     return array
 
 
-def node_at(claim: Any, packet: Array, time: Array) -> Array:
+def node_at(claim: ScheduleClaim, packet: Array, time: Array) -> Array:
     """The node of packets after a step; -1 before their first move and after their last."""
-    span = np.int64(int(claim.time.max(initial=0)) + int(claim.more.max(initial=0)) + 2)
-    rows = np.repeat(np.arange(claim.packets), np.diff(claim.row_start)) * span + claim.time
+    span = np.int64(int(claim.rows.time.max(initial=0)) + int(claim.rows.more.max(initial=0)) + 2)
+    rows = np.repeat(np.arange(claim.packets), np.diff(claim.rows.start)) * span + claim.rows.time
     row = np.searchsorted(rows, packet * span + np.clip(time, 0, span - 1), side="right") - 1
-    there = row >= claim.row_start[packet]
+    there = row >= claim.rows.start[packet]
     row = np.maximum(row, 0)
-    past = time - claim.time[row]
-    there &= past <= (claim.more[row] if len(claim.more) else 0)
-    ahead = claim.up[row] == (past % 2 == 0)
-    e = claim.edge[row]
-    return np.where(there, np.where(ahead, claim.high[e], claim.low[e]), -1)
+    past = time - claim.rows.time[row]
+    there &= past <= (claim.rows.more[row] if len(claim.rows.more) else 0)
+    ahead = claim.rows.up[row] == (past % 2 == 0)
+    e = claim.rows.edge[row]
+    return np.where(there, np.where(ahead, claim.links.high[e], claim.links.low[e]), -1)

@@ -10,17 +10,17 @@ Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Ne
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 import numpy as np
 
 from obliv.checker.report import Report
+from obliv.checker.schedules.claim import ScheduleClaim
 from obliv.checker.schedules.plan import column, node_at, number
 
 __all__ = ["check_rounds"]
 
 
-def check_rounds(report: Report, claim: Any) -> None:
+def check_rounds(report: Report, claim: ScheduleClaim) -> None:
     """Note whether the second half of every round but the last mirrors the first.
 
     Parameters
@@ -41,8 +41,8 @@ def check_rounds(report: Report, claim: Any) -> None:
             return
 
 
-def _mirror_problem(claim: Any) -> str:
-    plan = claim.plan
+def _mirror_problem(claim: ScheduleClaim) -> str:
+    plan = claim.choices
     tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
     size = len(plan["sub_begin"]) if isinstance(plan["sub_begin"], (list, np.ndarray)) else None
     begin, rounds = column(plan, "sub_begin", size), column(plan, "sub_rounds", size)
@@ -56,10 +56,10 @@ def _mirror_problem(claim: Any) -> str:
     ends = begin + (2 * rounds - 1) * tau  # the last round is half a round
     if (begin < 0).any() or (ends[:-1] > begin[1:]).any():
         return "a sub-phase begins before the one before it is over"
-    packet = np.repeat(np.arange(claim.packets), np.diff(claim.row_start))
-    times = [claim.time.astype(np.int64)]
-    if len(claim.more):
-        times.append(times[0] + claim.more)  # where a packet stands when it stops going to and fro
+    packet = np.repeat(np.arange(claim.packets), np.diff(claim.rows.start))
+    times = [claim.rows.time.astype(np.int64)]
+    if len(claim.rows.more):
+        times.append(times[0] + claim.rows.more)  # where a packet stands when it stops going to and fro
     for time in times:
         sub = np.searchsorted(begin, time - 1, side="right") - 1
         inside = np.flatnonzero((sub >= 0) & (time <= ends[np.maximum(sub, 0)]))
@@ -76,17 +76,17 @@ def _mirror_problem(claim: Any) -> str:
     return ""
 
 
-def _visit_problem(claim: Any) -> str:
+def _visit_problem(claim: ScheduleClaim) -> str:
     """Whether packets are where the plan's sets, boats and homes have them when their phases count."""
-    plan, n = claim.plan, claim.packets
+    plan, n = claim.choices, claim.packets
     lam, chi, s, gamma = (number(plan, key, 1) for key in ("lam", "chi", "s", "gamma"))
     tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
     which, session, group, enter = (column(plan, key, n) for key in ("set", "session", "group", "phase"))
     start = column(plan, "phase_start", n + 1)
     colour, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
     begin, rounds, phase, part = (column(plan, f"sub_{key}", None) for key in ("begin", "rounds", "phase", "part"))
-    level = claim.level[claim.source].astype(np.int64)
-    end = claim.level[claim.destination].astype(np.int64)
+    level = claim.level[claim.paths.source].astype(np.int64)
+    end = claim.level[claim.paths.destination].astype(np.int64)
     first = level // lam - group
     if lam % 2 or lam < 6 * chi or ((session != 1) & (session != 2)).any() or ((which < 1) | (which > s)).any():
         return "lambda, a session or a set is none"
@@ -124,7 +124,7 @@ def _visit_problem(claim: Any) -> str:
     node = node_at(claim, packet, base + board - 1 + target - home)
     stopped = np.where(node >= 0, claim.level[node], -1) == target
     following = np.minimum(np.arange(len(home)) + 1, len(home) - 1)
-    arrival = claim.time[claim.row_start[1:] - 1] + (claim.more[claim.row_start[1:] - 1] if len(claim.more) else 0)
+    arrival = claim.ends[claim.rows.start[1:] - 1]
     spent = arrival[packet] - begin[sub] - (4 * colour - 4) - (goal - a)
     by_boat = (spent % (2 * tau) == 0) & (spent >= 0) & (spent < all_rounds[sub] * 2 * tau)
     at_once = fresh & (goal == level[packet] + 1) & (arrival[packet] == begin[sub] + kind)

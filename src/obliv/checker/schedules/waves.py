@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.checker.report import Report
+from obliv.checker.schedules.claim import ScheduleClaim
 from obliv.checker.schedules.plan import column, node_at
 from obliv.checker.schedules.plan import number as number_of
 
@@ -43,7 +43,7 @@ class _Visits:
         return np.asarray(self.home - self.a + 4 * self.colour - 3)
 
 
-def check_waves(report: Report, claim: Any) -> None:
+def check_waves(report: Report, claim: ScheduleClaim) -> None:
     """Note whether waves keep to their frames, packets to their boats, and stops to their targets.
 
     Parameters
@@ -71,8 +71,8 @@ def check_waves(report: Report, claim: Any) -> None:
         report.note(name, not found, found or said)
 
 
-def _visits(claim: Any) -> tuple[str, _Visits]:
-    plan, n = claim.plan, claim.packets
+def _visits(claim: ScheduleClaim) -> tuple[str, _Visits]:
+    plan, n = claim.choices, claim.packets
     lam, s, gamma = (number_of(plan, key, 1) for key in ("lam", "s", "gamma"))
     tau = number_of(plan, "tau", 1)
     sessions = column(plan, "session_start", 2)
@@ -83,8 +83,8 @@ def _visits(claim: Any) -> tuple[str, _Visits]:
     colour, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
     packet = np.repeat(np.arange(n), np.diff(start))
     number = np.arange(len(packet)) - start[packet]
-    level = claim.level[claim.source].astype(np.int64)
-    end = claim.level[claim.destination].astype(np.int64)
+    level = claim.level[claim.paths.source].astype(np.int64)
+    end = claim.level[claim.paths.destination].astype(np.int64)
     frame = (level // lam - group)[packet] + number
     a = (group[packet] + frame) * lam
     begin = np.where(session == 1, sessions[0], sessions[1])[packet] + (2 * which[packet] - 2 + frame) * tau
@@ -108,30 +108,30 @@ def _visits(claim: Any) -> tuple[str, _Visits]:
     return "", _Visits(packet, number, last, begin, frame, a, colour, home, goal)
 
 
-def _window_problem(claim: Any, visits: _Visits) -> str:
+def _window_problem(claim: ScheduleClaim, visits: _Visits) -> str:
     """Whether a session begins before the one before it is over, or a ride takes longer than its phase."""
-    tau = claim.plan["tau"]
+    tau = claim.choices["tau"]
     late = np.flatnonzero(visits.board - 1 + visits.goal - visits.home > tau)
     if len(late):
         return f"packet {visits.packet[late[0]]} rides on after the end of its phase"
-    session = column(claim.plan, "session", claim.packets)
+    session = column(claim.choices, "session", claim.packets)
     before = visits.begin[session[visits.packet] == 1]
-    second = int(column(claim.plan, "session_start", 2)[1])
+    second = int(column(claim.choices, "session_start", 2)[1])
     if (session == 2).any() and len(before) and int(before.max()) + tau > second:
         return "session 2 begins before session 1 is over"
     return ""
 
 
-def _level_at(claim: Any, packet: Array, time: Array) -> Array:
+def _level_at(claim: ScheduleClaim, packet: Array, time: Array) -> Array:
     """The level of packets after a step; -1 before their first move and after their last."""
     node = node_at(claim, packet, time)
     return np.where(node >= 0, claim.level[node], -1)
 
 
-def _frame_problem(claim: Any, visits: _Visits) -> str:
-    lam = claim.plan["lam"]
+def _frame_problem(claim: ScheduleClaim, visits: _Visits) -> str:
+    lam = claim.choices["lam"]
     fresh = visits.number == 0
-    source = claim.level[claim.source][visits.packet]
+    source = claim.level[claim.paths.source][visits.packet]
     inside = (visits.home >= visits.a) & (visits.home < visits.a + lam)
     even = fresh | ((visits.home - visits.a) % 2 == 0)
     there = np.where(fresh, source, _level_at(claim, visits.packet, visits.begin)) == visits.home
@@ -143,8 +143,8 @@ def _frame_problem(claim: Any, visits: _Visits) -> str:
     return ""
 
 
-def _ride_problem(claim: Any, visits: _Visits) -> str:
-    first = claim.time[claim.row_start[:-1]]
+def _ride_problem(claim: ScheduleClaim, visits: _Visits) -> str:
+    first = claim.rows.time[claim.rows.start[:-1]]
     on = visits.begin + visits.board
     fresh = visits.number == 0
     here = np.where(fresh, first[visits.packet] == on, _level_at(claim, visits.packet, on - 1) == visits.home)
@@ -165,20 +165,20 @@ def _ride_problem(claim: Any, visits: _Visits) -> str:
     return ""
 
 
-def _row_problem(claim: Any, visits: _Visits) -> str:
+def _row_problem(claim: ScheduleClaim, visits: _Visits) -> str:
     """Every move that is no ride is over an edge at the home, before the boat comes, or at the target after it."""
-    tau = claim.plan["tau"]
+    tau = claim.choices["tau"]
     start = np.searchsorted(visits.packet, np.arange(claim.packets))
-    packet = np.repeat(np.arange(claim.packets), np.diff(claim.row_start))
-    number = (claim.time - 1 - visits.begin[start[packet]]) // tau
+    packet = np.repeat(np.arange(claim.packets), np.diff(claim.rows.start))
+    number = (claim.rows.time - 1 - visits.begin[start[packet]]) // tau
     count = np.bincount(visits.packet, minlength=claim.packets)
     outside = (number < 0) | (number >= count[packet])
     if outside.any():
         return f"packet {packet[int(np.argmax(outside))]} moves in a phase that is not its own"
     visit = start[packet] + number
-    x = claim.time - visits.begin[visit]
-    more = claim.more if len(claim.more) else np.zeros(len(x), np.int64)
-    low = claim.level[claim.low[claim.edge]]
+    x = claim.rows.time - visits.begin[visit]
+    more = claim.rows.more if len(claim.rows.more) else np.zeros(len(x), np.int64)
+    low = claim.level[claim.links.low[claim.rows.edge]]
     board, home, goal = visits.board[visit], visits.home[visit], visits.goal[visit]
     waits, rides = x < board, (x >= board) & (x < board + goal - home)
     following = np.minimum(visit + 1, len(visits.board) - 1)
@@ -187,11 +187,11 @@ def _row_problem(claim: Any, visits: _Visits) -> str:
         ((low == home) | (low == home - 1)) & (x + more < board),
         np.where(
             rides,
-            (low == home + x - board) & claim.up & (more == 0),
+            (low == home + x - board) & claim.rows.up & (more == 0),
             (low == goal) & ~visits.last[visit] & (x + more < tau + visits.board[following]),
         ),
     )
     if not fine.all():
         row = int(np.argmin(fine))
-        return f"packet {packet[row]} goes astray at step {claim.time[row]}"
+        return f"packet {packet[row]} goes astray at step {claim.rows.time[row]}"
     return ""

@@ -1,0 +1,192 @@
+"""The bound of every channel against the claimed load, and the load of the witness."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.checker.claims import Claim
+from obliv.checker.flows.sources import source_flows
+from obliv.checker.report import Report
+from obliv.checker.sums import Prices, Sums
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.trees import row_sums, single, witness_load
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+from obliv.topologies.trees import Tree
+
+__all__ = ["check_bounds"]
+
+
+def check_bounds(
+    report: Report,
+    claim: Claim,
+    topology: Topology,
+    routing: Routing,
+    quick: bool,
+    limit: TimeLimit,
+    progress: Progress,
+) -> list[int]:
+    """Bound every channel, or the named one, by prices or simply.
+
+    Returns
+    -------
+    list of int
+        The channels that were not checked.
+    """
+    named = claim.channel["id"]
+    checked = [named] if quick else list(range(topology.channels))
+    demand = _Demand.of(claim, topology)
+    prices = Prices(claim, topology, checked, demand.number)
+    if prices.misfit is not None:
+        report.note(
+            "prices", False, f"the word of channel {prices.misfit} moves a terminal onto a node that is not a terminal"
+        )
+        return checked
+    work = _Work(limit, progress)
+    try:
+        if single(routing) and claim.denominator == 1 and topology.unit_rates and demand.number is np.int64:
+            totals: _Totals | None = _single_path_totals(claim, routing, prices, work)
+        else:
+            totals = _flow_totals(claim, topology, routing, prices, demand, work)
+        if totals is None:
+            report.note("pair loads", False, f"a load is not an integer over the denominator {claim.denominator}")
+            return checked
+        over = _above(claim, topology, checked, prices, demand, totals)
+    except OutOfTimeError:
+        report.note("channels", None, f"time limit reached after {work.done:.0%}; no channel is proved; raise --budget")
+        return list(range(topology.channels))
+    _note_lower_bound(report, claim, topology, totals)
+    load = totals.load / topology.bandwidth_of(named)
+    report.note(
+        "witness", load == claim.channel_load, f"it loads channel {named} by {load}, claimed {claim.channel_load}"
+    )
+    simple = sum(claim.channels[c] == "simple" for c in checked)
+    detail = f"{len(checked) - simple} by prices, {simple} by the simple bound"
+    if over:
+        others = f", and {len(over) - 1} others" if over[1:] else ""
+        detail = f"channel {over[0]} may carry more than claimed{others}"
+    report.note("channels", not over, detail)
+    return [c for c in range(topology.channels) if quick and c != named]
+
+
+@dataclass(frozen=True, eq=False)
+class _Demand:
+    """What terminals send and receive, as integers over `scale`, and the type that sums of loads need."""
+
+    scale: int
+    sends: Array
+    receives: Array
+    number: Any
+
+    @classmethod
+    def of(cls, claim: Claim, topology: Topology) -> _Demand:
+        """Return the demand of a topology's terminals at full rate."""
+        rates = topology.rates()
+        scale = lcm(*(rate.denominator for side in rates for rate in side))
+        sends, receives = ([int(rate * scale) for rate in side] for side in rates)
+        highest = max((price for prices in claim.duals for price in prices), default=0)
+        bits = max(claim.denominator, highest).bit_length() + (4 * sum(sends + receives)).bit_length()
+        number: Any = np.int64 if bits < 62 else object
+        return cls(scale, np.array(sends, number), np.array(receives, object), number)
+
+
+class _Work:
+    """The share of the work that is done, under a time limit."""
+
+    def __init__(self, limit: TimeLimit, progress: Progress) -> None:
+        self.check_time = limit.check
+        self.done = 0.0
+        self._progress = progress
+
+    def report(self, share: float) -> None:
+        """Keep and pass on the share that is done."""
+        self.done = share
+        self._progress("channels", share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Totals:
+    """What the bounds consist of: each channel's sum over sources and, one at a time, over destinations."""
+
+    rows: Array
+    columns: Callable[[int], int]
+    load: Fraction  #: Of the witness on the named channel.
+    steps: int  #: Entries of all pairs; with single paths, their edges.
+
+
+def _above(
+    claim: Claim, topology: Topology, checked: list[int], prices: Prices, demand: _Demand, totals: _Totals
+) -> list[int]:
+    """Return the channels whose bound exceeds the claim."""
+    spent = [int((row.astype(object) * demand.receives).sum()) for row in prices.table]
+    over = []
+    for c in checked:
+        most = claim.channel_load * topology.bandwidth_of(c) * claim.denominator * demand.scale
+        bound = int(totals.rows[c]) + spent[int(prices.row[c])]
+        if bound > most and claim.channels[c] == "simple":
+            bound = totals.columns(c)
+        if bound > most:
+            over.append(c)
+    return over
+
+
+def _note_lower_bound(report: Report, claim: Claim, topology: Topology, totals: _Totals) -> None:
+    if claim.lower_bound is None or not isinstance(topology, Tree):
+        return
+    shortest = totals.steps == _least_steps(topology)
+    rest = "" if shortest else "; not all do"
+    report.note("lower bound", shortest, f"{claim.lower_bound} for single paths that climb and then descend{rest}")
+
+
+def _least_steps(tree: Tree) -> int:
+    """Return the edges of shortest paths between all pairs of hosts, counted height by height."""
+    hosts = tree.below[-1]
+    return 2 * hosts * sum(hosts - below for below in tree.below[:-1])
+
+
+def _single_path_totals(claim: Claim, routing: Routing, prices: Prices, work: _Work) -> _Totals:
+    """Return the totals of a routing with one path per pair, without storing its loads."""
+    no_prices = np.zeros_like(prices.row)
+    rows = row_sums(routing, prices.row, prices.table, "source", work.check_time, work.report)
+
+    @functools.cache
+    def columns() -> Array:
+        return row_sums(routing, no_prices, prices.table, "destination", work.check_time, lambda share: None)
+
+    load = witness_load(routing, claim.channel["id"], claim.witness)
+    tree = routing.topology
+    steps = _least_steps(tree) if isinstance(tree, Tree) else 0
+    return _Totals(rows, lambda c: int(columns()[c]), load, steps)
+
+
+def _flow_totals(
+    claim: Claim, topology: Topology, routing: Routing, prices: Prices, demand: _Demand, work: _Work
+) -> _Totals | None:
+    """Return the totals of any routing; None where a load is not an integer over the claim's denominator."""
+    sums = Sums(claim, topology, prices, demand.sends)
+    flows = source_flows(routing, claim.denominator, work.check_time)
+    terminals = len(demand.sends)
+    steps = 0
+    for i in range(terminals):
+        work.check_time()
+        flow = flows(i) if claim.kind == "worst" else flows(i).without(i)
+        steps += len(flow.channel)
+        if not sums.add(i, flow):
+            return None
+        work.report((i + 1) / terminals)
+    if not sums.flush():
+        return None
+
+    def columns(c: int) -> int:
+        return int((sums.tops_of(c).astype(object) * demand.receives).sum())
+
+    return _Totals(sums.total, columns, sums.load / claim.denominator, steps)

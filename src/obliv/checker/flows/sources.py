@@ -1,0 +1,50 @@
+"""Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, next hops or paths."""
+
+from __future__ import annotations
+
+from obliv.checker.flows.base import CheckTime, Flows
+from obliv.checker.flows.hops import hop_flows
+from obliv.checker.flows.mixes import mixed_flows, two_phase_flows
+from obliv.checker.flows.paths import numbered_flows, path_flows
+from obliv.checker.flows.programs import program_flows
+from obliv.errors import RoutingError
+from obliv.routings.base import Routing
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["source_flows"]
+
+
+def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lambda: None) -> Flows:
+    """Return a function from a terminal's number to what it sends.
+
+    Parameters
+    ----------
+    routing : Routing
+    denominator : int
+        The claim's; amounts need not be over it.
+    check_time : callable, optional
+        Called before each unit of work; it may raise.
+    """
+    programs = routing.programs
+    topology = routing.topology
+    components = routing.components()
+    if components[0][1] is not routing:
+        if sum(weight for weight, _ in components) != 1 or any(weight < 0 for weight, _ in components):
+            raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
+        return mixed_flows([(weight, source_flows(part, denominator, check_time)) for weight, part in components])
+    if (
+        programs
+        and isinstance(topology, Cartesian)
+        and topology.all_terminals
+        and all(axis.kind != "clique" for axis in topology.axes)
+    ):
+        return mixed_flows(
+            [(program.probability, program_flows(topology, program, check_time)) for program in programs]
+        )
+    if routing.by_number is not None:
+        return numbered_flows(routing.by_number, check_time)
+    if routing.phase_routing is not None:
+        return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
+    if routing.by_hops is not None:
+        return hop_flows(routing.by_hops, denominator, check_time)
+    return path_flows(routing, check_time)

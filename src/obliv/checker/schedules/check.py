@@ -1,0 +1,117 @@
+"""The check of a schedule of packets, from the rules and the saved moves alone.
+
+Every rule is about one packet or about one link and step, so packets are followed one by one, and the uses of each
+link are laid side by side; together that is what watching the network step by step would see.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from obliv._util.progress import Progress, silent
+from obliv.checker.report import Report
+from obliv.checker.schedules.claim import ScheduleClaim
+from obliv.checker.schedules.figures import check_figures
+from obliv.checker.schedules.form import check_form, check_network
+from obliv.checker.schedules.moves import check_links, check_walks
+from obliv.checker.schedules.rounds import check_rounds
+from obliv.checker.schedules.waves import check_waves
+from obliv.results import Verification, provenance
+
+__all__ = ["check_classes", "check_schedule"]
+
+#: What the paper's algorithms promise beyond the rules.
+_PLANS = {"centralized": check_waves, "distributed": check_rounds}
+
+
+def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verification:
+    """Check that the moves obey the rules and lead to the claimed figures.
+
+    Returns
+    -------
+    Verification
+        Its checks are: the form (numbers in range, edges between neighboring levels, whole paths), the packets'
+        walks, the links, the figures, and for the paper's algorithms the plan.
+    """
+    began = time.perf_counter()
+    report = Report()
+    if check_form(report, claim) and check_network(report, claim):
+        progress("packets", 0.2)
+        arrival, pushes = check_walks(report, claim)
+        progress("links", 0.6)
+        check_links(report, claim)
+        if report.holds:
+            check_figures(report, claim, arrival, pushes)
+        if report.holds:
+            _check_plan(report, claim)
+    steps = len(claim.rows.time) + int(claim.rows.more.sum() if len(claim.rows.more) else 0)
+    return Verification(
+        topology=claim.topology,
+        routing=claim.routing,
+        provenance=provenance({"topology": claim.topology}, time.perf_counter() - began),
+        proved=report.holds,
+        claim=f"{claim.packets} packets arrive within {claim.figures.makespan} steps under the rules "
+        f"{claim.rules} ({claim.algorithm}, {steps} moves)",
+        checks=tuple(report.checks),
+        unchecked=(),
+    )
+
+
+def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verification:
+    """Check schedules that run one after another, and that the figures of the whole follow from theirs.
+
+    Parameters
+    ----------
+    claims : list of ScheduleClaim
+    content : dict
+        The content of the file of all classes.
+    """
+    began = time.perf_counter()
+    report = Report()
+    for claim in claims:
+        outcome = check_schedule(claim)
+        wrong = next((step.detail for step in outcome.checks if not step.ok), "")
+        report.note(claim.topology, outcome.proved, wrong or outcome.claim)
+    for name, value in _totals(claims).items():
+        alike = name not in ("algorithm", "rules") or all(getattr(claim, name) == value for claim in claims)
+        fits = content.get(name) == value and alike
+        report.note(name, fits, f"{value} in total, claimed {content.get(name)!r:.40}")
+    topology = str(content.get("topology", ""))[:200]
+    return Verification(
+        topology=topology,
+        routing=claims[0].routing,
+        provenance=provenance({"topology": topology}, time.perf_counter() - began),
+        proved=report.holds,
+        claim=f"{content.get('packets')!r} packets in {len(claims)} classes, one after another, arrive within "
+        f"{content.get('makespan')!r} steps",
+        checks=tuple(report.checks),
+        unchecked=(),
+    )
+
+
+def _totals(claims: list[ScheduleClaim]) -> dict[str, Any]:
+    """Return the figures of schedules that run one after another."""
+    figures = [claim.figures for claim in claims]
+    deflections = [figure.deflections for figure in figures]
+    return {
+        "packets": sum(figure.packets for figure in figures),
+        "makespan": sum(figure.makespan for figure in figures),
+        "lower_bound": sum(figure.lower_bound for figure in figures),
+        "congestion": max(figure.congestion for figure in figures),
+        "dilation": max(figure.dilation for figure in figures),
+        "algorithm": claims[0].algorithm,
+        "rules": claims[0].rules,
+        "deflections": None if None in deflections else sum(count or 0 for count in deflections),
+    }
+
+
+def _check_plan(report: Report, claim: ScheduleClaim) -> None:
+    """Check what the paper's algorithms promise beyond the rules, from the choices in the plan."""
+    kind = None if claim.plan is None else claim.plan.get("kind")
+    if claim.algorithm in _PLANS or claim.plan is not None:
+        detail = f"of {kind!r:.40}, the algorithm is {claim.algorithm!r:.40}"
+        if not report.note("plan kind", kind == claim.algorithm, detail):
+            return
+    if kind in _PLANS:
+        _PLANS[kind](report, claim)
