@@ -44,7 +44,7 @@ def sizes() -> dict[str, list[Schedule]]:
 
 
 def keep(ax: Any, name: str) -> None:
-    """Write a picture with few colours, which makes the file small."""
+    """Write a picture with few colors, which makes the file small."""
     path = HERE / f"bufferless-{name}.png"
     view.save(ax, path, dpi=DPI)
     with Image.open(path) as image:
@@ -53,13 +53,13 @@ def keep(ax: Any, name: str) -> None:
 
 
 def _palette() -> Image.Image:
-    """The colours of the pictures, and what they are mixed with white for shading and smooth edges."""
+    """The colors of the pictures, and what they are mixed with white for shading and smooth edges."""
     shares = (0.09, 0.24, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.92, 1.0)
-    mixed = [tint(colour, share) for colour in (*CYCLE, INK, FAINT) for share in shares] + [
+    mixed = [tint(color, share) for color in (*CYCLE, INK, FAINT) for share in shares] + [
         tint(FAINT, 0.14),
         tint(QUIET, 1),
     ]
-    flat = [round(255 * part) for colour in [(1.0, 1.0, 1.0), *mixed] for part in colour]
+    flat = [round(255 * part) for color in [(1.0, 1.0, 1.0), *mixed] for part in color]
     made = Image.new("P", (1, 1))
     made.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
     return made

@@ -151,7 +151,7 @@ def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_more_colours_than_lemma_22_allows_are_counted(name: str) -> None:
+def test_more_colors_than_lemma_22_allows_are_counted(name: str) -> None:
     """With one set the largest degree is far above 0, and a bound below it fails."""
     size = SIZES[name]
     one = probabilities.instance(name)

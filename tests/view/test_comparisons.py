@@ -77,10 +77,10 @@ def test_the_line_of_capacity_is_named_and_behind_the_numbers() -> None:
     assert "capacity" not in texts(obliv.compare("mesh:4x4", "dor").plot())
 
 
-def test_series_have_colours_of_their_own() -> None:
+def test_series_have_colors_of_their_own() -> None:
     ax = obliv.compare("mesh:4x4", "dor", traffic=["transpose", "tornado", "uniform"], samples=10).plot()
-    colours = [matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bars(ax)]
-    assert len(set(colours)) == 5
+    colors = [matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bars(ax)]
+    assert len(set(colors)) == 5
 
 
 def test_traffic_that_loads_nothing_is_told_from_what_does_not_fit() -> None:

@@ -161,7 +161,7 @@ def test_an_adapter_with_two_ports_does_not_say_its_port_twice(tmp_path: Path) -
     assert legend(ax)[0] == "cable both port 1 → sw port 1: 1"
 
 
-def test_the_key_shows_the_colour_that_is_drawn() -> None:
+def test_the_key_shows_the_color_that_is_drawn() -> None:
     from matplotlib.colors import to_rgba
 
     for topology in (fabric("fattree:8,2"), obliv.mesh(4, 4)):

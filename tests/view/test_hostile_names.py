@@ -14,7 +14,7 @@ from tests.view.drawn import boxes, legend
 
 import obliv
 from obliv import view
-from obliv.view.literal import broken, shortened, told_once
+from obliv.view.literal import one_warning, shortened, wrapped
 
 NAMES = (r"$\foo$ a", "$x_1$", "a$b", "<b>x</b>", r"\$5 & 100%_#^~{}", "-->")
 LINKS = [(k, (k + step) % 6) for k in range(6) for step in (1, 5)]
@@ -174,7 +174,7 @@ def test_what_is_told_has_no_place_in_our_sources(tmp_path: Path) -> None:
 def test_other_warnings_are_not_swallowed() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        with told_once():
+        with one_warning():
             warnings.warn("something else", UserWarning, stacklevel=1)
             warnings.warn("Glyph 20013 (\\N{CJK}) missing from current font.", UserWarning, stacklevel=1)
     assert [str(each.message)[:14] for each in said] == ["something else", "no font of the"]
@@ -187,5 +187,5 @@ def test_shortened_names_keep_both_ends() -> None:
 
 
 def test_broken_lines_hold_all_letters() -> None:
-    assert broken("a" * 25, 10).replace("\n", "") == "a" * 25
-    assert broken("", 10) == ""
+    assert wrapped("a" * 25, 10).replace("\n", "") == "a" * 25
+    assert wrapped("", 10) == ""

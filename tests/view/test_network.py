@@ -98,7 +98,7 @@ def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatc
     assert np.allclose(radii, radii[0])
 
 
-def test_colours_and_widths_follow_the_loads() -> None:
+def test_colors_and_widths_follow_the_loads() -> None:
     topology = obliv.ring(4)
     loads = [Fraction(c % 4, 2) for c in range(topology.channels)]
     ax = view.draw_loads(topology, loads)
@@ -137,7 +137,7 @@ def test_nothing_is_pointed_out_where_nothing_is_loaded() -> None:
     ax = view.draw_loads(topology, [0.0] * topology.channels)
     assert how_many(ax, "idle channels") == topology.channels
     assert part(ax, "worst channel") is None
-    assert not ax.child_axes  # no colour bar
+    assert not ax.child_axes  # no color bar
 
 
 def test_axes_that_are_given_are_used_and_keep_their_figure() -> None:
@@ -184,7 +184,7 @@ def test_long_names_stand_clear_of_each_other_and_above_all_lines() -> None:
     assert all(each.get_zorder() > highest and each.get_path_effects() for each in ax.texts)
 
 
-def test_names_keep_clear_of_colour_bar_key_and_title() -> None:
+def test_names_keep_clear_of_color_bar_key_and_title() -> None:
     labels = ("a terminal at the top of all", "a terminal far out on the right", "a low one")
     at = np.array([[0.5, 1.0], [1.0, 0.5], [0.5, 0.0]])
     topology = obliv.build("wide", 3, [(0, 1), (1, 0), (1, 2), (2, 1)], labels=labels, positions=at)

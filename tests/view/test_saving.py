@@ -69,7 +69,7 @@ def test_what_cannot_be_written_is_a_file_error_and_leaves_nothing(result: obliv
 def test_what_is_no_picture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(obliv.InputError, match="list"):
         view.save([1], tmp_path / "a.png")
-    with pytest.raises(obliv.InputError, match="drawn already"):
+    with pytest.raises(obliv.InputError, match="results only"):
         view.save(view.plot_topology(obliv.ring(5)), tmp_path / "a.png", kind="matrix")
 
 

@@ -124,15 +124,15 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
         assert words in everything(ax.figure).replace("\n", " ")
 
 
-def test_packets_ride_in_dark_cells_of_their_own_colour_and_wait_in_light_ones(waves: Schedule) -> None:
+def test_packets_ride_in_dark_cells_of_their_own_color_and_wait_in_light_ones(waves: Schedule) -> None:
     from matplotlib.colors import to_hex
 
-    from obliv.view.schedules.surroundings import colour_of, tint
+    from obliv.view.schedules.surroundings import color_of, tint
 
     ax = view.space_time(waves)
     cells = part(ax, "cells")
     boxes = [(path.vertices.min(axis=0), path.vertices.max(axis=0)) for path in cells.get_paths()]
-    shades = [to_hex(colour) for colour in cells.get_facecolor()]
+    shades = [to_hex(color) for color in cells.get_facecolor()]
 
     def shade(time: float, level: float) -> str:
         hits = [
@@ -145,7 +145,7 @@ def test_packets_ride_in_dark_cells_of_their_own_colour_and_wait_in_light_ones(w
 
     every = rides(waves)
     for row in range(len(every.packet)):
-        wave = colour_of(int(every.wave[row]) - 1)
+        wave = color_of(int(every.wave[row]) - 1)
         on = every.begin[row] + every.board[row] - 0.5
         assert shade(on, every.home[row] + 0.1) == to_hex(tint(wave, 0.24))
         if every.stops[row]:
@@ -156,7 +156,7 @@ def test_boats_are_parallel_and_meet_their_passengers(waves: Schedule) -> None:
     ax = view.space_time(waves)
     every = rides(waves)
     lines = [path.vertices for path in part(ax, "boats").get_paths()]
-    assert len(lines) == len({*zip(every.phase.tolist(), every.wave.tolist(), every.colour.tolist(), strict=True)})
+    assert len(lines) == len({*zip(every.phase.tolist(), every.wave.tolist(), every.boat.tolist(), strict=True)})
     ends = {(float(a[0] - a[1]), float(b[0]), float(b[1])) for a, b in lines}
     assert all(float(b[0] - b[1]) == float(a[0] - a[1]) for a, b in lines)
     for row in range(len(every.packet)):  # the packet's ride lies on a boat's line
@@ -197,7 +197,7 @@ def test_of_the_papers_phases_those_with_packets_are_chosen() -> None:
 def test_hot_potatoes_waiting_and_direct_packets(hot: Schedule) -> None:
     ax = view.space_time(hot)
     assert len(part(ax, "deflections").get_offsets()) == hot.deflections
-    assert legend(ax)[:2] == ["packet that is deflected (colours only tell them apart)", "packet never held up"]
+    assert legend(ax)[:2] == ["packet that is deflected (colors distinguish packets)", "packet never held up"]
     queued = schedule(instance("butterfly:6", "bit-reverse"), "fifo", check_moves=False)
     ax = view.space_time(queued)
     levels = [path.vertices for path in part(ax, "packets").get_paths()]
@@ -209,8 +209,8 @@ def test_hot_potatoes_waiting_and_direct_packets(hot: Schedule) -> None:
     assert part(ax, "deflections") is None
     straight = schedule(instance("butterfly:6", "bit-reverse"), "direct", check_moves=False)
     ax = view.space_time(straight)
-    colours = {tuple(each) for each in part(ax, "packets").get_colors()}
-    assert len(colours) == min(len(np.unique(straight.delivery)), 6)  # all have one level to start from
+    colors = {tuple(each) for each in part(ax, "packets").get_colors()}
+    assert len(colors) == min(len(np.unique(straight.delivery)), 6)  # all have one level to start from
 
 
 def test_of_many_packets_a_sample_is_drawn_with_the_last_to_arrive() -> None:
@@ -241,14 +241,14 @@ def test_one_phase_shows_the_packets_of_one_wave(waves: Schedule) -> None:
     ax = view.one_phase(waves, 4)
     riders = (every.phase == 4) & (every.wave == 1)
     assert len(part(ax, "packets").get_paths()) == len(np.unique(every.packet[riders]))
-    assert len(part(ax, "boats").get_paths()) == len(np.unique(every.colour[riders]))
+    assert len(part(ax, "boats").get_paths()) == len(np.unique(every.boat[riders]))
     fresh = every.number[riders] == 0
     assert len(part(ax, "injections").get_offsets()) == fresh.sum()
-    homes = {*zip(every.home[riders][~fresh].tolist(), every.colour[riders][~fresh].tolist(), strict=True)}
+    homes = {*zip(every.home[riders][~fresh].tolist(), every.boat[riders][~fresh].tolist(), strict=True)}
     assert len(part(ax, "homes").get_offsets()) == len(homes)
     targets = part(ax, "targets").get_offsets()
     a, lam = int(every.a[riders][0]), every.lam
-    stops = np.unique(every.colour[riders & every.stops])
+    stops = np.unique(every.boat[riders & every.stops])
     assert sorted(targets[:, 1].tolist()) == sorted((a + 2 * lam - 2 * stops).tolist())
     assert "wave 1 in the frames F4 (darker) and F5" in everything(ax.figure)
     other = view.one_phase(waves, 4, wave=2)
@@ -256,7 +256,7 @@ def test_one_phase_shows_the_packets_of_one_wave(waves: Schedule) -> None:
 
 
 def test_one_phase_is_refused_where_nobody_rides(waves: Schedule, hot: Schedule) -> None:
-    with pytest.raises(obliv.InputError, match="no packet is under way in phase 99"):
+    with pytest.raises(obliv.InputError, match="no packet is in the network in phase 99"):
         view.one_phase(waves, 99)
     with pytest.raises(obliv.InputError, match="wave 3 has no packet"):
         view.one_phase(waves, 1, wave=3)
@@ -296,7 +296,7 @@ def test_in_the_last_round_everybody_succeeds_and_stays(rounds: Schedule) -> Non
         ax = view.one_round(rounds, int(rounds.plan.sub_rounds[sub]), phase=phase, part=which)
         assert len(part(ax, "wanderers").get_paths()) == 0
         assert len(part(ax, "packets").get_paths()) > 0
-        assert "nobody goes back" in texts(ax)
+        assert "no packet goes back" in texts(ax)
 
 
 def test_rounds_that_there_are_none_of_are_refused(rounds: Schedule, hot: Schedule) -> None:
@@ -336,7 +336,7 @@ def test_routing_times_have_a_mark_for_each_schedule_and_the_bound() -> None:
     low, high = ax.get_ylim()
     assert low < min(m.makespan for m in made)
     assert high > max(m.makespan for m in made)
-    for wrong, why in (([], "no schedule"), ([3], "int is no schedule")):
+    for wrong, why in (([], "no schedule"), ([3], "int is not a schedule")):
         with pytest.raises(obliv.InputError, match=why):
             view.makespans(wrong)  # type: ignore[arg-type]
 
@@ -364,9 +364,9 @@ def test_an_animation_follows_every_packet_from_node_to_node(name: str) -> None:
     told = {"lam": 10, "s": 3} if name == "centralized" else {}
     made = schedule(drawn, name, seed=1, check_moves=False, **told)
     shown = scene(made, 5000)
-    joined = {tuple(pair) for pair in shown.joined.tolist()}
+    joined = {tuple(pair) for pair in shown.links.tolist()}
     off = 0
-    for packet, way in enumerate(shown.ways):
+    for packet, way in enumerate(shown.packets):
         known = places(made, packet)
         assert way.enters == known[0][0]
         assert way.enters + len(way.nodes) - 1 == made.delivery[packet]
@@ -388,8 +388,8 @@ def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_pa
     ax = made.plot()
     assert len(ax.figure.axes) == len(made.classes) == 4
     shown = scene(made, 400)
-    assert len(shown.ways) == made.packets
-    assert max(way.enters + len(way.nodes) - 1 for way in shown.ways) == made.makespan
+    assert len(shown.packets) == made.packets
+    assert max(way.enters + len(way.nodes) - 1 for way in shown.packets) == made.makespan
     draw(made, tmp_path / "all.svg")
     draw(made, tmp_path / "all.gif")
     with pytest.raises(obliv.InputError, match="axes of their own"):
@@ -438,7 +438,7 @@ def test_other_endings_are_refused_in_one_line(hot: Schedule, tmp_path: Path, na
 
 
 def test_what_cannot_be_drawn_says_why(hot: Schedule, tmp_path: Path) -> None:
-    with pytest.raises(obliv.InputError, match="dict is no schedule"):
+    with pytest.raises(obliv.InputError, match="dict is not a schedule"):
         draw({}, tmp_path / "a.png")  # type: ignore[arg-type]
     with pytest.raises(obliv.FileError, match="folder does not exist"):
         draw(hot, tmp_path / "none" / "a.html")
@@ -451,7 +451,7 @@ def test_what_cannot_be_drawn_says_why(hot: Schedule, tmp_path: Path) -> None:
         draw(hot, tmp_path / "a.gif", speed=0)
     assert require_drawing(tmp_path / "a.HTML") == ".html"
     large = schedule(instance("butterfly:8"), "direct", check_moves=False)
-    with pytest.raises(obliv.InputError, match=r"can show 600 nodes, here are 2,304.*\.png"):
+    with pytest.raises(obliv.InputError, match=r"2,304 nodes are too many.*600.*\.png"):
         draw(large, tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())
 
@@ -485,8 +485,8 @@ def test_the_page_stands_alone_can_be_used_by_keyboard_and_escapes_names(tmp_pat
     assert set(named) == {"back", "play", "on", "step", "speed"}
     assert all("aria-label" in attrs or name in labels or name == "play" for name, attrs in named.items())
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
-    assert evil in data["ways"][0]["name"]
-    assert [len(way["nodes"]) for way in data["ways"]] == [
+    assert evil in data["packets"][0]["name"]
+    assert [len(way["nodes"]) for way in data["packets"]] == [
         int(d - made.moves.time[made.moves.start[p]] + 2) for p, d in enumerate(made.delivery)
     ]
 

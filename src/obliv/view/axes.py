@@ -1,12 +1,12 @@
-"""The axes that a picture is drawn on, and what stands round them: title, key, colour bar."""
+"""The axes of a picture with their title, key and color bar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliv.errors import extra
-from obliv.view.literal import LITERAL, broken, hushed, literally
+from obliv.errors import InputError, extra
+from obliv.view.literal import LITERAL, set_literal, without_warnings, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 
 __all__ = ["bar", "figure_of", "finish", "key", "points_per_unit", "require_matplotlib", "room"]
 
-_FLAT = 90.0  # points; lower drawings have their colour bar below
-_KEY_LETTERS = 90  # of the lines of a key
-_LETTER, _LINE = 5.7, 340.0  # points: a letter of a title, and what its lines may take above however narrow drawings
+_FLAT = 90.0  # points; lower drawings have the color bar below
+_KEY_LETTERS = 90  # in a line of a key
+_LETTER, _LINE = 5.7, 340.0  # points: width of a letter of a title; least width of its lines
 
 
 def require_matplotlib() -> None:
-    """Refuse to draw where matplotlib is not installed, and say how to install it."""
+    """Check that matplotlib is installed.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not; the message says how to install it.
+    """
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -28,7 +34,7 @@ def require_matplotlib() -> None:
 
 
 def room(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given axes, or such of a size in inches that fill a new figure; see :func:`finish`."""
+    """Return the given axes, or axes of a size in inches that fill a new figure; see :func:`finish`."""
     require_matplotlib()
     if ax is not None:
         return ax
@@ -38,7 +44,7 @@ def room(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str] = ()) -> Axes:
-    """The last step of every picture: the title, if there is one, and a figure of our own that fits what is drawn."""
+    """Finish a picture: write its title, if any, and fit a figure created here to its content."""
     if lines:
         _title(ax, lines, remarks)
     if own:
@@ -47,41 +53,41 @@ def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str
 
 
 def points_per_unit(ax: Axes) -> float:
-    """How many points one data unit measures, for sizes that must be given in points."""
+    """Return the length of a data unit in points."""
     box = ax.get_window_extent()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     pixels = min(box.width / max(abs(right - left), 1e-9), box.height / max(abs(top - bottom), 1e-9))
     return float(pixels * 72.0 / figure_of(ax).dpi)
 
 
-def bar(ax: Axes, coloured: Any, label: str) -> None:
-    """A colour bar beside the axes and their texts, or below flat ones, that follows them wherever they go."""
+def bar(ax: Axes, colored: Any, label: str) -> None:
+    """Draw a color bar beside the axes and their texts, or below flat axes."""
     width, height = _size(ax)
     if height >= _FLAT:
         tall = min(height, 260.0) / height
-        place, way = (1 + (10.0 + _beyond(ax)[0]) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
+        place, direction = (1 + (10.0 + _beyond(ax)[0]) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
     else:
-        place, way = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
-    made = figure_of(ax).colorbar(coloured, cax=ax.inset_axes(place), orientation=way)
-    made.set_label(label, fontsize=9, **LITERAL)
-    made.ax.tick_params(labelsize=8, length=2)
-    made.outline.set_visible(False)
+        place, direction = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
+    colorbar = figure_of(ax).colorbar(colored, cax=ax.inset_axes(place), orientation=direction)
+    colorbar.set_label(label, fontsize=9, **LITERAL)
+    colorbar.ax.tick_params(labelsize=8, length=2)
+    colorbar.outline.set_visible(False)
 
 
 def key(ax: Axes, handles: list[Any]) -> None:
-    """What the signs mean, in one row below the axes and their labels, or in a column where it is narrow."""
+    """Draw the key in one row below the axes and their labels, or in a column where it is too narrow."""
     from matplotlib.transforms import ScaledTranslation
 
     if not handles:
         return
     for handle in handles:
-        handle.set_label(broken(handle.get_label(), _KEY_LETTERS))
+        handle.set_label(wrapped(handle.get_label(), _KEY_LETTERS))
     width, height = _size(ax)
     below = 14.0 + (12.0 if len(ax.get_xticks()) else 0.0) + (15.0 if ax.get_xlabel() else 0.0)
     below = max(below, 92.0) if height < _FLAT else below
     below = max(below, 8.0 + _beyond(ax)[2])
     long = sum(4.8 * len(handle.get_label()) + 36.0 for handle in handles)
-    made = ax.legend(
+    legend = ax.legend(
         handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
@@ -93,33 +99,35 @@ def key(ax: Axes, handles: list[Any]) -> None:
         columnspacing=1.4,
         handlelength=1.8,
     )
-    literally(made.get_texts())
+    set_literal(legend.get_texts())
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure that axes belong to."""
+    """Return the figure of axes."""
     figure = ax.get_figure(root=True)
-    assert figure is not None
+    if figure is None:
+        raise InputError("these axes belong to no figure")
     return figure
 
 
 def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:
-    """Lines above the axes; the remarks follow the last line where they fit, else each on its own."""
+    """Write lines above the axes; the remarks follow on the last line where they fit, else below it."""
     width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
     last = "; ".join([lines[-1], *remarks])
     ends = [last] if _LETTER * len(last) < width + 90.0 else [lines[-1], *remarks]
     letters = int(max(width + 90.0, _LINE) / _LETTER)
-    text = "\n".join(broken(each, letters) for each in (*lines[:-1], *ends))
+    text = "\n".join(wrapped(line, letters) for line in (*lines[:-1], *ends))
     ax.set_title(text, fontsize=11, pad=12 + _beyond(ax)[1], **LITERAL)
 
 
 def _fit(ax: Axes) -> None:
-    """Make a figure of our own just as large as what stands on and around its axes; the axes keep their size."""
+    """Fit a figure to everything on and around its axes, which keep their size."""
     figure = figure_of(ax)
     ax.apply_aspect()
-    with hushed():
+    with without_warnings():
         around, inner = ax.get_tightbbox(), ax.get_window_extent().frozen()
-    assert around is not None
+    if around is None:
+        return
     margin = 0.12 * figure.dpi
     width, height = around.width + 2 * margin, around.height + 2 * margin
     left, low = inner.x0 - around.x0 + margin, inner.y0 - around.y0 + margin
@@ -128,21 +136,21 @@ def _fit(ax: Axes) -> None:
 
 
 def _beyond(ax: Axes) -> tuple[float, float, float]:
-    """How far the texts on the axes stand out to the right, above and below, in points."""
+    """Return how far the texts on the axes reach beyond them to the right, above and below, in points."""
     if not ax.texts:
         return 0.0, 0.0, 0.0
     ax.apply_aspect()
     inner, scale = ax.get_window_extent(), 72.0 / figure_of(ax).dpi
-    with hushed():
-        boxes = [each.get_window_extent() for each in ax.texts]
-    right = max(each.x1 for each in boxes) - inner.x1
-    above = max(each.y1 for each in boxes) - inner.y1
-    below = inner.y0 - min(each.y0 for each in boxes)
+    with without_warnings():
+        boxes = [text.get_window_extent() for text in ax.texts]
+    right = max(text.x1 for text in boxes) - inner.x1
+    above = max(text.y1 for text in boxes) - inner.y1
+    below = inner.y0 - min(text.y0 for text in boxes)
     return max(right * scale, 0.0), max(above * scale, 0.0), max(below * scale, 0.0)
 
 
 def _size(ax: Axes) -> tuple[float, float]:
-    """Width and height of the drawing in points, whose two directions have one scale."""
+    """Return width and height of the drawing, which has one scale in both directions, in points."""
     unit = points_per_unit(ax)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     return abs(right - left) * unit, abs(high - low) * unit

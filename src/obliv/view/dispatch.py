@@ -1,32 +1,34 @@
-"""One name that draws every result: ``plot(result)``."""
+"""Draw any result: ``plot(result)`` looks up the function that draws results of its kind."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
-from obliv.results import Comparison, Throughput, WorstCase
-from obliv.results.schedule import Schedule, Schedules
-from obliv.view.charts.comparison import plot_comparison
-from obliv.view.charts.throughput import plot_throughput
-from obliv.view.network.worst_case import plot_worst
-from obliv.view.schedules.pictures import plot_schedule, plot_schedules
+from obliv.results.base import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot"]
 
+#: The module and the function that draw each kind of result.
+_DRAWN_BY = {
+    "worst": ("obliv.view.network.worst_case", "plot_worst"),
+    "throughput": ("obliv.view.charts.throughput", "plot_throughput"),
+    "compare": ("obliv.view.charts.comparison", "plot_comparison"),
+    "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
+}
 
-@singledispatch
-def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
-    """Draw a result.
+
+def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
+    """Draw a result; the same as ``result.plot(...)``.
 
     Parameters
     ----------
     result : WorstCase, Throughput, Comparison, Schedule or Schedules
-        What to draw; the same as ``result.plot(...)``.
+        The result.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
@@ -40,44 +42,23 @@ def plot(result: Any, ax: Axes | None = None, **options: Any) -> Axes:
     Raises
     ------
     InputError
-        If there is no picture of what is given.
+        If results of this kind have no picture.
 
     Notes
     -----
-    A picture of your own kind of result is registered with ``@plot.register``.
+    A result class of your own overrides :meth:`obliv.Result.plot`.
 
     Examples
     --------
     >>> import obliv
     >>> ax = plot(obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4))), kind="matrix")
     """
-    known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
-    raise InputError(
-        f"there is no picture of a {type(result).__name__}: plot draws {known}; "
-        "for others see view.plot_topology and view.plot_loads"
-    )
-
-
-@plot.register
-def _(result: WorstCase, ax: Any = None, kind: str = "network", **options: Any) -> Any:
-    return plot_worst(result, kind, ax, **options)
-
-
-@plot.register
-def _(result: Throughput, ax: Any = None, **options: Any) -> Any:
-    return plot_throughput(result, ax, **options)
-
-
-@plot.register
-def _(result: Comparison, ax: Any = None, kind: str = "auto", **options: Any) -> Any:
-    return plot_comparison(result, kind, ax, **options)
-
-
-@plot.register
-def _(result: Schedule, ax: Any = None, kind: str = "space-time", **options: Any) -> Any:
-    return plot_schedule(result, kind, ax, **options)
-
-
-@plot.register
-def _(result: Schedules, ax: Any = None, kind: str = "space-time", **options: Any) -> Any:
-    return plot_schedules(result, kind, ax, **options)
+    kind = result.kind if isinstance(result, Result) else ""
+    if kind not in _DRAWN_BY:
+        raise InputError(
+            f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
+            f"{', '.join(_DRAWN_BY)}; for others see view.plot_topology and view.plot_loads"
+        )
+    module, function = _DRAWN_BY[kind]
+    axes: Axes = getattr(importlib.import_module(module), function)(result, ax=ax, **options)
+    return axes

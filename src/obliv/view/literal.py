@@ -1,4 +1,4 @@
-"""Texts from outside, drawn as they are: a $ in a name begins no formula, and a letter without a glyph no storm."""
+"""Untrusted texts in pictures: drawn literally, with one warning about all missing glyphs."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from typing import Any
 
 from obliv._util.text import plural, printable
 
-__all__ = ["LITERAL", "broken", "hushed", "literally", "shortened", "told_once"]
+__all__ = ["LITERAL", "one_warning", "set_literal", "shortened", "without_warnings", "wrapped"]
 
-#: For every text that holds what somebody else wrote: neither matplotlib's formulas nor TeX read it.
+#: Options of a text that may contain untrusted names, which must not be read as formulas or TeX.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 _MISSING = r"Glyph (\d+) .*missing from|Matplotlib currently does not support"
 _NAMED = 5  # letters that a warning lists
 
 
-def literally(texts: Iterable[Any]) -> None:
-    """Draw texts that stand already, such as those of a legend, letter by letter."""
-    for each in texts:
-        each.set(**LITERAL)
+def set_literal(texts: Iterable[Any]) -> None:
+    """Turn off formulas in existing texts, such as those of a legend."""
+    for text in texts:
+        text.set(**LITERAL)
 
 
-def broken(text: str, letters: int) -> str:
-    """A text without control characters in lines of so many letters, broken at spaces where there are such.
+def wrapped(text: str, letters: int) -> str:
+    """Return a text without control characters, wrapped to lines of at most `letters` characters.
 
     Examples
     --------
-    >>> broken("lft:tables on fabric:net", 12).splitlines()
+    >>> wrapped("lft:tables on fabric:net", 12).splitlines()
     ['lft:tables', 'on', 'fabric:net']
     """
     return "\n".join(textwrap.wrap(printable(text), max(letters, 1), break_on_hyphens=False)) or printable(text)
 
 
 def shortened(text: str, letters: int) -> str:
-    """A text of so many letters at most; what is left out is in its middle, since names differ at their ends.
+    """Return a text of at most `letters` characters, shortened in the middle, since names differ at their ends.
 
     Examples
     --------
@@ -50,32 +50,34 @@ def shortened(text: str, letters: int) -> str:
 
 
 @contextmanager
-def hushed() -> Iterator[None]:
-    """While texts are measured: what letters lack is said when the picture is written."""
+def without_warnings() -> Iterator[None]:
+    """Suppress warnings about missing glyphs while texts are measured; :func:`one_warning` reports them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _MISSING, UserWarning)
         yield
 
 
 @contextmanager
-def told_once() -> Iterator[None]:
-    """While a picture is written: one line about all letters that no font has, not one for each and for each time."""
+def one_warning() -> Iterator[None]:
+    """Combine all warnings about missing glyphs into one while a picture is written."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", _MISSING, UserWarning)
         yield
     missing: dict[str, None] = {}
-    for each in caught:
-        found = re.match(_MISSING, str(each.message))
-        if found is None:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, source=each.source)
-        elif found[1]:
-            missing[chr(int(found[1]))] = None
+    for warning in caught:
+        match = re.match(_MISSING, str(warning.message))
+        if match is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno, source=warning.source
+            )
+        elif match[1]:
+            missing[chr(int(match[1]))] = None
     if missing:
-        _tell(sorted(missing))
+        _warn(sorted(missing))
 
 
-def _tell(letters: list[str]) -> None:
-    listed = " ".join(f"U+{ord(each):04X}" for each in letters[:_NAMED]) + (" ..." if len(letters) > _NAMED else "")
-    says = f"no font of the picture has {plural(len(letters), 'letter')} of its names, drawn as boxes: {listed}"
-    # a place in our sources would tell nobody anything
-    warnings.warn_explicit(f"{says}; set font.family in matplotlibrc to fonts that do", UserWarning, "obliv.view", 1)
+def _warn(letters: list[str]) -> None:
+    listed = " ".join(f"U+{ord(letter):04X}" for letter in letters[:_NAMED]) + (" ..." if len(letters) > _NAMED else "")
+    problem = f"no font of the picture has {plural(len(letters), 'letter')} of its names, drawn as boxes: {listed}"
+    # a location in our sources would not help the user
+    warnings.warn_explicit(f"{problem}; set font.family in matplotlibrc to fonts that do", UserWarning, "obliv.view", 1)

@@ -1,4 +1,4 @@
-"""Pictures in files: the same input gives the same bytes."""
+"""Pictures in files; the same input gives the same bytes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from obliv._util.files import require_place, write_whole
 from obliv.errors import InputError
 from obliv.results import Result
 from obliv.view.axes import require_matplotlib
-from obliv.view.dispatch import plot
-from obliv.view.literal import told_once
+from obliv.view.literal import one_warning
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["require_format", "save"]
 
-# What each format writes of itself without being asked, and would change from day to day or version to version.
+# Metadata that each format would write and that changes from day to day or version to version.
 _FORMATS: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
@@ -34,17 +33,16 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
     x : Result, matplotlib.axes.Axes or matplotlib.figure.Figure
         What to draw.
     path : str or Path
-        Where to; the format is that of the name's ending: ``.png``, ``.svg`` or ``.pdf``. The file is written under a
-        temporary name and renamed, so that it is whole or not there.
+        The file; its ending selects the format: ``.png``, ``.svg`` or ``.pdf``. It is written completely or not at all.
     dpi : float
         Pixels per inch of a PNG.
     **options
-        Where a result is given, as for :func:`obliv.view.plot`.
+        Options of :func:`obliv.view.plot`, if `x` is a result.
 
     Raises
     ------
     InputError
-        If the ending names no format that can be written, or there is no picture of what is given.
+        If the ending is unknown, or `x` has no picture.
     FileError
         If the file cannot be written.
 
@@ -63,15 +61,15 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
 
     own = isinstance(x, Result)
     if own:
-        x = plot(x, **options)
+        x = x.plot(**options)
     elif options:
-        raise InputError(f"{', '.join(options)}: options of a picture are for results; what is given is drawn already")
+        raise InputError(f"{', '.join(options)}: options of a picture apply to results only, not to axes and figures")
     figure = x if isinstance(x, Figure) else x.get_figure(root=True) if hasattr(x, "get_figure") else None
     if figure is None:
-        raise InputError(f"a {type(x).__name__} cannot be saved as a picture: give a result, axes or a figure")
+        raise InputError(f"a {type(x).__name__} cannot be saved as a picture; use a result, axes or a figure")
     try:
         data = io.BytesIO()
-        with rc_context({"svg.hashsalt": "obliv"}), told_once():
+        with rc_context({"svg.hashsalt": "obliv"}), one_warning():
             figure.savefig(data, format=kind, dpi=dpi, metadata=_FORMATS[kind])
     finally:
         if own:
@@ -80,12 +78,20 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
 
 
 def require_format(path: str | Path) -> str:
-    """The format that a file's name asks for; InputError where there is none, before any work is done."""
+    """Check, before any work, that a picture can be written into a file, and return its format.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown.
+    FileError
+        If the folder does not exist.
+    """
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in _FORMATS:
-        asked = f"a picture cannot be written as {Path(path).suffix!r}" if kind else f"{str(path)!r} has no ending"
-        known = ", ".join(f".{each}" for each in sorted(_FORMATS))
-        raise InputError(f"{asked}; known: {known}")
+        problem = f"a picture cannot be written as {Path(path).suffix!r}" if kind else f"{str(path)!r} has no ending"
+        known = ", ".join(f".{ending}" for ending in sorted(_FORMATS))
+        raise InputError(f"{problem}; known: {known}")
     require_place(path)
     return kind
 

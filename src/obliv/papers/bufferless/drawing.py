@@ -60,7 +60,7 @@ def _panel(ax: Axes, name: str) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ends: list[float] = []
-    for (family, specs), label, colour, mark in zip(
+    for (family, specs), label, color, mark in zip(
         FAMILIES.items(), ("butterflies", "meshes"), SERIES, MARKERS, strict=False
     ):
         assert specs in (BUTTERFLIES, MESHES), family
@@ -75,7 +75,7 @@ def _panel(ax: Axes, name: str) -> None:
             marker=mark,
             markersize=4.5,
             markerfacecolor="none",
-            color=colour,
+            color=color,
             label=label,
             zorder=3,
         )

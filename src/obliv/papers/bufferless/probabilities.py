@@ -126,7 +126,7 @@ def _crowd() -> tuple[Conflicts, int]:
 
 
 def _valid() -> Found:
-    """Exact: the d others draw one colour each, whichever."""
+    """Exact: the d others draw one color each, whichever."""
     graph, d = _crowd()
     who = f"packet {int(graph.met.argmax())} meets d = {d} others"
     note = f"All packets in one set: {who}; (1 - 1/2d)^d, if none is settled."

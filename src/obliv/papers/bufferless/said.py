@@ -10,7 +10,7 @@ from obliv.papers.verdict import AtLeast, AtMost
 
 __all__ = ["DRAWN", "ERRATA", "PROBABILITIES", "STATEMENTS"]
 
-#: Instances whose partitions and colours are drawn many times.
+#: Instances whose partitions and colors are drawn many times.
 DRAWN = ("butterfly:4", "butterfly:6", "leveled-mesh:8x8")
 
 _NOT_ONE = Fraction(0)
@@ -31,7 +31,7 @@ def _probabilities() -> dict[str, Printed]:
         found[f"Lemma 2.1, fewer sets, the busiest packet meets more than 2: {name}"] = Printed(
             "less than 2^-δμ = 1/4", AtMost(Fraction(1, 4))
         )
-    found["Section 4.3, a packet with d neighbours finds a valid one of 2d colours: leveled-mesh:8x8"] = Printed(
+    found["Section 4.3, a packet with d neighbours finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
     found["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
@@ -105,7 +105,7 @@ ERRATA = {
     "Section 4.1, success on reaching the target: rules broken": Printed(
         "which successfully reaches its target level ... keeps its color",
         _NOT_ONE,
-        erratum="Two packets of one colour can reach one target over different edges, and then want one edge to "
+        erratum="Two packets of one color can reach one target over different edges, and then want one edge to "
         "oscillate on; success must include the first crossing of that edge.",
     ),
     "Section 4.1, the last round undone as well: rules broken": Printed(

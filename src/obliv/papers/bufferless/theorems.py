@@ -29,7 +29,7 @@ def parameters(step: Step) -> dict[str, Found]:
             found[f"{name}, centralized, {entry}"] = Found(Fraction(used[key]))
         found[f"{name}, centralized, τ over 2(λ + d)"] = Found(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
-            f"d = {d}, {used['chi']} colours, τ = {used['tau']}; as long as stops need, and last boats.",
+            f"d = {d}, {used['chi']} colors, τ = {used['tau']}; as long as stops need, and last boats.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):

@@ -107,13 +107,13 @@ def _panel(ax: Axes, name: str) -> None:
 
     plan = _PLANS[name]
     at = [float(Fraction(x)) for x in plan.at]
-    colours = dict(zip(plan.routings, SERIES, strict=False))
+    colors = dict(zip(plan.routings, SERIES, strict=False))
     ax.set_xscale("log", base=2)
     ax.axhline(1.0, color=INK, linewidth=0.9)
     _remark(ax, 1.0, "optimal routing of each traffic", left=True)
     if plan.limit_of:
         most = obliv.ratio(obliv.routing(plan.limit_of.lower(), obliv.fattree(plan.m, plan.n))).ratio
-        ax.axhline(float(most), color=colours[plan.limit_of], linewidth=1.2, linestyle=(0, (4, 3)))
+        ax.axhline(float(most), color=colors[plan.limit_of], linewidth=1.2, linestyle=(0, (4, 3)))
         _remark(ax, float(most), f"{plan.limit_of} under any traffic: at most {most}")
     found = curves(plan.m, plan.n, plan.routings, plan.traffics)
     for number, (routing, mark) in enumerate(zip(plan.routings, MARKERS, strict=False)):
@@ -124,7 +124,7 @@ def _panel(ax: Axes, name: str) -> None:
             [x * beside for x in at],
             [each.value for each in means],
             [each.stderr for each in means],
-            color=colours[routing],
+            color=colors[routing],
             marker=mark,
             markersize=6.5 - number,
             linewidth=1.3,

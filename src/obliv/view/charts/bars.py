@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_bars"]
 
-_LONGEST = 11  # characters of a fraction that is written out, as in the table
+_LONGEST = 11  # characters of a fraction that is written in full, as in the table
 
 
 def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
-    """A group of bars for every row: the worst case, the average and patterns, those that are shown."""
+    """Draw a group of bars for every row: the worst case, the average and patterns."""
     rows = len(figures.entries)
     thick = 0.84 / len(shown)
     ax = room(ax, 5.6, 0.5 + rows * max(0.34, 0.21 * len(shown)))
@@ -34,18 +34,18 @@ def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
     for k, what in enumerate(shown):
         values = figures.of(what)
         places = np.arange(rows) - 0.42 + thick * (k + 0.5)
-        found, errors = floats(values)
-        widths = np.nan_to_num(found)
+        amounts, errors = floats(values)
+        widths = np.nan_to_num(amounts)
         look: dict[str, Any] = {"color": SERIES[k % len(SERIES)], "hatch": "////" if k >= len(SERIES) else None}
         look |= {"edgecolor": "white", "linewidth": 0, "zorder": 2}
         ax.barh(places, widths, height=0.86 * thick, label=name_of(what), **look)
         whiskers(ax, widths, places, errors, "x")
         tips = widths + np.nan_to_num(errors)
-        for at, tip, value, each in zip(places.tolist(), tips.tolist(), values, figures.entries, strict=True):
-            texts.append(_why_not(each, what) if value is None else short(value, _LONGEST))
+        for at, tip, value, entry in zip(places.tolist(), tips.tolist(), values, figures.entries, strict=True):
+            texts.append(_why_not(entry, what) if value is None else short(value, _LONGEST))
             ends.append((tip, end_label(ax, tip, at, texts[-1], 8)))
     several = len(figures.topologies) > 1
-    names = [f"{each.routing}\non {each.topology}" if several else each.routing for each in figures.entries]
+    names = [f"{entry.routing}\non {entry.topology}" if several else entry.routing for entry in figures.entries]
     ax.set_yticks(range(rows), labels=names, **LITERAL)
     ax.set_ylim(rows - 0.4, -0.6)
     most = max(tip for tip, _ in ends)
@@ -60,22 +60,22 @@ def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
     return ax
 
 
-def _why_not(each: Entry, what: str) -> str:
-    """Why there is no bar: the pattern or the routing does not fit the network, or it fits and loads no channel."""
-    return "does not fit" if what in each.reasons or "routing" in each.reasons else "loads nothing"
+def _why_not(entry: Entry, what: str) -> str:
+    """Return why there is no bar: the pattern or the routing does not fit the network, or loads no channel."""
+    return "does not fit" if what in entry.reasons or "routing" in entry.reasons else "loads nothing"
 
 
 def _note(ax: Axes, values: Sequence[Fraction | Estimate | None], texts: Sequence[str]) -> None:
-    """What the signs at the numbers mean, below the axes: exact and estimated numbers never look alike."""
-    says = []
+    """Explain below the axes the signs that distinguish exact and estimated numbers."""
+    remarks = []
     if any(isinstance(value, Estimate) for value in values):
-        says.append("± and whiskers: standard error of an estimate")
+        remarks.append("± and whiskers: standard error of an estimate")
         if any(isinstance(value, Fraction) for value in values):
-            says.append("without ±: exact")
+            remarks.append("without ±: exact")
     if any(text.startswith("≈") for text in texts):
-        says.append("≈: exact, but its fraction is too long to write")
-    if says:
+        remarks.append("≈: exact, but its fraction is too long to write")
+    if remarks:
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-        made = ax.annotate("; ".join(says), (0.0, 0.0), xytext=(0, -34), **place)
-        made.set(fontsize=8, color=INK)
-        made.set_gid("note")
+        annotation = ax.annotate("; ".join(remarks), (0.0, 0.0), xytext=(0, -34), **place)
+        annotation.set(fontsize=8, color=INK)
+        annotation.set_gid("note")

@@ -1,4 +1,4 @@
-"""What bars, points and lines have in common: a quiet frame, a legend beside it, whiskers, the line of capacity."""
+"""Parts that all charts share: a light frame, a legend, whiskers, the line of capacity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv.view.axes import figure_of
-from obliv.view.literal import LITERAL, literally
+from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import INK, QUIET
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["end_label", "legend", "make_room", "mark_capacity", "quiet", "whiske
 
 
 def quiet(ax: Axes, grid: str) -> None:
-    """Faint grid lines along ``x`` or ``both``, and no more frame than is read."""
+    """Draw faint grid lines along ``x`` or ``both`` axes and a reduced frame."""
     for side in ("top", "right", *(("left",) if grid == "x" else ())):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="both", labelsize=8)
@@ -30,9 +30,9 @@ def quiet(ax: Axes, grid: str) -> None:
 
 
 def legend(ax: Axes) -> None:
-    """The names of the series, right of the axes."""
+    """Draw the legend right of the axes."""
     handles, _ = ax.get_legend_handles_labels()
-    made = ax.legend(
+    box = ax.legend(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
@@ -41,22 +41,24 @@ def legend(ax: Axes) -> None:
         borderaxespad=0.0,
         handlelength=1.8,
     )
-    literally(made.get_texts())
+    set_literal(box.get_texts())
 
 
 def whiskers(ax: Axes, xs: Any, ys: Any, errors: Any, along: str) -> None:
-    """Standard errors of estimates along ``x`` or ``y``; what is exact has none."""
-    errors = np.where(errors > 1e-6 * np.abs(xs if along == "x" else ys), errors, np.nan)  # less cannot be seen
+    """Draw standard errors of estimates along ``x`` or ``y``; exact numbers have none."""
+    errors = np.where(
+        errors > 1e-6 * np.abs(xs if along == "x" else ys), errors, np.nan
+    )  # smaller errors are invisible
     if np.isnan(errors).all():
         return
-    made = ax.errorbar(
+    bars = ax.errorbar(
         xs, ys, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.2, zorder=20, **{f"{along}err": errors}
     )
-    made.set_label("_whiskers")  # kept out of the legend
+    bars.set_label("_whiskers")  # kept out of the legend
 
 
 def mark_capacity(ax: Axes) -> None:
-    """A dashed line at the capacity, behind bars and numbers, with its name above it."""
+    """Draw a dashed line at the capacity, behind bars and numbers, with its name above it."""
     ax.axvline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(
         "capacity",
@@ -72,15 +74,15 @@ def mark_capacity(ax: Axes) -> None:
 
 
 def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Annotation:
-    """A number at the end of a bar; nothing behind it shines through."""
-    made = ax.annotate(text, (width, at), xytext=(5, 0), textcoords="offset points", va="center", zorder=7)
-    made.set(fontsize=size, color=INK, **LITERAL)
-    made.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
-    return made
+    """Write a number at the end of a bar on an opaque background."""
+    annotation = ax.annotate(text, (width, at), xytext=(5, 0), textcoords="offset points", va="center", zorder=7)
+    annotation.set(fontsize=size, color=INK, **LITERAL)
+    annotation.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+    return annotation
 
 
 def make_room(ax: Axes, ends: Sequence[tuple[float, Annotation]], least: float) -> None:
-    """Limits from 0 to `least` or beyond, in which every bar and the number at its end have room."""
+    """Set limits from 0 to at least `least` with room for every bar and the number at its end."""
     across = ax.get_window_extent().width
     most = least
     for width, text in ends:

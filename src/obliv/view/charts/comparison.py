@@ -1,4 +1,4 @@
-"""Routings side by side: bars, throughput over hops, or throughput over topologies."""
+"""Comparisons of routings: bars, throughput over hops, or throughput over topologies."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def plot_comparison(
     Parameters
     ----------
     result : Comparison
-        The answer of :func:`obliv.compare`.
+        The result of :func:`obliv.compare`.
     kind : {"auto", "bars", "plane", "lines"}
-        ``bars``: worst case, average and patterns of every routing. ``plane``: every routing as a point, to the right
-        the longer its paths, upwards the more throughput. ``lines``: throughput over the topologies, a line a routing.
-        ``auto``: bars for one topology, lines for several.
+        ``bars``: worst case, average and patterns of every routing. ``plane``: throughput over mean hops, a point for
+        each routing. ``lines``: throughput over the topologies, a line for each routing. ``auto``: bars for one
+        topology, lines for several.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     of : str
-        What is drawn: ``worst``, ``average`` or a pattern; default the worst case, for bars all that there is.
+        The quantity: ``worst``, ``average`` or a pattern; default the worst case, and for bars all quantities.
     title : bool
-        Whether to write above the picture what it shows.
+        Whether to write a title.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def plot_comparison(
     Raises
     ------
     InputError
-        If there is no such kind, or nothing to draw.
+        If the kind is unknown, or there is nothing to draw.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def plot_comparison(
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     known = ["worst", *(["average"] if result.samples else []), *result.patterns]
     if of and of not in known:
-        raise InputError(f"this comparison does not hold {of!r}: {did_you_mean(of, known)}")
-    held = [each for each in result.entries if each.best_known(of or "worst") is not None]
-    if not held:
-        raise InputError("this comparison holds no number: there is nothing to draw")
+        raise InputError(f"this comparison does not contain {of!r}: {did_you_mean(of, known)}")
+    entries = [entry for entry in result.entries if entry.best_known(of or "worst") is not None]
+    if not entries:
+        raise InputError("this comparison contains no numbers: there is nothing to draw")
     if kind == "auto":
-        kind = "lines" if len({each.topology for each in result.entries}) > 1 else "bars"
+        kind = "lines" if len({entry.topology for entry in result.entries}) > 1 else "bars"
     require_matplotlib()
-    figures, own = Figures(held, result.relative), ax is None
+    figures, own = Figures(entries, result.relative), ax is None
     if kind == "bars":
         ax = draw_bars(figures, [of] if of else known, ax)
     elif kind == "plane":

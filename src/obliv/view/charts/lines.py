@@ -1,4 +1,4 @@
-"""Lines of a comparison: throughput over the topologies, a line a routing."""
+"""Lines of a comparison: throughput over the topologies, a line for each routing."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["draw_lines"]
 
 
 def draw_lines(figures: Figures, what: str, ax: Axes | None) -> Axes:
-    """A line for every routing over the topologies, in the order in which they were asked for."""
+    """Draw a line for every routing over the topologies, in their order."""
     topologies = figures.topologies
     ax = room(ax, max(4.2, min(9.0, 1.2 + 0.62 * len(topologies))), 3.4)
-    keys = [(each.routing, each.topology) for each in figures.entries]
+    keys = [(entry.routing, entry.topology) for entry in figures.entries]
     values = dict(zip(keys, figures.of(what), strict=True))
     most = 0.0
     for number, routing in enumerate(figures.routings):
         heights, errors = floats([values.get((routing, topology)) for topology in topologies])
         most = max(most, float(np.nanmax(heights + np.nan_to_num(errors))))
-        # Routings often agree: lines and markers get smaller, so that what lies below still shows.
+        # Routings often agree: later lines and markers are smaller, so that those below stay visible.
         ax.plot(
             range(len(topologies)),
             heights,

@@ -1,4 +1,4 @@
-"""The plane of a comparison: to the right the longer the paths of a routing, upwards the more throughput."""
+"""The plane of a comparison: throughput over mean hops, a point for each routing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["draw_plane"]
 
 Point = tuple[float, float]
 
-_WIDE = 26  # characters; longer lists of names go on in the next line
+_WIDE = 26  # characters of a line of names
 
 
 def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
-    """A point for every routing, a trail over several topologies; routings at the same place share it."""
+    """Draw a point for every routing, or a trail over several topologies; equal routings share a point."""
     ax = room(ax, 5.2, 3.8)
     trails, errors = _trails(figures, what)
     together: dict[tuple[Point, ...], list[str]] = {}
@@ -36,18 +36,18 @@ def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
     longest = max(map(len, together))
     for number, (places, names) in enumerate(together.items()):
         style = number if longest > 1 else 0
-        colour = SERIES[style % len(SERIES)]
+        color = SERIES[style % len(SERIES)]
         xs, ys = np.array(places).T
         sizes = np.linspace(5.0, 10.0, len(xs)) ** 2 if len(xs) > 1 else [56.0]
-        ax.plot(xs, ys, color=colour, linewidth=1.0, zorder=3)
-        marks = ax.scatter(xs, ys, sizes, color=colour, marker=MARKERS[style % len(MARKERS)], zorder=4)
+        ax.plot(xs, ys, color=color, linewidth=1.0, zorder=3)
+        marks = ax.scatter(xs, ys, sizes, color=color, marker=MARKERS[style % len(MARKERS)], zorder=4)
         marks.set(edgecolor="white", linewidth=0.7)
         whiskers(ax, xs, ys, np.array(errors[names[0]]), "y")
     spots = [spot for places in together for spot in places]
     for places in together:  # names keep clear of the trails too
-        for here, there in pairwise(places):
-            steps = [(t * (there[0] - here[0]), t * (there[1] - here[1])) for t in (0.2, 0.4, 0.6, 0.8)]
-            spots += [(here[0] + right, here[1] + up) for right, up in steps]
+        for start, end in pairwise(places):
+            steps = [(t * (end[0] - start[0]), t * (end[1] - start[1])) for t in (0.2, 0.4, 0.6, 0.8)]
+            spots += [(start[0] + right, start[1] + up) for right, up in steps]
     right, top = max(x for x, _ in spots), max(y for _, y in spots)
     ax.set_xlim(0.9, 1.0 + 1.25 * max(right - 1.0, 0.5))
     ax.set_ylim(0.0, 1.18 * top)
@@ -59,14 +59,14 @@ def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
 
 
 def _trails(figures: Figures, what: str) -> tuple[dict[str, list[Point]], dict[str, list[float]]]:
-    """Where every routing stands on the topologies that it fits, and the standard errors of the heights."""
+    """Return the points of every routing on the topologies that it fits, and the standard errors of the heights."""
     trails: dict[str, list[Point]] = {}
     errors: dict[str, list[float]] = {}
     heights, widths = floats(figures.of(what))
-    for each, height, width in zip(figures.entries, heights.tolist(), widths.tolist(), strict=True):
-        if not np.isnan(height) and each.hops_over_minimal is not None:
-            trails.setdefault(each.routing, []).append((float(each.hops_over_minimal), height))
-            errors.setdefault(each.routing, []).append(width)
+    for entry, height, width in zip(figures.entries, heights.tolist(), widths.tolist(), strict=True):
+        if not np.isnan(height) and entry.hops_over_minimal is not None:
+            trails.setdefault(entry.routing, []).append((float(entry.hops_over_minimal), height))
+            errors.setdefault(entry.routing, []).append(width)
     if not trails:
         raise InputError("no routing of this comparison has both throughput and hops: there is nothing to draw")
     return trails, errors

@@ -1,4 +1,4 @@
-"""The numbers of a comparison that a picture shows, and what they are called."""
+"""The numbers of a comparison that a picture shows, with their names."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ Amount = Fraction | Estimate | None
 
 @dataclass(frozen=True)
 class Figures:
-    """The rows that are drawn; all in fractions of capacity, or, as in the table, all in packets per cycle."""
+    """The rows of a chart, in fractions of capacity (`relative`) or in packets per node and cycle."""
 
     entries: Sequence[Entry]
     relative: bool
 
     def of(self, what: str) -> list[Amount]:
-        """The number of every row: the worst case, the average, or that of a pattern."""
-        return [each.of_capacity(what) if self.relative else each.throughput(what) for each in self.entries]
+        """Return one quantity of every row: the worst case, the average or a pattern."""
+        return [entry.of_capacity(what) if self.relative else entry.throughput(what) for entry in self.entries]
 
     @property
     def unit(self) -> str:
-        """What the numbers are."""
+        """Unit of the numbers."""
         return "fraction of capacity" if self.relative else "packets per node and cycle"
 
     @property
     def topologies(self) -> list[str]:
-        """The networks, in the order in which they were asked for."""
-        return list(dict.fromkeys(each.topology for each in self.entries))
+        """Topologies in the order of the rows."""
+        return list(dict.fromkeys(entry.topology for entry in self.entries))
 
     @property
     def routings(self) -> list[str]:
-        """The routings, in the order in which they were asked for."""
-        return list(dict.fromkeys(each.routing for each in self.entries))
+        """Routings in the order of the rows."""
+        return list(dict.fromkeys(entry.routing for entry in self.entries))
 
 
 def floats(values: Sequence[Amount]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Numbers and their standard errors; what is missing, and the error of what is exact, is not a number."""
+    """Return numbers and their standard errors; NaN for missing numbers and for errors of exact numbers."""
     errors = [value.stderr if isinstance(value, Estimate) else np.nan for value in values]
     return np.array([np.nan if value is None else float(value) for value in values]), np.array(errors, float)
 
 
 def name_of(what: str) -> str:
-    """What a bar is called."""
+    """Return the name of a bar."""
     return {"worst": "worst case"}.get(what, what)
 
 
 def throughput_of(what: str) -> str:
-    """What a picture of one kind of number is called."""
+    """Return the title of a picture of one quantity."""
     return {"worst": "worst-case throughput", "average": "average throughput"}.get(what, f"throughput under {what}")

@@ -25,11 +25,11 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     Parameters
     ----------
     result : Throughput
-        The answer of :func:`obliv.throughput`.
+        The result of :func:`obliv.throughput`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     title : bool
-        Whether to write above the picture what it shows.
+        Whether to write a title.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     Raises
     ------
     InputError
-        If the result holds no pattern.
+        If the result has no patterns.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     >>> ax = plot_throughput(result)
     """
     if not result.patterns:
-        raise InputError("this throughput result holds no pattern: there is nothing to draw")
+        raise InputError("this throughput result has no patterns: there is nothing to draw")
     field = "throughput" if result.capacity is None else "fraction_of_capacity"
     amounts = [float(getattr(row, field) or 0) for row in result.patterns]
     places = range(len(amounts))

@@ -11,7 +11,7 @@ from obliv.view.layout.places import on_grid
 
 __all__ = ["RADIUS", "arc", "channel_lines", "flow_line", "loop"]
 
-RADIUS = 0.17  # of a node; neighbours are one apart
+RADIUS = 0.17  # of a node; neighbors are one apart
 _BESIDE = 0.085  # from the middle of a link to the line of one direction
 _STUB = 0.62  # how far a wrap-around channel leaves the grid
 _OPEN = 3  # lines from tile to tile would hide larger tiles than this
@@ -157,7 +157,7 @@ def _cut(curve: Points, margin: float) -> Points:
     return np.array([*cut, *curve[first : last + 1], *tail])
 
 
-def _between(one: Points, two: Points, here: float, there: float, margin: float) -> Points:
-    share = (margin - here) / (there - here) if there != here else 0.0
+def _between(one: Points, two: Points, one_distance: float, two_distance: float, margin: float) -> Points:
+    share = (margin - one_distance) / (two_distance - one_distance) if two_distance != one_distance else 0.0
     point: Points = one + share * (two - one)
     return point

@@ -1,4 +1,4 @@
-"""Networks: their channels as arrows, coloured by load."""
+"""Networks with their channels as arrows, colored by load."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
 from obliv.view.network.ports import channel_title
 from obliv.view.network.ribbons import ribbons, thickened
-from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colours
+from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,12 +30,12 @@ __all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined"]
 
 Amounts = npt.NDArray[np.float64]
 
-_IDLE, _THIN, _WIDE = 0.012, 0.03, 0.11  # of an arrow, where neighbours are one apart
-_FINE = 28.0  # points; where neighbours are closer, a single channel is circled
+_IDLE, _THIN, _WIDE = 0.012, 0.03, 0.11  # width of an arrow
+_FINE = 28.0  # points between neighbors; below, the highlighted channel is circled
 
 
 def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "auto") -> Axes:
-    """Draw a network: nodes, and every channel as an arrow of its own.
+    """Draw a network with an arrow for every channel.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     labels : {"auto", True, False}
-        Names of the nodes: where they fit, always, or never. Grids have their coordinates along the edges.
+        Names of the nodes: where they fit, always, or never. Grids have coordinates along the edges.
 
     Returns
     -------
@@ -79,15 +79,15 @@ def draw_loads(
     topology : Topology
         The network.
     loads : sequence of Fraction or float
-        The load of every channel, in the order of the channels' numbers; channels without load are grey.
+        The load of every channel, in the order of the channels' numbers; channels without load are gray.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     label : str
-        What the colours mean.
+        Label of the color bar.
     labels : {"auto", True, False}
         As for :func:`draw_topology`.
     worst : int, optional
-        The channel to point out; default the first of those with the largest load.
+        The channel to highlight; default the first with the largest load.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def draw_loads(
     Raises
     ------
     InputError
-        If there is not one finite load ≥ 0 for every channel, or no channel `worst`.
+        If the loads are not one finite number ≥ 0 per channel, or `worst` is out of range.
 
     Examples
     --------
@@ -119,15 +119,15 @@ def draw_loads(
 
 
 def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
-    """Nodes and channels, coloured and as wide as the amounts say, and the colour bar."""
+    """Draw nodes, channels in color and width by their load, and the color bar."""
     shapes = ribbons(on.lines, _widths(on, amounts))
     idle = [shapes[c] for c in np.flatnonzero(amounts == 0)]
     on.ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
     draw_nodes(on)
     busy = np.flatnonzero(amounts)
     if len(busy):
-        at = busy[np.argsort(amounts[busy], kind="stable")]  # the heaviest are drawn last, on top
-        drawn = _collection([shapes[c] for c in at], "channels", cmap=colours("loads", LOADS), zorder=2)
+        at = busy[np.argsort(amounts[busy], kind="stable")]  # the largest loads are drawn last, on top
+        drawn = _collection([shapes[c] for c in at], "channels", cmap=colormap("loads", LOADS), zorder=2)
         drawn.set_array(amounts[at])
         drawn.set_clim(0.0, float(amounts.max()))
         on.ax.add_collection(drawn, autolim=False)
@@ -135,7 +135,7 @@ def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
 
 
 def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
-    """Outline a channel; what is said of it stands in the key, where it hides nothing."""
+    """Outline a channel and return its entry of the key."""
     from matplotlib.lines import Line2D
 
     unit = points_per_unit(on.ax)
@@ -146,7 +146,7 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
     ring.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
     on.ax.add_collection(ring, autolim=False)
     marker = "s"
-    if unit < _FINE:  # the outline alone would not be found
+    if unit < _FINE:  # the outline alone would be overlooked
         line, marker = on.lines[channel][0], "o"
         middle = line[len(line) // 2] if len(line) > 2 else line.mean(axis=0)
         look: dict[str, Any] = {"markersize": max(1.6 * unit, 14.0), "markeredgewidth": 1.5, "markerfacecolor": "none"}
@@ -156,10 +156,16 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
 
 
 def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:
-    """The loads as floats; InputError where there is not one finite load ≥ 0 for every channel."""
+    """Return the loads as floats.
+
+    Raises
+    ------
+    InputError
+        If they are not one finite number ≥ 0 per channel.
+    """
     if len(loads) != topology.channels:
         raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
-    amounts = [as_float(each) if isinstance(each, Fraction) else float(each) for each in loads]
+    amounts = [as_float(load) if isinstance(load, Fraction) else float(load) for load in loads]
     for channel, amount in enumerate(amounts):
         if not math.isfinite(amount) or amount < 0:
             raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
@@ -169,13 +175,13 @@ def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts
 def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
     from matplotlib.collections import PathCollection
 
-    made = PathCollection(shapes, linewidths=0, **look)
-    made.set_gid(name)
-    return made
+    collection = PathCollection(shapes, linewidths=0, **look)
+    collection.set_gid(name)
+    return collection
 
 
 def _widths(on: Canvas, amounts: Amounts) -> list[float]:
-    """Widths that grow with the amounts; on fine grids still so wide that they can be seen."""
+    """Return widths that grow with the loads and stay visible on large networks."""
     top = float(amounts.max(initial=0.0))
     (thin,), (idle,) = thickened(on.ax, [_THIN], 0.5), thickened(on.ax, [_IDLE], 0.2)
     wide = max(_WIDE, 1.6 * thin)

@@ -11,24 +11,24 @@ from obliv.view.axes import points_per_unit
 from obliv.view.network.canvas import Canvas
 from obliv.view.network.ribbons import ribbons
 from obliv.view.network.witness import Flow
-from obliv.view.style import INK, MANY, SHARES, colours
+from obliv.view.style import INK, MANY, SHARES, colormap
 
 __all__ = ["draw_flows", "flow_sign"]
 
 _THINNEST = 0.6  # points
 _FEW = 60  # flows
-_SHARES = SHARES[:5]  # the last is that of the strongest, often of all; the key shows it
+_SHARES = SHARES[:5]  # the last one is for the strongest flow, often for all; the key shows it
 
 
 def flow_sign(on: Canvas, strong: Sequence[Flow], label: str) -> Any:
-    """What stands in the key for flows on the worst channel: a line of the colour of the strongest."""
+    """Return the key of the flows on the worst channel: a line in the color of the strongest."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=_SHARES[-1], alpha=_alpha(on, strong), linewidth=2.2, label=label)
 
 
 def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None:
-    """Arrows of flows over a network that is drawn already; strong ones stand out, weak ones stay faint."""
+    """Draw flows as arrows over the network, strong flows in color, weak flows faint."""
     few = on.topology.nodes <= MANY
     if weak:
         faint = _arrows(on, weak, [0.012] * len(weak))
@@ -38,7 +38,7 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
         shares = np.array([share for _, _, share in strong])
         thinnest = max(0.02 if few else 0.0, _THINNEST / points_per_unit(on.ax))
         drawn = _arrows(on, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
-        drawn.set_cmap(colours("shares", _SHARES))
+        drawn.set_cmap(colormap("shares", _SHARES))
         drawn.set_array(shares)
         drawn.set_clim(0.0, float(shares.max()))
         drawn.set(alpha=_alpha(on, strong), zorder=5, gid="flows on the worst channel")
@@ -48,11 +48,11 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
 
 
 def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:
-    """Many arrows over a fine picture let it shine through."""
+    """Return the opacity: many arrows over a large network are translucent."""
     return 0.95 if on.topology.nodes <= MANY or len(strong) <= _FEW else 0.5
 
 
 def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
     from matplotlib.collections import PathCollection
 
-    return PathCollection(ribbons([[on.flows[each]] for each in flows], widths), linewidths=0)
+    return PathCollection(ribbons([[on.flows[flow]] for flow in flows], widths), linewidths=0)

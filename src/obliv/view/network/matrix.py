@@ -1,4 +1,4 @@
-"""Worst traffic as a matrix: a dot for every pair, sources downwards, destinations to the right."""
+"""Worst traffic as a matrix: a dot for every pair, with sources downwards and destinations to the right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from obliv.view.axes import bar, key, points_per_unit, room
 from obliv.view.literal import LITERAL
 from obliv.view.network.names import Labels
 from obliv.view.network.witness import Witness
-from obliv.view.style import FAINT, QUIET, SHARES, colours
+from obliv.view.style import FAINT, QUIET, SHARES, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ __all__ = ["draw_matrix"]
 
 
 def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
-    """Dots of all pairs; size and colour say what a pair puts on the worst channel."""
+    """Draw a dot for every pair; size and color show its load on the worst channel."""
     n = shown.loads.terminals
     ax = room(ax, 5.2, 5.2)
     ax.set_aspect("equal")
@@ -44,7 +44,7 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
     most = float(shares.max(initial=0.0))
     across = min(max(0.95 * unit, 4.0), 20.0) * np.sqrt(0.3 + 0.7 * shares / (most or 1.0))
     strong = _dots(
-        ax, shown.strong, across**2, "pairs on the worst channel", c=shares, cmap=colours("shares", SHARES), vmin=0.0,
+        ax, shown.strong, across**2, "pairs on the worst channel", c=shares, cmap=colormap("shares", SHARES), vmin=0.0,
         vmax=most or 1.0, linewidths=0,
     )  # fmt: skip
     if shown.strong:
@@ -56,9 +56,9 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
 
 
 def _dots(ax: Axes, flows: Any, size: Any, name: str, **look: Any) -> Any:
-    made = ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, **look)
-    made.set_gid(name)
-    return made
+    dots = ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, **look)
+    dots.set_gid(name)
+    return dots
 
 
 def _sign(dots: Any, text: str) -> Any:
@@ -66,10 +66,10 @@ def _sign(dots: Any, text: str) -> Any:
 
     hollow = len(dots.get_facecolor()) == 0
     strong = dots.get_array() is not None
-    colour = SHARES[-1] if strong else FAINT  # that of the strongest, often of all
+    color = SHARES[-1] if strong else FAINT  # of the strongest pair, often of all
     return Line2D(
-        [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=colour, label=text,
-        markerfacecolor="none" if hollow else colour,
+        [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=color, label=text,
+        markerfacecolor="none" if hollow else color,
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
         names = [str(number) for number in range(n)]
     wide = 5.0 * max(map(len, names)) + 5.0
     blocks = [1, *(step * more for step in steps[1:-1] for more in (1, 2, 4, 5, 8))] if len(steps) > 2 else []
-    every = next((step for step in [*blocks, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
-    ax.set_xticks(range(0, n, every), labels=names[::every], fontsize=8, **LITERAL)
-    ax.set_yticks(range(0, n, every), labels=names[::every], fontsize=8, **LITERAL)
+    step = next((step for step in [*blocks, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
+    ax.set_xticks(range(0, n, step), labels=names[::step], fontsize=8, **LITERAL)
+    ax.set_yticks(range(0, n, step), labels=names[::step], fontsize=8, **LITERAL)
     ax.tick_params(length=2, color=QUIET)

@@ -1,4 +1,4 @@
-"""The names of the nodes of a network: in their discs where they fit, else below or beside them."""
+"""Names of nodes: in their discs where they fit, else below or beside them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,31 @@ __all__ = ["Labels", "Names", "draw_names", "names_of", "require_labels"]
 
 Labels = str | bool
 
-_SMALLEST, _LARGEST = 5.0, 7.0  # points; of names that stand outside the discs
-_NAMED = 60  # so many nodes may carry long names beside them
-_LONG, _LONGEST = 26, 34  # letters of a name that are shown, and of one at the channel that is pointed out
-_ROW = 5  # so many terminals side by side, with nothing below them, are a row
-_LETTER = 0.57  # width of a letter over its size, about
+_SMALLEST, _LARGEST = 5.0, 7.0  # points; font size of names outside the discs
+_NAMED = 60  # nodes; networks up to this size have long names beside the nodes
+_LONG, _LONGEST = 26, 34  # letters of a name, and of a name at the highlighted channel
+_ROW = 5  # least number of terminals in a row
+_LETTER = 0.57  # width of a letter over its size
 
 
 @dataclass(frozen=True)
 class Names:
-    """Which names are drawn where.
+    """Names of nodes by their place.
 
-    ``inside`` are those in discs, of a size in points; ``below`` those that stand upright under the terminals, of
-    another; ``beside`` all others.  Terminals in ``row`` stand side by side below all else; what they send is drawn
-    ``under`` them, in data units from their middles.
+    Parameters
+    ----------
+    inside : sequence of str
+        Names in discs, in the order of the nodes.
+    below : dict
+        Names by node that are written upright under terminals.
+    beside : dict
+        All other names by node.
+    size : float
+        Font size of the names inside or below, in points.
+    row : frozenset of int
+        Terminals that lie side by side below all other nodes.
+    under : float
+        Distance from these terminals to the flows drawn under them, in data units.
     """
 
     inside: Sequence[str] = ()
@@ -51,31 +62,37 @@ class Names:
 
 
 def require_labels(labels: Labels) -> None:
-    """Refuse what is no choice of labels."""
+    """Check a choice of labels.
+
+    Raises
+    ------
+    InputError
+        If it is not ``"auto"``, True or False.
+    """
     if labels not in ("auto", True, False):
-        raise InputError(f"labels={labels!r}: choose 'auto', True or False")
+        raise InputError(f"labels={labels!r}: use 'auto', True or False")
 
 
 def names_of(topology: Topology, points: Points, unit: float, labels: Labels, ends: Mapping[int, str]) -> Names:
-    """The names that are drawn where a data unit has so many points: long ones only where there is room, or on demand.
+    """Return the names to draw where a data unit has `unit` points; long names only if they fit or are asked for.
 
-    Nodes in `ends` have their names in any case, with what is told there.
+    Nodes in `ends` always have names, followed by the suffix given there.
     """
     row, pitch = ([], 0.0) if isinstance(topology, Cartesian) else _row(topology, points, unit)
     below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
     if labels is False:
         return Names(**below)
-    told = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
+    wanted = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
     inside = _short_names(topology)
     size = _size_inside(inside, unit)
     if size >= _SMALLEST:
-        return Names(inside, beside=told, size=size, **below)
-    every = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | told
-    beside = every if labels is True or topology.nodes <= _NAMED else told
-    under = {node: every[node] for node in row}
+        return Names(inside, beside=wanted, size=size, **below)
+    all_names = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | wanted
+    beside = all_names if labels is True or topology.nodes <= _NAMED else wanted
+    under = {node: all_names[node] for node in row}
     small, long = min(_LARGEST, 0.9 * pitch), max(map(_long, under.values()), default=0.0)
     if not row or small < _SMALLEST or _LARGEST * long + 4.0 <= pitch:
-        below["under"] += 1.6 * _LARGEST / unit if beside is every else 0.0
+        below["under"] += 1.6 * _LARGEST / unit if beside is all_names else 0.0
         return Names(beside=beside, **below)
     rest = {node: name for node, name in beside.items() if node not in under}
     below["under"] += (small * long + 4.0) / unit
@@ -83,7 +100,7 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
 
 
 def draw_names(on: Canvas, terminal: Any) -> None:
-    """Names above everything else that is drawn."""
+    """Draw the names above everything else."""
     names = on.names
     for (x, y), name, white in zip(on.points.tolist() if names.inside else (), names.inside, terminal, strict=False):
         look: dict[str, Any] = {"fontsize": names.size, "color": INK if white else NODE, "zorder": 8, **LITERAL}
@@ -93,7 +110,7 @@ def draw_names(on: Canvas, terminal: Any) -> None:
 
 
 def _row(topology: Topology, points: Points, unit: float) -> tuple[list[int], float]:
-    """Most terminals, where they stand side by side below all other nodes, and how far apart in points."""
+    """Return the terminals that lie side by side below all other nodes, if they are most, and their distance."""
     row = np.flatnonzero(points[:, 1] < points[:, 1].min() + 1e-6)
     ends = np.isin(row, topology.terminals).all()
     if not ends or len(row) < max(_ROW, len(topology.terminals) / 2) or len(row) == topology.nodes:
@@ -102,21 +119,21 @@ def _row(topology: Topology, points: Points, unit: float) -> tuple[list[int], fl
 
 
 def _long(name: str) -> float:
-    """How long a name is over its size."""
-    return _LETTER * sum(1.8 if east_asian_width(each) in "WF" else 1.0 for each in name)
+    """Return the length of a name over its font size."""
+    return _LETTER * sum(1.8 if east_asian_width(letter) in "WF" else 1.0 for letter in name)
 
 
 def _size_inside(names: Sequence[str], unit: float) -> float:
-    """The size in points in which all names fit into their discs."""
+    """Return the font size at which all names fit into their discs, in points."""
     longest = max(len(name) - 0.5 * name.count(",") for name in names)
     return min(9.0, 0.92 * 2 * RADIUS * unit / (0.6 * max(longest, 1.6)))
 
 
 def _short_names(topology: Topology) -> list[str]:
-    """Coordinates without brackets where they are few, as ``0,1,2``; else number or name."""
+    """Return coordinates such as ``0,1,2`` for up to four dimensions, else numbers or names."""
     if not isinstance(topology, Cartesian):
         return [topology.name_of(node) for node in range(topology.nodes)]
     if len(topology.axes) > 4:
         return [str(node) for node in range(topology.nodes)]
     places = product(*(range(radix) for radix in reversed(topology.radices)))
-    return [",".join(map(str, reversed(each))) for each in places]
+    return [",".join(map(str, reversed(place))) for place in places]

@@ -1,4 +1,4 @@
-"""The nodes of a network picture, and the coordinates along its edges."""
+"""Nodes of a network picture, and coordinates along its edges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AXES = "xyzw"
 
 
 def draw_nodes(on: Canvas) -> None:
-    """Nodes as discs, routers smaller and filled, with coordinates along the edges or names where they fit."""
+    """Draw nodes as discs, routers smaller and filled, with coordinates along the edges or names where they fit."""
     from matplotlib.collections import EllipseCollection
 
     ax, topology = on.ax, on.topology
@@ -42,7 +42,7 @@ def draw_nodes(on: Canvas) -> None:
         offset_transform=ax.transData,
         zorder=6 if topology.nodes <= MANY else 2.5,
     )
-    discs.set_facecolor([NODE if each else INK for each in terminal])
+    discs.set_facecolor([NODE if sends else INK for sends in terminal])
     discs.set_edgecolor(INK)
     discs.set_linewidth(thin)
     discs.set_gid("nodes")
@@ -60,7 +60,7 @@ def draw_nodes(on: Canvas) -> None:
 
 
 def node_signs(topology: Topology) -> list[Any]:
-    """What the two kinds of discs mean, where there are two."""
+    """Return the key of the two kinds of discs, if there are two."""
     from matplotlib.lines import Line2D
 
     if topology.all_terminals:
@@ -74,9 +74,9 @@ def node_signs(topology: Topology) -> list[Any]:
 
 def _coordinates(ax: Axes, topology: Cartesian) -> None:
     unit = points_per_unit(ax)
-    for radix, place, name in zip(topology.radices, (ax.set_xticks, ax.set_yticks), _AXES, strict=False):
-        every = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 50, 100, 10**9) if step * unit > 14)
-        place(range(0, radix, every), labels=[str(at) for at in range(0, radix, every)])
+    for radix, set_ticks, name in zip(topology.radices, (ax.set_xticks, ax.set_yticks), _AXES, strict=False):
+        step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 50, 100, 10**9) if step * unit > 14)
+        set_ticks(range(0, radix, step), labels=[str(at) for at in range(0, radix, step)])
         (ax.set_xlabel if name == "x" else ax.set_ylabel)(name)
     ax.tick_params(length=0, labelsize=8)
 

@@ -1,4 +1,4 @@
-"""All paths of one pair on the network."""
+"""All paths of one pair, drawn on the network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
 from obliv.view.network.ribbons import ribbons, thickened
-from obliv.view.style import LOADS, QUIET, SHARES, colours
+from obliv.view.style import LOADS, QUIET, SHARES, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def draw_paths(
     labels: Labels = "auto",
     title: bool = True,
 ) -> Axes:
-    """Draw all paths of one pair: every channel as wide and dark as the packet is likely to take it.
+    """Draw all paths of one pair; channels are wider and darker the more likely the packet takes them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def draw_paths(
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
     title : bool
-        Whether to write above the picture what it shows.
+        Whether to write a title.
 
     Returns
     -------
@@ -60,35 +60,35 @@ def draw_paths(
     require_matplotlib()
     topology = routing.topology
     start, end = topology.node(source), topology.node(destination)
-    ways: dict[tuple[int, ...], Fraction] = {}
+    paths: dict[tuple[int, ...], Fraction] = {}
     for channels, chance in routing.paths(start, end):
-        ways[channels] = ways.get(channels, Fraction(0)) + chance
-    if not ways:
+        paths[channels] = paths.get(channels, Fraction(0)) + chance
+    if not paths:
         raise InputError(f"{routing.spec} sends nothing from {topology.name_of(start)} to {topology.name_of(end)}")
     used: dict[int, Fraction] = {}
-    for channels, chance in ways.items():
+    for channels, chance in paths.items():
         for channel in channels:
             used[channel] = used.get(channel, Fraction(0)) + chance
     own = ax is None
     on = canvas(topology, ax, labels)
-    twice = any(len(set(channels)) < len(channels) for channels in ways)
+    twice = any(len(set(channels)) < len(channels) for channels in paths)
     draw_nodes(on)
     _channels(on, used, "mean crossings of the channel" if twice else "probability to take the channel")
     key(on.ax, [*_ends(on, start, end), *node_signs(topology)])
     lines = []
     if title:
-        lengths = sorted({len(channels) for channels in ways})
-        mean = sum((chance * len(channels) for channels, chance in ways.items()), Fraction(0))
+        lengths = sorted({len(channels) for channels in paths})
+        mean = sum((chance * len(channels) for channels, chance in paths.items()), Fraction(0))
         far = count(lengths[0], "hop", "hops")
         if len(lengths) > 1:
             far = f"{lengths[0]} to {lengths[-1]} hops, mean {brief(mean)}"
         what = f"{routing.spec} on {topology.spec}: {topology.name_of(start)} to {topology.name_of(end)}"
-        lines = [what, f"{count(len(ways), 'path', 'paths')}, {far}"]
+        lines = [what, f"{count(len(paths), 'path', 'paths')}, {far}"]
     return finish(on.ax, own, lines)
 
 
 def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
-    """The channels that are used, and on each its probability where there is room."""
+    """Draw the used channels, each with its probability where there is room."""
     from matplotlib.collections import PathCollection
 
     idle = [on.lines[c] for c in range(on.topology.channels) if c not in used]
@@ -101,7 +101,7 @@ def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
     chances = np.array([float(used[c]) for c in order])
     top = max(1.0, float(chances.max()))
     shapes = ribbons([on.lines[c] for c in order], thickened(on.ax, 0.03 + 0.09 * chances / top, 0.5))
-    drawn = PathCollection(shapes, linewidths=0, cmap=colours("shares", SHARES), zorder=3)
+    drawn = PathCollection(shapes, linewidths=0, cmap=colormap("shares", SHARES), zorder=3)
     drawn.set_array(chances)
     drawn.set_clim(0.0, top)
     drawn.set_gid("paths")
@@ -129,16 +129,16 @@ def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
 
 
 def _ends(on: Canvas, start: int, end: int) -> list[Any]:
-    """Discs for source and destination, and what they mean."""
+    """Draw discs for source and destination, and return their key."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle
 
     signs = []
-    for node, colour, name in ((start, LOADS[5], "source"), (end, LOADS[8], "destination")):
+    for node, color, name in ((start, LOADS[5], "source"), (end, LOADS[8], "destination")):
         x, y = (float(value) for value in on.points[node])
-        on.ax.add_patch(Circle((x, y), 1.25 * RADIUS, facecolor=colour, edgecolor="white", linewidth=1.0, zorder=8))
+        on.ax.add_patch(Circle((x, y), 1.25 * RADIUS, facecolor=color, edgecolor="white", linewidth=1.0, zorder=8))
         size = min(10.0, 1.5 * RADIUS * points_per_unit(on.ax))
         letter = name[0].upper()
         on.ax.text(x, y, letter, ha="center", va="center_baseline", color="white", fontsize=size, zorder=9)
-        signs.append(Line2D([], [], color=colour, marker="o", markersize=8, linestyle="none", label=name))
+        signs.append(Line2D([], [], color=color, marker="o", markersize=8, linestyle="none", label=name))
     return signs

@@ -1,4 +1,4 @@
-"""Whole pictures with their titles: a topology, and the loads of a routing under a traffic."""
+"""Pictures with titles: a topology, and the loads of a routing under a traffic pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["plot_loads", "plot_topology"]
 
 
 def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
-    """Draw a network under its name.
+    """Draw a network with its name as the title.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
 
 
 def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
-    """Draw the load of every channel under a traffic.
+    """Draw the load of every channel under a traffic pattern.
 
     Parameters
     ----------
     routing : Routing
         The routing.
     traffic : Traffic or str
-        The traffic, or its spec.
+        The traffic pattern, or its spec.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     labels : {"auto", True, False}
@@ -73,8 +73,8 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
 
     require_matplotlib()
     own, topology = ax is None, routing.topology
-    flow: Traffic = obliv.traffic(traffic, topology)
-    loads = routing.pair_loads().under(flow)
+    pattern: Traffic = obliv.traffic(traffic, topology)
+    loads = routing.pair_loads().under(pattern)
     ax = draw_loads(topology, loads, ax, labels=labels)
     most = max(loads, default=Fraction(0))
     remarks = (
@@ -82,5 +82,5 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
         if topology.capacity_load is None or not most
         else [f"throughput {short(topology.capacity_load / most)} of capacity"]
     )
-    what = f"{routing.spec} on {topology.spec} under {flow.spec}"
-    return finish(ax, own, [what, f"largest channel load {short(most)}"], remarks)
+    heading = f"{routing.spec} on {topology.spec} under {pattern.spec}"
+    return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks)

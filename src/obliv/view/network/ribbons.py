@@ -1,4 +1,4 @@
-"""Arrows as filled outlines in data units, so that they keep their shape at every size of the picture."""
+"""Arrows as filled outlines in data units, which keep their shape at every size of the picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ribbon", "ribbons", "thickened"]
 
 
 def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[Path]:
-    """One outline for each group of lines; the arrows of a group are drawn and coloured as one."""
+    """Return one outline for each group of lines."""
     from matplotlib.path import Path
 
     paths = []
@@ -29,12 +29,12 @@ def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[
 
 
 def thickened(ax: Axes, widths: Any, points: float) -> list[float]:
-    """Widths in data units, none of which is thinner on the page than so many points; to be drawn after the limits."""
+    """Return widths in data units of at least `points` points on the page; the limits must be set before."""
     return np.maximum(np.asarray(widths, float), points / points_per_unit(ax)).tolist()  # type: ignore[no-any-return]
 
 
 def ribbon(line: Points, width: float) -> Points:
-    """The closed outline of an arrow along a line: a shaft of a width, and a head at the end.
+    """Return the closed outline of an arrow along a line: a shaft of this width and a head at the end.
 
     Examples
     --------

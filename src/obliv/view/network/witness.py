@@ -1,4 +1,4 @@
-"""The traffic that attains a worst case, and what each of its pairs puts on the worst channel."""
+"""The traffic that attains a worst case, and the load of each of its pairs on the worst channel."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ from obliv.topologies.base import Topology
 
 __all__ = ["Flow", "Witness", "witness"]
 
-Flow = tuple[int, int, float]  # source and destination terminal, and what the pair puts on the worst channel
+Flow = tuple[int, int, float]  # source and destination terminal, load of the pair on the worst channel
 
 
 @dataclass(frozen=True)
 class Witness:
-    """The traffic of a worst case on its channel, the pair loads that it makes, and its pairs by what they do.
+    """The traffic of a worst case, with its pairs by their load on the worst channel.
 
-    ``strong`` pairs load the worst channel, ``weak`` ones do not, ``fixed`` terminals send to themselves without
-    loading it.
+    Parameters
+    ----------
+    channel : int
+        The worst channel.
+    loads : PairLoads
+        The pair loads of the routing.
+    traffic : Traffic
+        The worst traffic.
+    strong, weak, fixed : tuples of Flow
+        Pairs that load the worst channel, other pairs, and terminals that send to themselves without loading it.
     """
 
     channel: int
@@ -35,7 +43,7 @@ class Witness:
 
     @property
     def topology(self) -> Topology:
-        """The network."""
+        """Network of the routing."""
         return self.loads.topology
 
     @property
@@ -45,17 +53,17 @@ class Witness:
 
     @property
     def label(self) -> str:
-        """What the loads are called: estimates say so."""
+        """Label of the loads."""
         return "channel load (estimated)" if self.estimated else "channel load"
 
 
 def witness(result: WorstCase) -> Witness:
-    """The traffic of a worst case; the routing is made again from its spec where it is not at hand.
+    """Return the traffic of a worst case; the routing of a loaded result is made from its spec.
 
     Raises
     ------
     InputError
-        If the result does not say enough.
+        If the result has no channel, no traffic or no routing.
     """
     if not result.channel:
         raise InputError(f"{result.topology} has no channels: there is no worst case to draw")
@@ -67,7 +75,7 @@ def witness(result: WorstCase) -> Witness:
         amounts = {(s, d): Fraction(1) for s, d in enumerate(result.permutation)}
         traffic = permutation(result.permutation, "worst case")
     else:
-        raise InputError(f"this worst case of {result.routing} holds no traffic that could be drawn")
+        raise InputError(f"this worst case of {result.routing} contains no traffic to draw")
     share = _shares(loads, result.channel.id, amounts)
     flows = [(s, d, share.get((s, d), 0.0)) for s, d in sorted(amounts)]
     return Witness(
@@ -95,13 +103,13 @@ def _pair_loads(result: WorstCase) -> PairLoads:
         return subject
     if subject is None:
         if result.routing == "pair loads":
-            raise InputError("this result was made from pair loads and names no routing: draw it before it is saved")
+            raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
         subject = obliv.routing(result.routing, obliv.topology(result.topology))
     if not isinstance(result.channel_load, Estimate):
-        made: PairLoads = subject.pair_loads()
-        return made
-    # The traffic was chosen as the worst for one sample of paths, and on that sample its load looks larger than it is.
-    # So paths are drawn afresh, from a stream that no seed of a search gives.
+        loads: PairLoads = subject.pair_loads()
+        return loads
+    # The traffic is the worst for one sample of paths, so its load on that sample is biased upwards. Draw new paths,
+    # from a stream that no seed of a search gives.
     fresh = np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0])
-    made = subject.pair_loads(result.channel_load.samples, fresh)
-    return made
+    loads = subject.pair_loads(result.channel_load.samples, fresh)
+    return loads

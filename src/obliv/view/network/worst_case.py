@@ -1,4 +1,4 @@
-"""The worst case of a routing: the loads that its traffic makes, and the traffic itself."""
+"""The worst case of a routing: its traffic and the loads under it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def plot_worst(
     Parameters
     ----------
     result : WorstCase
-        The answer of :func:`obliv.worst_case`, or of :func:`obliv.load`: then the routing is made again from its spec.
+        The result of :func:`obliv.worst_case`, or a loaded one, whose routing is made again from its spec.
     kind : {"network", "matrix"}
         ``network``: the load of every channel, and an arrow for every pair of the worst traffic. ``matrix``: a dot for
-        every pair, in the row of its source and the column of its destination. In both, orange is what a pair puts
+        every pair, in the row of its source and the column of its destination. In both, orange shows the load of a pair
         on the worst channel.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
     title : bool
-        Whether to write above the picture what it shows.
+        Whether to write a title.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def plot_worst(
     Raises
     ------
     InputError
-        If there is no such kind, or the result does not say which routing it belongs to.
+        If the kind is unknown, or the result does not name its routing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels that follow packets along their moves; see :mod:`obliv.view.schedules.traces`."""
+"""Kernel that follows packets along their moves; see :mod:`obliv.view.schedules.traces`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Array = npt.NDArray[Any]
 
 @kernel
 def pushes(start: Array, edge: Array, up: Array, path_start: Array, path: Array, stack: Array, pushed: Array) -> int:
-    """Mark the moves that neither follow the path nor undo the last such move; returns how many there are.
+    """Mark the moves that neither follow the path nor undo the last such move, and return their number.
 
-    `stack` has room for the moves of any packet.
+    `stack` must hold the moves of any packet.
     """
-    found = 0
+    count = 0
     for p in range(len(start) - 1):
         at = path_start[p]
         depth = 0
@@ -33,5 +33,5 @@ def pushes(start: Array, edge: Array, up: Array, path_start: Array, path: Array,
                 stack[depth] = link
                 depth += 1
                 pushed[row] = True
-                found += 1
-    return found
+                count += 1
+    return count

@@ -1,4 +1,4 @@
-"""What an animation of a schedule shows: where the nodes stand, and at which node every packet is at every step."""
+"""The scene of an animation: positions of the nodes, and the node of every packet at every step."""
 
 from __future__ import annotations
 
@@ -15,21 +15,32 @@ from obliv.errors import InputError
 from obliv.results.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.instances import Instance
-from obliv.view.schedules.surroundings import about, called, colour_of
+from obliv.view.schedules.surroundings import about, color_of, title_case
 from obliv.view.schedules.traces import moved
 from obliv.view.style import SERIES
 
-__all__ = ["Scene", "Way", "animate", "scene"]
-
+__all__ = ["Scene", "Track", "animate", "scene"]
 
 NODES, EDGES, PACKETS = 600, 3000, 400
 STEPS = {"gif": 400, "html": 5000}
-PLACES = 300_000  # of all packets at all steps
+PLACES = 300_000  # positions of all packets at all steps
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A packet: when it enters, its node at each step from then on, the colour of each step, and what it is called."""
+class Track:
+    """A packet of an animation.
+
+    Parameters
+    ----------
+    enters : int
+        The step at which it enters.
+    nodes : int array
+        Its node at every step from then on.
+    looks : int array
+        The color of every step.
+    name : str
+        The packet in words.
+    """
 
     enters: int
     nodes: Array
@@ -39,26 +50,46 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A network with packets: points in a box of width 1, pairs of nodes that are joined, colours with names."""
+    """A network with moving packets.
+
+    Parameters
+    ----------
+    title, caption : str
+        Text above and below the picture.
+    points : float array, shape (nodes, 2)
+        Positions of the nodes in a box of width 1; y grows downwards.
+    names : sequence of str
+        Names of the nodes.
+    links : int array, shape (links, 2)
+        Pairs of linked nodes.
+    packets : list of Track
+        The packets.
+    colors : list of str
+        The colors that `Track.looks` refers to.
+    legend : list of (str, str)
+        Colors and their meanings.
+    steps : int
+        Number of steps.
+    """
 
     title: str
     caption: str
     points: Array
     names: Sequence[str]
-    joined: Array
-    ways: list[Way]
-    colours: list[str]
+    links: Array
+    packets: list[Track]
+    colors: list[str]
     legend: list[tuple[str, str]]
     steps: int
 
     @property
     def height(self) -> float:
-        """Of the box that the points are in."""
+        """Height of the box."""
         return float(self.points[:, 1].max(initial=0.0))
 
     @property
     def radius(self) -> float:
-        """Of a packet's disc, so that those at neighbours do not touch."""
+        """Radius of the disc of a packet; discs at neighboring nodes do not touch."""
         return float(np.clip(0.3 * (max(self.height, 0.05) / max(len(self.points), 1)) ** 0.5, 0.0035, 0.011))
 
 
@@ -68,16 +99,16 @@ def animate(schedule: Schedule | Schedules, path: str | Path, *, speed: float = 
     Parameters
     ----------
     schedule : Schedule or Schedules
-        With its moves; classes run one after another.
+        The schedule, with its moves; classes run one after another.
     path : str or Path
-        Where to: ``.gif``, or ``.html`` for a page with controls that needs nothing else.
+        The file: ``.gif``, or ``.html`` for a self-contained page with controls (needs jinja2).
     speed : float
         Steps per second.
 
     Raises
     ------
     InputError
-        If the network, the packets or the steps are too many to be followed by eye, or the ending is another.
+        If the schedule is too large for an animation, or the file has another ending.
     FileError
         If the file cannot be written.
 
@@ -91,9 +122,9 @@ def animate(schedule: Schedule | Schedules, path: str | Path, *, speed: float = 
     """
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in STEPS:
-        raise InputError(f"an animation cannot be written as {Path(path).suffix!r}; known: .gif, .html")
+        raise InputError(f"an animation cannot be written as {Path(path).suffix!r}; use .gif or .html")
     if not 0.1 <= speed <= 20:
-        raise InputError(f"speed={speed}: from 0.1 to 20 steps a second")
+        raise InputError(f"speed={speed}: it must be from 0.1 to 20 steps per second")
     require_place(path)
     shown = scene(schedule, STEPS[kind])
     if kind == "gif":
@@ -107,41 +138,46 @@ def animate(schedule: Schedule | Schedules, path: str | Path, *, speed: float = 
 
 
 def scene(schedule: Any, steps: int) -> Scene:
-    """What is shown of a schedule; InputError where it is too large to be followed."""
+    """Return the scene of a schedule.
+
+    Raises
+    ------
+    InputError
+        If the schedule has no moves, or is too large for an animation of this many steps.
+    """
     parts: Sequence[Schedule] = schedule.classes if isinstance(schedule, Schedules) else (schedule,)
-    instances = [moved(each)[0] for each in parts]
-    _require_small(schedule, [each.network for each in instances], steps)
+    instances, moves = zip(*map(moved, parts), strict=True)
+    _require_small(schedule, [part.network for part in instances], steps)
     network = instances[0].network
-    waves = any(each.plan is not None and each.plan.s > 1 for each in parts)
-    held = "waits" if parts[0].rules == "buffered" else "is deflected"
-    ways, offset = [], 0
-    for each, instance in zip(parts, instances, strict=True):
-        assert each.moves is not None
-        for packet in range(each.packets):
-            row = slice(int(each.moves.start[packet]), int(each.moves.start[packet + 1]))
-            ends = instance.network.ends_of(each.moves.edge[row])
-            enters, nodes = _nodes(each.moves, row, *ends)
-            looks = np.full(len(nodes), int(each.plan.sets[packet]) - 1) if waves and each.plan else None
+    waves = any(part.plan is not None and part.plan.s > 1 for part in parts)
+    verb = "waits" if parts[0].rules == "buffered" else "is deflected"
+    tracks, offset = [], 0
+    for part, instance, rows in zip(parts, instances, moves, strict=True):
+        for packet in range(part.packets):
+            row = slice(int(rows.start[packet]), int(rows.start[packet + 1]))
+            ends = instance.network.ends_of(rows.edge[row])
+            enters, nodes = _nodes(rows, row, *ends)
+            looks = np.full(len(nodes), int(part.plan.sets[packet]) - 1) if waves and part.plan else None
             if looks is None:
-                looks = _held(each, instance, packet, row, nodes)
+                looks = _delays(part, instance, packet, row, nodes)
             name = f"packet {packet}, from {_name(network, int(nodes[0]))} to {_name(network, int(nodes[-1]))}"
-            ways.append(Way(enters + offset, nodes, looks, name))
-        offset += each.makespan
-    joined = np.unique(np.concatenate([np.stack(each.network.edge_ends, axis=1) for each in instances]), axis=0)
-    numbers = sorted({int(each.looks[0]) for each in ways}) if waves else []
-    colours = [colour_of(k) for k in range(max(numbers, default=-1) + 1)] if waves else [SERIES[0], SERIES[3]]
-    legend = [(colour_of(k), f"wave {k + 1}") for k in numbers[:6]] if waves else [(SERIES[0], "packet")]
-    if not waves and any(each.looks.any() for each in ways):
-        legend.append((SERIES[3], f"packet that {held}"))
-    said = about(parts[0]) if len(parts) == 1 else f"{schedule.packets} packets in {len(parts)} classes, one by one:"
+            tracks.append(Track(enters + offset, nodes, looks, name))
+        offset += part.makespan
+    links = np.unique(np.concatenate([np.stack(part.network.edge_ends, axis=1) for part in instances]), axis=0)
+    numbers = sorted({int(track.looks[0]) for track in tracks}) if waves else []
+    colors = [color_of(k) for k in range(max(numbers, default=-1) + 1)] if waves else [SERIES[0], SERIES[3]]
+    legend = [(color_of(k), f"wave {k + 1}") for k in numbers[:6]] if waves else [(SERIES[0], "packet")]
+    if not waves and any(track.looks.any() for track in tracks):
+        legend.append((SERIES[3], f"packet that {verb}"))
+    summary = about(parts[0]) if len(parts) == 1 else f"{schedule.packets} packets in {len(parts)} classes, one by one:"
     return Scene(
-        title=f"{called(parts[0].algorithm)} on {schedule.topology}",
-        caption=f"{said} {schedule.makespan:,} steps, at least {schedule.lower_bound:,} needed.",
+        title=f"{title_case(parts[0].algorithm)} on {schedule.topology}",
+        caption=f"{summary} {schedule.makespan:,} steps, at least {schedule.lower_bound:,} needed.",
         points=_points(network),
         names=[_name(network, node) for node in range(network.nodes)],
-        joined=joined,
-        ways=ways,
-        colours=colours,
+        links=links,
+        packets=tracks,
+        colors=colors,
         legend=legend,
         steps=int(schedule.makespan),
     )
@@ -150,22 +186,22 @@ def scene(schedule: Any, steps: int) -> Scene:
 def _require_small(schedule: Any, networks: Sequence[Leveled], steps: int) -> None:
     for number, most, what in (
         (networks[0].nodes, NODES, "nodes"),
-        (max(each.edges for each in networks), EDGES, "edges"),
+        (max(network.edges for network in networks), EDGES, "edges"),
         (schedule.packets, PACKETS, "packets"),
         (schedule.makespan, steps, "steps"),
         (schedule.packets * schedule.makespan, PLACES, "packets times steps"),
     ):
         if number > most:
             raise InputError(
-                f"an animation can show {most:,} {what}, here are {number:,}: draw it as .png, .svg or .pdf, or take a "
-                "smaller instance"
+                f"{number:,} {what} are too many for an animation, which can show {most:,}: draw a .png, .svg or .pdf, "
+                "or use a smaller instance"
             )
-    if any(each.nodes != networks[0].nodes for each in networks):
+    if any(network.nodes != networks[0].nodes for network in networks):
         raise InputError("the classes run on different networks: animate them one by one")
 
 
 def _nodes(moves: Moves, row: slice, low: Array, high: Array) -> tuple[int, Array]:
-    """When a packet enters and where it is from then on, step after step."""
+    """Return the step at which a packet enters, and its node at every step from then on."""
     time, up = moves.time[row].astype(np.int64), moves.up[row]
     more = moves.more[row] if len(moves.more) else np.zeros(len(time), np.int64)
     tail, head = np.where(up, low, high), np.where(up, high, low)
@@ -181,8 +217,8 @@ def _nodes(moves: Moves, row: slice, low: Array, high: Array) -> tuple[int, Arra
     return enters, nodes
 
 
-def _held(schedule: Schedule, instance: Instance, packet: int, row: slice, nodes: Array) -> Array:
-    """Whether the packet waits, or is off its path, in each step that begins at one of the nodes."""
+def _delays(schedule: Schedule, instance: Instance, packet: int, row: slice, nodes: Array) -> Array:
+    """Return for every step whether the packet waits or leaves its path."""
     looks = np.zeros(len(nodes), np.int64)
     if schedule.rules == "buffered":
         looks[:-1] = nodes[1:] == nodes[:-1]
@@ -206,7 +242,7 @@ def _held(schedule: Schedule, instance: Instance, packet: int, row: slice, nodes
 
 
 def _points(network: Leveled) -> Array:
-    """Meshes as they are, others with levels from left to right; the width is 1, y counts downwards."""
+    """Return the positions of the nodes: meshes as grids, others with levels from left to right."""
     if network.family == "leveled-mesh":
         rows, columns = network.shape[:2]
         x, y = np.arange(network.nodes) % columns, np.arange(network.nodes) // columns

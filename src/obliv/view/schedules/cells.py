@@ -1,4 +1,4 @@
-"""Phases, frames, shading and boats behind the packets of the centralized algorithm."""
+"""Phases, frames, shading and boats behind the packets of schedules with frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from obliv.errors import InputError
 from obliv.results.plans import DistributedPlan
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
-from obliv.view.schedules.surroundings import CYCLE, colour_of, lines, note, sample, tint
+from obliv.view.schedules.surroundings import CYCLE, color_of, lines, note, sample, tint
 from obliv.view.schedules.waves import Rides, rides
 from obliv.view.style import FAINT, INK, QUIET
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 __all__ = ["boats", "busiest", "draw_cells", "draw_columns", "draw_sub_phases", "frame_names", "wave_samples"]
 
 
-MANY = 30  # phases; of more a part is drawn
-PART = 14
+MANY = 30  # phases; longer schedules are drawn in part
+PART = 14  # phases that are drawn then
 _CELLS = 3000
 
 
-def busiest(every: Rides, session: int) -> tuple[tuple[int, int], str]:
-    """The time of all phases of a session, or of as many as can be seen, those with most packets."""
-    mine = every.session == session
-    begin = every.clock[session - 1]
-    last = int(every.phase[mine].max())
+def busiest(waves: Rides, session: int) -> tuple[tuple[int, int], str]:
+    """Return the time window of all phases of a session, or of those with most packets, and a remark about it."""
+    selected = waves.session == session
+    begin = waves.clock[session - 1]
+    last = int(waves.phase[selected].max())
     if last <= MANY:
-        return (begin, begin + last * every.tau), ""
-    there = np.bincount(every.phase[mine], minlength=last + 1)
-    sums = np.convolve(there, np.ones(PART, np.int64), "valid")
+        return (begin, begin + last * waves.tau), ""
+    packets = np.bincount(waves.phase[selected], minlength=last + 1)
+    sums = np.convolve(packets, np.ones(PART, np.int64), "valid")
     first = max(int(sums.argmax()), 1)
-    window = begin + (first - 1) * every.tau, begin + (first - 1 + PART) * every.tau
+    window = begin + (first - 1) * waves.tau, begin + (first - 1 + PART) * waves.tau
     return window, f"Drawn: phases {first:,} to {first + PART - 1:,} of {last:,}, those with most packets."
 
 
 def draw_columns(ax: Axes, schedule: Schedule, session: int, window: tuple[int, int]) -> None:
-    """Lines between phases and between frames, and their names, phases above and frames to the right."""
-    every = rides(schedule)
-    begin, tau = every.clock[session - 1], every.tau
+    """Draw lines between phases and frames, with the names of phases above and of frames to the right."""
+    waves = rides(schedule)
+    begin, tau = waves.clock[session - 1], waves.tau
     low, high = (window[0] - begin) // tau, -(-(window[1] - begin) // tau)
     if (high - low) <= 4 * MANY:
         edges = np.arange(max(low, 0), high + 1) * tau + begin
@@ -60,12 +60,12 @@ def draw_columns(ax: Axes, schedule: Schedule, session: int, window: tuple[int, 
         note(ax, name, (x, 1.0), ("data", "axes fraction"), (0, 5), ha="center", va="bottom")
     if "phase" not in text and shown:
         note(ax, "phase", (0.0, 1.0), "axes fraction", (-8, 5), ha="right", va="bottom")
-    shift = every.gamma // 2 if session == 2 else 0
-    frame_names(ax, every.lam, schedule.instance.network.depth if schedule.instance else 0, every.gamma, shift)
+    shift = waves.gamma // 2 if session == 2 else 0
+    frame_names(ax, waves.lam, schedule.instance.network.depth if schedule.instance else 0, waves.gamma, shift)
 
 
 def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
-    """Lines where sub-phases of the distributed algorithm begin, their names where they fit, and the frames."""
+    """Draw lines where sub-phases of the distributed algorithm begin, their names where they fit, and the frames."""
     plan = schedule.plan
     if not isinstance(plan, DistributedPlan):
         raise InputError("only schedules of the distributed algorithm have sub-phases")
@@ -86,16 +86,16 @@ def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
 
 
 def frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
-    """Lines between frames, heavier between groups, and the frames' names on the right."""
+    """Draw lines between frames, heavier between groups, and the names of the frames on the right."""
     frames = depth // lam + 1
     if frames > 400:
         return
     between = np.arange(1, frames)
     heavy = (between % gamma == shift % gamma) & (between >= shift)
-    for kind, colour, width in ((~heavy, FAINT, 0.8), (heavy, INK, 1.4)):
+    for kind, color, width in ((~heavy, FAINT, 0.8), (heavy, INK, 1.4)):
         if kind.any():
-            made = ax.hlines(between[kind] * lam - 0.5, *ax.get_xlim(), colors=colour, linewidths=width, zorder=1.6)
-            made.set_gid("groups" if colour == INK else "frames")
+            lines = ax.hlines(between[kind] * lam - 0.5, *ax.get_xlim(), colors=color, linewidths=width, zorder=1.6)
+            lines.set_gid("groups" if color == INK else "frames")
     tall = _points(ax, 1) * lam
     nth = next(n for n in (1, 2, 5, 10, 20, 50, 100, 1000) if n * tall > 11)
     low, high = ax.get_ylim()
@@ -106,23 +106,23 @@ def frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
 
 
 def draw_cells(ax: Axes, schedule: Schedule, session: int, window: tuple[int, int], chosen: Array) -> None:
-    """The frames of waves, dark, those ahead of them, light, and the boats with passengers among `chosen`."""
+    """Draw the frames of waves (dark), the next frames (light), and the boats that carry packets of `chosen`."""
     from matplotlib.collections import PolyCollection
 
-    every = rides(schedule)
+    waves = rides(schedule)
     depth = schedule.instance.network.depth if schedule.instance else 0
-    begin, tau, lam = every.clock[session - 1], every.tau, every.lam
-    shift = every.gamma // 2 if session == 2 else 0
-    mine = every.session == session
-    used = np.unique(np.stack([every.wave[mine], every.group[mine]]), axis=1).T.tolist()
+    begin, tau, lam = waves.clock[session - 1], waves.tau, waves.lam
+    shift = waves.gamma // 2 if session == 2 else 0
+    selected = waves.session == session
+    used = np.unique(np.stack([waves.wave[selected], waves.group[selected]]), axis=1).T.tolist()
     known = {(wave, group) for wave, group in used}
     low, high = max((window[0] - begin) // tau, 0) + 1, -(-(window[1] - begin) // tau)
-    shapes, colours = [], []
+    shapes, colors = [], []
     frames = depth // lam + 1
     if (high - low + 1) * frames <= _CELLS:
         for phase in range(low, high + 1):
             for absolute in range(shift, frames):
-                frame = (absolute - shift) % every.gamma
+                frame = (absolute - shift) % waves.gamma
                 group = absolute - frame
                 for ahead, share in ((0, 0.24), (1, 0.09)):
                     wave, odd = divmod(phase + 1 - frame + ahead, 2)
@@ -132,46 +132,46 @@ def draw_cells(ax: Axes, schedule: Schedule, session: int, window: tuple[int, in
                     bottom = absolute * lam - (0.5 if absolute else 0.8)
                     top = min((absolute + 1) * lam - 0.5, depth + 0.8)
                     shapes.append([(left, bottom), (right, bottom), (right, top), (left, top)])
-                    colours.append(tint(colour_of(wave - 1), share))
-    made = PolyCollection(shapes, facecolors=colours or "none", linewidths=0, zorder=1)
-    made.set_gid("cells")
-    ax.add_collection(made, autolim=False)
-    end = every.begin + tau
-    boats(ax, every, mine & (end >= window[0]) & (every.begin <= window[1]) & np.isin(every.packet, chosen))
+                    colors.append(tint(color_of(wave - 1), share))
+    cells = PolyCollection(shapes, facecolors=colors or "none", linewidths=0, zorder=1)
+    cells.set_gid("cells")
+    ax.add_collection(cells, autolim=False)
+    end = waves.begin + tau
+    boats(ax, waves, selected & (end >= window[0]) & (waves.begin <= window[1]) & np.isin(waves.packet, chosen))
 
 
-def boats(ax: Axes, every: Rides, which: Array, by_boat: bool = False) -> None:
-    """The boats of some rides as dotted lines, from the first level of their frame to the last goal aboard."""
-    if not which.any():
+def boats(ax: Axes, waves: Rides, selected: Array, by_boat: bool = False) -> None:
+    """Draw the boats of some rides as dotted lines, from the first level of their frame to their last goal."""
+    if not selected.any():
         return
-    key = np.stack([every.wave, every.group, every.frame, every.colour])[:, which]
-    goal, begin, a, boat, wave = (part[which] for part in (every.goal, every.begin, every.a, every.colour, every.wave))
+    key = np.stack([waves.wave, waves.group, waves.frame, waves.boat])[:, selected]
+    goal, begin, a, boat, wave = (part[selected] for part in (waves.goal, waves.begin, waves.a, waves.boat, waves.wave))
     _, first, same = np.unique(key, axis=1, return_index=True, return_inverse=True)
     far = np.zeros(len(first), np.int64)
     np.maximum.at(far, same.reshape(-1), goal)
     leaves = begin[first] + 4 * boat[first] - 4
     pieces = np.stack([np.stack([leaves, a[first]], 1), np.stack([leaves + far - a[first], far], 1)], axis=1)
-    shades = [colour_of(int(k) - 1) for k in (boat if by_boat else wave)[first]]
+    shades = [color_of(int(k) - 1) for k in (boat if by_boat else wave)[first]]
     lines(ax, "boats", list(pieces), shades, linewidths=1.0, linestyles=(0, (1, 2)), zorder=2, capstyle="butt")
 
 
 def wave_samples(schedule: Schedule, packets: Array) -> list[Any]:
-    """The waves in the legend; where there are more than colours, those of a colour together."""
+    """Return the legend entries of the waves; waves of one color share an entry."""
     waves = np.unique(schedule.plan.sets[packets]).tolist() if schedule.plan else []
     if len(waves) <= len(CYCLE):
-        return [sample(f"wave {wave}", color=colour_of(wave - 1), linewidth=1.6) for wave in waves]
+        return [sample(f"wave {wave}", color=color_of(wave - 1), linewidth=1.6) for wave in waves]
     handles = []
     for number in range(len(CYCLE)):
         same = [wave for wave in waves if (wave - 1) % len(CYCLE) == number]
         if same:
             named = ", ".join(map(str, same[:2])) + (", …" if len(same) > 2 else "")
             word = "waves" if len(same) > 1 else "wave"
-            handles.append(sample(f"{word} {named}", color=colour_of(number), linewidth=1.6))
+            handles.append(sample(f"{word} {named}", color=color_of(number), linewidth=1.6))
     return handles
 
 
 def _points(ax: Axes, axis: int) -> float:
-    """Points to a unit across, or up."""
+    """Return the length of a data unit along an axis, in points."""
     box = ax.get_window_extent()
     size, (low, high) = ((box.width, ax.get_xlim()), (box.height, ax.get_ylim()))[axis]
     return float(size * 72.0 / figure_of(ax).dpi / (high - low))

@@ -1,4 +1,4 @@
-"""An animation as a GIF: the network is drawn once, the packets anew in every frame."""
+"""An animation as a GIF: the network is drawn once, the packets in every frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.view.axes import require_matplotlib
-from obliv.view.literal import LITERAL, told_once
+from obliv.view.literal import LITERAL, one_warning
 from obliv.view.schedules.animation import Scene
 from obliv.view.schedules.surroundings import below, tint
 from obliv.view.style import FAINT, INK, QUIET
@@ -21,7 +21,7 @@ _WIDTH, _DPI = 7.2, 100
 
 
 def as_gif(scene: Scene, speed: float) -> bytes:
-    """The frames of a scene, as few for each step as there is room for; the same scene gives the same bytes."""
+    """Return the scene as a GIF, with several frames a step if they fit; the same scene gives the same bytes."""
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import EllipseCollection, LineCollection
@@ -38,30 +38,30 @@ def as_gif(scene: Scene, speed: float) -> bytes:
     ax.set_xlim(-margin, 1.0 + margin)
     ax.set_ylim(scene.height / 2 + tall / inner / 2, scene.height / 2 - tall / inner / 2)
     ax.axis("off")
-    links = LineCollection(list(scene.points[scene.joined]), colors=QUIET, linewidths=0.8, zorder=1)
+    links = LineCollection(list(scene.points[scene.links]), colors=QUIET, linewidths=0.8, zorder=1)
     ax.add_collection(links, autolim=False)
     size = np.full(len(scene.points), 1.1 * scene.radius)
     nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
     nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
     ax.add_collection(nodes, autolim=False)
     figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
-    for number, (colour, name) in enumerate(scene.legend):
+    for number, (color, name) in enumerate(scene.legend):
         x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
-        figure.text(x, y, "●", color=colour, fontsize=9, va="center")
+        figure.text(x, y, "●", color=color, fontsize=9, va="center")
         figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=INK)
     below(ax, [scene.caption], 16.0)
     for text in ax.texts:
         text.set(x=18.0, fontsize=8)
-    with told_once():
+    with one_warning():
         canvas.draw()
     background = canvas.copy_from_bbox(figure.bbox)
     clock = ax.annotate("", (0.0, 0.0), xycoords="axes fraction", xytext=(18.0, -4.0), textcoords="offset points")
     clock.set(fontsize=9, va="center", color=INK)
 
     parts = next(k for k in (4, 3, 2, 1) if k == 1 or k * scene.steps <= _FRAMES)
-    inks = [to_rgba(colour) for colour in scene.colours]
+    inks = [to_rgba(color) for color in scene.colors]
     frames: list[Any] = []
-    palette = _palette(scene.colours)
+    palette = _palette(scene.colors)
     for frame in range(scene.steps * parts + 1):
         canvas.restore_region(background)
         offsets, looks = _at(scene, frame / parts)
@@ -74,8 +74,10 @@ def as_gif(scene: Scene, speed: float) -> bytes:
             discs.set_transform(discs.get_transform())
             ax.draw_artist(discs)
         step = frame // parts
-        done = sum(each.enters + len(each.nodes) - 1 <= frame / parts for each in scene.ways)
-        clock.set_text(f"step {step} of {scene.steps}: {len(offsets)} under way, {done} of {len(scene.ways)} arrived")
+        done = sum(packet.enters + len(packet.nodes) - 1 <= frame / parts for packet in scene.packets)
+        clock.set_text(
+            f"step {step} of {scene.steps}: {len(offsets)} under way, {done} of {len(scene.packets)} arrived"
+        )
         ax.draw_artist(clock)
         frames.append(_small(np.asarray(canvas.buffer_rgba()), palette))
     data = io.BytesIO()
@@ -86,30 +88,30 @@ def as_gif(scene: Scene, speed: float) -> bytes:
 
 
 def _at(scene: Scene, time: float) -> tuple[npt.NDArray[np.float64], list[int]]:
-    """Where the packets are that are under way, and their colours."""
+    """Return the positions and the colors of the packets that are in the network."""
     offsets, looks = [], []
-    for number, each in enumerate(scene.ways):
-        past = time - each.enters
-        if not 0 <= past < len(each.nodes) - 1:
+    for number, packet in enumerate(scene.packets):
+        past = time - packet.enters
+        if not 0 <= past < len(packet.nodes) - 1:
             continue
         k = int(past)
-        here, there = scene.points[each.nodes[k]], scene.points[each.nodes[k + 1]]
-        angle = 2.399963 * number  # packets at one node lie round its middle
+        start, end = scene.points[packet.nodes[k]], scene.points[packet.nodes[k + 1]]
+        angle = 2.399963 * number  # packets at one node lie around its center
         aside = 0.35 * scene.radius * np.array([np.cos(angle), np.sin(angle)])
-        offsets.append(here + (past - k) * (there - here) + aside)
-        looks.append(int(each.looks[k]))
+        offsets.append(start + (past - k) * (end - start) + aside)
+        looks.append(int(packet.looks[k]))
     return np.array(offsets).reshape(-1, 2), looks
 
 
-def _palette(colours: list[str]) -> Any:
-    """All colours that can come up, and steps from them to white."""
+def _palette(colors: list[str]) -> Any:
+    """Return a palette of all colors of the frames and their mixes with white."""
     from PIL import Image
 
-    wanted = [tint(colour, k / 7) for colour in dict.fromkeys((INK, QUIET, FAINT, *colours)) for k in range(1, 8)]
-    flat = [round(255 * part) for colour in [(1.0, 1.0, 1.0), *wanted] for part in colour]
-    made = Image.new("P", (1, 1))
-    made.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
-    return made
+    wanted = [tint(color, k / 7) for color in dict.fromkeys((INK, QUIET, FAINT, *colors)) for k in range(1, 8)]
+    flat = [round(255 * part) for color in [(1.0, 1.0, 1.0), *wanted] for part in color]
+    image = Image.new("P", (1, 1))
+    image.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
+    return image
 
 
 def _small(pixels: Any, palette: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One phase of one wave under the lens: boats, homes and targets."""
+"""One phase of one wave in detail: boats, homes and targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from obliv.view.schedules.surroundings import (
     above,
     aside,
     below,
-    colour_of,
+    color_of,
     crosses,
     dots,
     framed,
@@ -47,24 +47,25 @@ def one_phase(
     legend: bool = True,
     caption: bool = True,
 ) -> Axes:
-    """Draw one phase of the centralized algorithm, a colour for each boat.
+    """Draw one phase of the centralized algorithm, a color for each boat.
 
-    Packets of boat k wait at their homes (circles), going to and fro, until the boat (dotted) comes, and ride it to the
-    boat's target in the next frame (triangle), where they go to and fro again, or to their destination.
+    Packets of boat k oscillate at their homes (circles) until the boat (dotted) comes. They ride it to its target in
+    the next frame (triangle), where they oscillate again, or to their destination.
 
     Parameters
     ----------
     schedule : Schedule
-        Of the centralized algorithm.
+        A schedule of the centralized algorithm.
     phase : int, optional
-        From 1; default the one in which a wave has most packets on the way.
+        Number of the phase, from 1; default the one with most packets of one wave.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     session : 1 or 2
+        The session.
     wave : int, optional
-        Which of the waves that are under way in the phase; default the one with most packets.
+        One of the waves in this phase; default the one with most packets.
     legend, caption : bool
-        Whether to write above what the signs mean, and below what is shown.
+        Whether to draw the legend above and the caption below.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def one_phase(
     Raises
     ------
     InputError
-        If the schedule has no waves, or no packet is under way in such a phase.
+        If the schedule has no waves, or no packet is in the network in this phase.
 
     Examples
     --------
@@ -83,19 +84,19 @@ def one_phase(
     """
     require_matplotlib()
     instance, _ = moved(schedule)
-    every = rides(schedule)
-    mine = _chosen(every, session, phase, wave)
-    phase, wave, group, frame = (int(part[mine][0]) for part in (every.phase, every.wave, every.group, every.frame))
-    begin, tau, lam, a = int(every.begin[mine][0]), every.tau, every.lam, int(every.a[mine][0])
-    top = min(a + (2 if frame + 1 < every.gamma else 1) * lam - 1, instance.network.depth)
-    top = max(top, int(every.goal[mine].max()))
+    waves = rides(schedule)
+    selected = _chosen(waves, session, phase, wave)
+    phase, wave, group, frame = (int(part[selected][0]) for part in (waves.phase, waves.wave, waves.group, waves.frame))
+    begin, tau, lam, a = int(waves.begin[selected][0]), waves.tau, waves.lam, int(waves.a[selected][0])
+    top = min(a + (2 if frame + 1 < waves.gamma else 1) * lam - 1, instance.network.depth)
+    top = max(top, int(waves.goal[selected].max()))
 
     own = ax is None
     ax = room(ax, 9.0, 5.0)
     ax.set_xlim(-0.012 * tau, 1.012 * tau)
     ax.set_ylim(a - 1.7, top + 1.2)
     framed(ax, f"step of the phase, which begins at time {begin:,}", "level")
-    shade = colour_of(0)
+    shade = color_of(0)
     ax.axhspan(a - 0.5, a + lam - 0.5, color=tint(FAINT, 0.24), linewidth=0, zorder=0.5)
     rows = [(a - 0.5, a + lam - 0.5)]
     if top > a + lam - 1:
@@ -105,94 +106,94 @@ def one_phase(
     for number, (low, high) in enumerate(rows, group + frame + 1):
         note(ax, f"F{number}", (1.0, (low + high) / 2), ("axes fraction", "data"), (9, 0), va="center")
 
-    chosen = choose(schedule, np.unique(every.packet[mine]), None)
-    mine &= np.isin(every.packet, chosen)
-    boat = dict(zip(every.packet[mine].tolist(), every.colour[mine].tolist(), strict=True))
+    chosen = choose(schedule, np.unique(waves.packet[selected]), None)
+    selected &= np.isin(waves.packet, chosen)
+    boat = dict(zip(waves.packet[selected].tolist(), waves.boat[selected].tolist(), strict=True))
     drawn = traces(schedule, chosen, (begin, begin + tau), coarse=tau > 700)
     origin = np.array([begin, 0.0])
-    colours = [colour_of(boat[packet] - 1) for packet in drawn.packets.tolist()]
+    colors = [color_of(boat[packet] - 1) for packet in drawn.packets.tolist()]
     shift = aside(drawn.packets, 0.3)
-    boats(ax, _shifted(every, begin), mine, by_boat=True)
+    boats(ax, _shifted(waves, begin), selected, by_boat=True)
     lines(
-        ax, "packets", [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)], colours, linewidths=1.4
+        ax, "packets", [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)], colors, linewidths=1.4
     )
     inside = drawn.first[:, 0] >= begin
-    dots(ax, (drawn.first - origin + shift)[inside], [c for c, here in zip(colours, inside, strict=True) if here], 20.0)
+    dots(ax, (drawn.first - origin + shift)[inside], [c for c, here in zip(colors, inside, strict=True) if here], 20.0)
     done = drawn.last[:, 0] <= begin + tau
-    squares(ax, (drawn.last - origin + shift)[done], [c for c, here in zip(colours, done, strict=True) if here], 22.0)
+    squares(ax, (drawn.last - origin + shift)[done], [c for c, here in zip(colors, done, strict=True) if here], 22.0)
     pushed = deflections(schedule, chosen)
     seen = (pushed[1] > begin) & (pushed[1] <= begin + tau)
     if seen.any():
         crosses(ax, (np.column_stack([pushed[1] - 1.0 - begin, pushed[2]]) + aside(pushed[0], 0.3))[seen], 36.0)
-    _stops(ax, every, mine, tau)
-    _boat_names(ax, every, mine)
+    _stops(ax, waves, selected, tau)
+    _boat_names(ax, waves, selected)
     if legend:
         kinds = ["injection", "delivery", *(["deflection"] if seen.any() else []), "boat"]
-        above(ax, [*_samples(every, mine, shade), *(sample(kind, **MARKS[kind]) for kind in kinds)], 8.0)
+        above(ax, [*_samples(waves, selected, shade), *(sample(kind, **MARKS[kind]) for kind in kinds)], 8.0)
     if caption:
         frames = f"F{group + frame + 1} (darker)" + (f" and F{group + frame + 2}" if top > a + lam - 1 else "")
-        what = f"Phase {phase} of session {session}, wave {wave} in the frames {frames}; numbers and colours are boats."
-        constants = [f"λ = {lam}", f"χ = {int(every.colour.max())}", f"τ = {tau:,}"]
+        what = f"Phase {phase} of session {session}, wave {wave} in the frames {frames}; numbers and colors are boats."
+        constants = [f"λ = {lam}", f"χ = {int(waves.boat.max())}", f"τ = {tau:,}"]
         below(ax, [about(schedule, *constants), what])
     return finish(ax, own)
 
 
-def _chosen(every: Rides, session: int, phase: int | None, wave: int | None) -> Array:
-    """Which rides are drawn: those of one wave in one group of frames."""
-    mine = every.session == session
-    if not mine.any():
+def _chosen(waves: Rides, session: int, phase: int | None, wave: int | None) -> Array:
+    """Return a mask of the rides to draw: those of one wave in one group of frames."""
+    selected = waves.session == session
+    if not selected.any():
         raise InputError(f"session {session} has no packets: draw session {1 if session != 1 else 2}")
     if phase is not None:
-        mine &= every.phase == phase
-        if not mine.any():
-            known = np.unique(every.phase[every.session == session])
+        selected &= waves.phase == phase
+        if not selected.any():
+            known = np.unique(waves.phase[waves.session == session])
             raise InputError(
-                f"no packet is under way in phase {phase} of session {session}; some are in {len(known)} phases from "
-                f"{known[0]} to {known[-1]}, as in {known[np.argmin(abs(known - phase))]}"
+                f"no packet is in the network in phase {phase} of session {session}; packets are in {len(known)} "
+                f"phases from {known[0]} to {known[-1]}, for example {known[np.argmin(abs(known - phase))]}"
             )
     if wave is not None:
-        mine &= every.wave == wave
-        if not mine.any():
-            raise InputError(f"wave {wave} has no packet under way in phase {phase} of session {session}")
-    key = np.stack([every.phase, every.wave, every.group])[:, mine]
+        selected &= waves.wave == wave
+        if not selected.any():
+            raise InputError(f"wave {wave} has no packet in the network in phase {phase} of session {session}")
+    key = np.stack([waves.phase, waves.wave, waves.group])[:, selected]
     _, which, many = np.unique(key, axis=1, return_inverse=True, return_counts=True)
-    found = np.flatnonzero(mine)[which.reshape(-1) == many.argmax()]
-    mine = np.zeros(len(mine), bool)
-    mine[found] = True
-    return mine
+    indices = np.flatnonzero(selected)[which.reshape(-1) == many.argmax()]
+    selected = np.zeros(len(selected), bool)
+    selected[indices] = True
+    return selected
 
 
-def _shifted(every: Rides, begin: int) -> Rides:
+def _shifted(waves: Rides, begin: int) -> Rides:
     from dataclasses import replace
 
-    return replace(every, begin=every.begin - begin)
+    return replace(waves, begin=waves.begin - begin)
 
 
-def _stops(ax: Axes, every: Rides, mine: Array, tau: int) -> None:
-    """Homes as rings where the phase begins, targets as triangles where it ends."""
+def _stops(ax: Axes, waves: Rides, selected: Array, tau: int) -> None:
+    """Draw homes as rings at the start of the phase and targets as triangles at its end."""
     for name, which, x, marker, level in (
-        ("homes", mine & (every.number > 0), 0.0, "o", every.home),
-        ("targets", mine & every.stops, float(tau), "<", every.goal),
+        ("homes", selected & (waves.number > 0), 0.0, "o", waves.home),
+        ("targets", selected & waves.stops, float(tau), "<", waves.goal),
     ):
-        place = np.unique(np.stack([level[which], every.colour[which]]), axis=1)
-        shades = [colour_of(int(k) - 1) for k in place[1]]
-        made = ax.scatter(np.full(place.shape[1], x), place[0], s=44.0, marker=marker, zorder=5.5, clip_on=False)
-        made.set(facecolor="white", edgecolor=shades or "none", linewidth=1.4)
-        made.set_gid(name)
+        place = np.unique(np.stack([level[which], waves.boat[which]]), axis=1)
+        shades = [color_of(int(k) - 1) for k in place[1]]
+        marks = ax.scatter(np.full(place.shape[1], x), place[0], s=44.0, marker=marker, zorder=5.5, clip_on=False)
+        marks.set(facecolor="white", edgecolor=shades or "none", linewidth=1.4)
+        marks.set_gid(name)
 
 
-def _boat_names(ax: Axes, every: Rides, mine: Array) -> None:
-    """The number of each boat where it begins, as far as they do not touch."""
+def _boat_names(ax: Axes, waves: Rides, selected: Array) -> None:
+    """Write the number of each boat at its start, as far as numbers do not touch."""
     across = float(ax.transData.transform((4.0, 0.0))[0] - ax.transData.transform((0.0, 0.0))[0])
-    used = np.unique(every.colour[mine])
+    used = np.unique(waves.boat[selected])
     nth = max(int(np.ceil(11.0 / max(across * 72.0 / ax.figure.dpi, 0.01))), 1)
     for boat in used[:: max(nth, 1)].tolist():
-        at = (4.0 * boat - 4.0, float(every.a[mine][0]))
-        note(ax, str(boat), at, "data", (0, -9), ha="center", va="top", color=colour_of(boat - 1), fontweight="bold")
+        at = (4.0 * boat - 4.0, float(waves.a[selected][0]))
+        note(ax, str(boat), at, "data", (0, -9), ha="center", va="top", color=color_of(boat - 1), fontweight="bold")
 
 
-def _samples(every: Rides, mine: Array, shade: str) -> list[Any]:
+def _samples(waves: Rides, selected: Array, shade: str) -> list[Any]:
     ring: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "color": INK, "markersize": 6.5}
-    made = [sample("packet, in the colour of its boat", color=shade, linewidth=1.6)]
-    made += [sample("home", marker="o", **ring)] if (mine & (every.number > 0)).any() else []
-    return made + ([sample("target", marker="<", **ring)] if (mine & every.stops).any() else [])
+    samples = [sample("packet, in the color of its boat", color=shade, linewidth=1.6)]
+    samples += [sample("home", marker="o", **ring)] if (selected & (waves.number > 0)).any() else []
+    return samples + ([sample("target", marker="<", **ring)] if (selected & waves.stops).any() else [])

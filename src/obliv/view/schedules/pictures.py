@@ -1,4 +1,4 @@
-"""Pictures of schedules by one name: space and time, one phase, one round, histograms, and animations in files."""
+"""Draw schedules by name of the picture, on axes or into files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule, Schedules
 from obliv.view.axes import figure_of, require_matplotlib
+from obliv.view.saving import save
 from obliv.view.schedules.animation import animate
-from obliv.view.schedules.histograms import deflection_ages, delivery_times, makespans
+from obliv.view.schedules.histograms import deflection_ages, delivery_times
 from obliv.view.schedules.phase import one_phase
 from obliv.view.schedules.rounds import one_round
 from obliv.view.schedules.space_time import space_time
@@ -19,19 +20,7 @@ from obliv.view.schedules.space_time import space_time
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "animate",
-    "deflection_ages",
-    "delivery_times",
-    "draw",
-    "makespans",
-    "one_phase",
-    "one_round",
-    "plot_schedule",
-    "plot_schedules",
-    "require_drawing",
-    "space_time",
-]
+__all__ = ["draw", "plot_schedule", "require_drawing"]
 
 _KINDS = {
     "space-time": space_time,
@@ -42,25 +31,26 @@ _KINDS = {
 }
 _MOVING = (".gif", ".html")
 _STILL = (".pdf", ".png", ".svg")
-_CLASSES = 6
+_CLASSES = 6  # panels of a figure
 
 
 def draw(result: Schedule | Schedules, path: str | Path, **options: Any) -> None:
-    """Draw a schedule into a file; the ending says how.
+    """Draw a schedule into a file; the ending selects the format.
 
     Parameters
     ----------
     result : Schedule or Schedules
+        The schedule, with its moves.
     path : str or Path
-        Where to: ``.gif`` or ``.html`` for an animation, ``.png``, ``.svg`` or ``.pdf`` for a picture. The file is
-        whole or not there.
+        The file: ``.gif`` or ``.html`` for an animation, ``.png``, ``.svg`` or ``.pdf`` for a picture. It is written
+        completely or not at all.
     **options
-        As for :func:`animate`, or as for :func:`plot_schedule`.
+        As for :func:`animate` or :func:`plot_schedule`.
 
     Raises
     ------
     InputError
-        If the ending is none of these, or there is no such picture of the schedule.
+        If the ending is unknown, or the schedule has no such picture.
     FileError
         If the file cannot be written.
 
@@ -72,37 +62,45 @@ def draw(result: Schedule | Schedules, path: str | Path, **options: Any) -> None
     >>> path.exists()
     True
     """
-    if not isinstance(result, Schedule | Schedules):
-        raise InputError(f"a {type(result).__name__} is no schedule: give what bufferless.schedule returns")
+    _require_schedule(result)
     if require_drawing(path) in _MOVING:
         animate(result, path, **options)
-        return
-    from obliv.view.saving import save
-
-    save(result, path, **options)
+    else:
+        save(result, path, **options)
 
 
 def require_drawing(path: str | Path) -> str:
-    """The ending of a file that a schedule can be drawn into; InputError for others, before any work is done."""
-    kind = Path(path).suffix.lower()
-    if kind not in _MOVING + _STILL:
-        asked = f"a schedule cannot be drawn as {Path(path).suffix!r}" if kind else f"{str(path)!r} has no ending"
-        raise InputError(f"{asked}; known: {', '.join(sorted(_MOVING + _STILL))}")
+    """Check, before any work, that a schedule can be drawn into a file, and return its ending.
+
+    Raises
+    ------
+    InputError
+        If the ending is unknown.
+    FileError
+        If the folder does not exist.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _MOVING + _STILL:
+        problem = f"a schedule cannot be drawn as {Path(path).suffix!r}" if ending else f"{str(path)!r} has no ending"
+        raise InputError(f"{problem}; known: {', '.join(sorted(_MOVING + _STILL))}")
     require_place(path)
-    return kind
+    return ending
 
 
-def plot_schedule(result: Schedule, kind: str = "space-time", ax: Axes | None = None, **options: Any) -> Axes:
+def plot_schedule(
+    result: Schedule | Schedules, kind: str = "space-time", ax: Axes | None = None, **options: Any
+) -> Axes:
     """Draw a schedule; the same as ``result.plot(kind, ...)``.
 
     Parameters
     ----------
-    result : Schedule
-    kind : str
-        "space-time"; "phase", one of the centralized algorithm; "round", one of the distributed algorithm;
-        "deflections" by age; "deliveries", how many packets arrive when.
+    result : Schedule or Schedules
+        The schedule; the schedules of several classes are drawn below each other.
+    kind : {"space-time", "phase", "round", "deflections", "deliveries"}
+        ``phase`` is for the centralized algorithm, ``round`` for the distributed one; ``deflections`` are by age,
+        ``deliveries`` by time.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
+        Where to draw, unless there are several classes; default a new figure.
     **options
         As for :func:`space_time`, :func:`one_phase`, :func:`one_round`, :func:`deflection_ages` and
         :func:`delivery_times`.
@@ -110,61 +108,44 @@ def plot_schedule(result: Schedule, kind: str = "space-time", ax: Axes | None = 
     Returns
     -------
     matplotlib.axes.Axes
+        The axes, of the first class where there are several.
 
     Raises
     ------
     InputError
-        If there is no such kind, or no such picture of this schedule.
+        If the kind is unknown, the schedule has no such picture, or axes are given for several classes.
     """
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
+    _require_schedule(result)
+    classes = result.classes if isinstance(result, Schedules) else (result,)
     drawing: Any = _KINDS[kind]
-    made: Axes = drawing(result, ax=ax, **options)
-    return made
-
-
-def plot_schedules(result: Schedules, kind: str = "space-time", ax: Axes | None = None, **options: Any) -> Axes:
-    """Draw the schedules of all classes below each other.
-
-    Parameters
-    ----------
-    result : Schedules
-    kind : str
-        As for :func:`plot_schedule`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw, if there is one class only.
-    **options
-        As for :func:`plot_schedule`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Of the first class; its figure has all.
-
-    Raises
-    ------
-    InputError
-        If axes are given for several classes.
-    """
-    if len(result.classes) == 1:
-        return plot_schedule(result.classes[0], kind, ax, **options)
+    if len(classes) == 1:
+        axes: Axes = drawing(classes[0], ax=ax, **options)
+        return axes
     if ax is not None:
         raise InputError("several classes need axes of their own: plot each of  result.classes")
+    panels = _panels(min(len(classes), _CLASSES))
+    for schedule, panel in zip(classes, panels, strict=False):
+        drawing(schedule, ax=panel, **options)
+    if len(classes) > len(panels):
+        figure_of(panels[0]).text(0.5, 0.005, f"The first {len(panels)} of {len(classes)} classes.", ha="center")
+    return panels[0]
+
+
+def _panels(number: int) -> list[Axes]:
+    """Return axes below each other in a new figure."""
     require_matplotlib()
     from matplotlib import pyplot
 
-    shown = result.classes[:_CLASSES]
-    wide, tall, above, below = 10.6, 3.4, 0.75, 1.15
+    wide, tall, above, below = 10.6, 3.4, 0.75, 1.15  # inches
     left, right = 0.85, 0.6
-    width, height = left + wide + right, len(shown) * (tall + above + below)
+    width, height = left + wide + right, number * (tall + above + below)
     figure = pyplot.figure(figsize=(width, height), layout="none")
-    first = None
-    for number, each in enumerate(shown):
-        low = height - (number + 1) * (tall + above + below) + below
-        panel = figure.add_axes((left / width, low / height, wide / width, tall / height))
-        made = plot_schedule(each, kind, panel, **options)
-        first = made if first is None else first
-    assert first is not None
-    if len(result.classes) > len(shown):
-        figure_of(first).text(0.5, 0.005, f"The first {len(shown)} of {len(result.classes)} classes.", ha="center")
-    return first
+    lows = [height - (k + 1) * (tall + above + below) + below for k in range(number)]
+    return [figure.add_axes((left / width, low / height, wide / width, tall / height)) for low in lows]
+
+
+def _require_schedule(result: object) -> None:
+    if not isinstance(result, Schedule | Schedules):
+        raise InputError(f"a {type(result).__name__} is not a schedule; use the result of bufferless.schedule")

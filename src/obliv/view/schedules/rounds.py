@@ -1,4 +1,4 @@
-"""One round of the distributed algorithm: packets draw boats and ride, then everybody goes all the way back."""
+"""One round of the distributed algorithm: packets choose boats and ride, then return on the same way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from obliv.view.schedules.surroundings import (
     above,
     aside,
     below,
-    colour_of,
+    color_of,
     dots,
     framed,
     lines,
@@ -40,10 +40,24 @@ _PARTS = ("A", "B1", "B2")
 
 @dataclass(frozen=True, eq=False)
 class _Members:
-    """Who rides in a sub-phase, in one wave and group: packet, final boat, first level of the frame, home, goal."""
+    """The packets that ride in a sub-phase, in one wave and group.
+
+    Parameters
+    ----------
+    packet, boat : int arrays
+        Packets and their final boats.
+    a : int
+        First level of the frame.
+    home, goal : int arrays
+        Levels where the rides begin and end.
+    stops : bool array
+        Whether the rides end at a target.
+    wave : int
+        The wave.
+    """
 
     packet: Array
-    colour: Array
+    boat: Array
     a: int
     home: Array
     goal: Array
@@ -63,25 +77,25 @@ def one_round(
 ) -> Axes:
     """Draw one round of the distributed algorithm, forward and back.
 
-    Packets that ride through, on the boat that they keep from then on, are coloured by boat; those that are beaten, and
-    wander until the middle of the round, are dark grey, all others light.  To the right of the dashed line everybody
-    undoes the moves, the last first; after the last round nobody does.
+    Packets that succeed are colored by the boat that they keep from then on; packets that fail, and wander until the
+    middle of the round, are dark gray, all others light gray. To the right of the dashed line all packets reverse their
+    moves, except in the last round.
 
     Parameters
     ----------
     schedule : Schedule
-        Of the distributed algorithm, with its moves.
+        A schedule of the distributed algorithm, with its moves.
     round : int
-        From 1.
+        Number of the round, from 1.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     phase : int, optional
-        Default the one that takes most rounds.
+        The phase; default the one with most rounds.
     part : {"A", "B1", "B2"}, optional
-        The sub-phase: whether those ride that were there, or those that enter at odd or at even inner levels; default
-        the one that takes most rounds.
+        The sub-phase: of the packets already in the network, or of those that enter at odd or even inner levels;
+        default the one with most rounds.
     legend, caption : bool
-        Whether to write above what the signs mean, and below what is shown.
+        Whether to draw the legend above and the caption below.
 
     Returns
     -------
@@ -90,7 +104,7 @@ def one_round(
     Raises
     ------
     InputError
-        If the schedule is none of the distributed algorithm, has no moves or no such round.
+        If the schedule is not of the distributed algorithm, or has no moves or no such round.
     """
     require_matplotlib()
     plan = schedule.plan if isinstance(schedule, Schedule) else None
@@ -109,15 +123,15 @@ def one_round(
     a, end = members.a, begin + 2 * tau
 
     entered = moves.time[moves.start[:-1]] - 1
-    there = np.flatnonzero((entered <= end) & (schedule.delivery >= begin))
-    chosen = np.union1d(members.packet, choose(schedule, there, None, 150))
+    present = np.flatnonzero((entered <= end) & (schedule.delivery >= begin))
+    chosen = np.union1d(members.packet, choose(schedule, present, None, 150))
     drawn = traces(schedule, chosen, (begin, end), coarse=tau > 700)
     through = _through(drawn, members, begin)
     own = ax is None
     ax = room(ax, 10.0, 5.0)
     ax.set_xlim(-0.01 * 2 * tau, 1.01 * 2 * tau)
-    mine = np.isin(drawn.packets, members.packet)
-    reached = max((line[:, 1].max() for line, own_one in zip(drawn.lines, mine, strict=True) if own_one), default=a)
+    riding = np.isin(drawn.packets, members.packet)
+    reached = max((line[:, 1].max() for line, rides in zip(drawn.lines, riding, strict=True) if rides), default=a)
     top = min(max(int(reached) + 2, a + lam + 2), instance.network.depth)
     ax.set_ylim(max(a - 3, -1) - 0.5, top + 1.0)
     framed(ax, f"step of the round, which begins at time {begin:,}", "level")
@@ -125,33 +139,33 @@ def one_round(
     ax.axhline(a + lam - 0.5, color=FAINT, linewidth=0.9, zorder=1)
     ax.axvline(tau, color=INK, linewidth=1.2, linestyle=(0, (4, 3)), zorder=6).set_gid("mirror")
     note(ax, "forward", (tau, 1.0), ("data", "axes fraction"), (-8, 4), ha="right", va="bottom")
-    back = "and back" if round < rounds else "nobody goes back"
+    back = "and back" if round < rounds else "no packet goes back"
     note(ax, back, (tau, 1.0), ("data", "axes fraction"), (8, 4), ha="left", va="bottom")
     for number, low in enumerate((a, a + lam), a // lam + 1):
         at = (1.0, low - 0.5 + min(lam, max(top + 1 - low, 1)) / 2)
         note(ax, f"F{number}", at, ("axes fraction", "data"), (6, 0), va="center")
 
-    boat = dict(zip(members.packet.tolist(), members.colour.tolist(), strict=True))
+    boat = dict(zip(members.packet.tolist(), members.boat.tolist(), strict=True))
     riders = set(members.packet.tolist())
     origin, shift = np.array([begin, 0.0]), aside(drawn.packets, 0.3)
     pieces = [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)]
     kinds = [0 if p not in riders else 2 if p in through else 1 for p in drawn.packets.tolist()]
     looks = (("others", 0.8, 2.0), ("wanderers", 1.1, 3.0), ("packets", 1.4, 4.0))
     for kind, (name, width, order) in enumerate(looks):
-        which = [k for k, each in enumerate(kinds) if each == kind]
+        which = [k for k, known in enumerate(kinds) if known == kind]
         shades = {0: QUIET, 1: "#6b727a"}
-        colours = [shades.get(kind) or colour_of(boat[int(drawn.packets[k])] - 1) for k in which]
-        lines(ax, name, [pieces[k] for k in which], colours, linewidths=width, zorder=order)
-    ink = [shades.get(kind) or colour_of(boat[p] - 1) for kind, p in zip(kinds, drawn.packets.tolist(), strict=True)]
-    for made, points, seen in (
+        colors = [shades.get(kind) or color_of(boat[int(drawn.packets[k])] - 1) for k in which]
+        lines(ax, name, [pieces[k] for k in which], colors, linewidths=width, zorder=order)
+    ink = [shades.get(kind) or color_of(boat[p] - 1) for kind, p in zip(kinds, drawn.packets.tolist(), strict=True)]
+    for draw, points, seen in (
         (dots, drawn.first, (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end)),
         (squares, drawn.last, drawn.last[:, 0] <= end),
     ):
-        made(ax, (points - origin + shift)[seen], [c for c, here in zip(ink, seen, strict=True) if here])
+        draw(ax, (points - origin + shift)[seen], [c for c, here in zip(ink, seen, strict=True) if here])
     if legend:
         handles = [
-            sample("packet that succeeds, in the colour of its boat", color=colour_of(0), linewidth=1.6),
-            sample("packet that is beaten", color=shades[1], linewidth=1.4),
+            sample("packet that succeeds, in the color of its boat", color=color_of(0), linewidth=1.6),
+            sample("packet that fails", color=shades[1], linewidth=1.4),
             *([sample("other packet", color=QUIET, linewidth=1.2)] if 0 in kinds else []),
             *(sample(kind, **MARKS[kind]) for kind in ("injection", "delivery")),
         ]
@@ -181,9 +195,10 @@ def _sub_phase(plan: DistributedPlan, phase: int | None, part: str | None) -> in
 
 
 def _members(schedule: Schedule, phase: int, part: int) -> _Members:
-    """Who rides in a sub-phase; of several waves and groups the one with most packets."""
-    plan, instance = schedule.plan, schedule.instance
-    if not isinstance(plan, DistributedPlan) or instance is None:
+    """Return the packets that ride in a sub-phase, of the wave and group with most packets."""
+    instance, _ = moved(schedule)
+    plan = schedule.plan
+    if not isinstance(plan, DistributedPlan):
         raise InputError("only schedules of the distributed algorithm have rounds")
     lam, start = int(plan.lam), plan.phase_start
     number = phase - plan.phase
@@ -205,16 +220,16 @@ def _members(schedule: Schedule, phase: int, part: int) -> _Members:
 
 
 def _through(drawn: Traces, members: _Members, begin: int) -> set[int]:
-    """Who rides through: up at every move from home to goal on the boat that is kept, and over the edge beyond."""
+    """Return the packets that succeed: those that ride their boat from home to goal and over the next edge."""
     line_of = {packet: k for k, packet in enumerate(drawn.packets.tolist())}
-    found = set()
+    packets = set()
     for k, packet in enumerate(members.packet.tolist()):
         if packet not in line_of:
             continue
         points = drawn.lines[line_of[packet]]
-        leaves = begin + int(members.home[k]) - members.a + 4 * int(members.colour[k]) - 4
+        leaves = begin + int(members.home[k]) - members.a + 4 * int(members.boat[k]) - 4
         far = int(members.goal[k]) + int(members.stops[k])
         at = np.searchsorted(points[:, 0], [leaves, leaves + far - int(members.home[k])])
         if at[1] < len(points) and points[at[0], 1] == members.home[k] and points[at[1], 1] == far:
-            found.add(packet)
-    return found
+            packets.add(packet)
+    return packets

@@ -19,14 +19,14 @@ from obliv.view.schedules.surroundings import (
     above,
     aside,
     below,
-    called,
-    colour_of,
+    color_of,
     crosses,
     dots,
     framed,
     lines,
     sample,
     squares,
+    title_case,
 )
 from obliv.view.schedules.traces import choose, deflections, moved, traces
 from obliv.view.schedules.waves import has_waves, rides
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["space_time"]
 
-FINE = 1500  # steps; of more, single steps cannot be seen
-MANY, SOME = 400, 150  # packets that can be told apart, in waves and without
+FINE = 1500  # steps; beyond that single steps are invisible
+MANY, SOME = 400, 150  # packets that can be distinguished, with and without waves
 
 
 def space_time(
@@ -53,24 +53,24 @@ def space_time(
 ) -> Axes:
     """Draw every packet as a line through time (to the right) and levels (upwards).
 
-    Dots are injections, squares deliveries, crosses deflections.  Of the centralized algorithm the colours are waves;
-    columns are phases and rows are frames, dark where the wave's packets board and light where they stop, to go to and
-    fro until the next boat (dotted) comes.
+    Dots are injections, squares deliveries, crosses deflections. For the centralized algorithm colors are waves,
+    columns are phases and rows are frames: dark where the packets of a wave board, light where they stop and oscillate
+    until the next boat (dotted) comes.
 
     Parameters
     ----------
     schedule : Schedule
-        What :func:`obliv.bufferless.schedule` made.
+        The result of :func:`obliv.bufferless.schedule`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     session : 1 or 2
-        Of the centralized algorithm, which runs the packets that fit no group of frames in a second session.
+        Session of the centralized algorithm; packets that fit into no group of frames run in the second one.
     packets : int or list of int, optional
-        How many packets to draw at most, or which; default as many as can be told apart, a sample of them if need be.
+        How many packets to draw at most, or which; default a sample of as many as can be distinguished.
     steps : (int, int), optional
-        From when to when; default all of it, or, where single phases would be too small, those with most packets.
+        First and last step; default all, or the phases with most packets where all would be too small.
     legend, caption : bool
-        Whether to write above what the signs mean, and below what is shown.
+        Whether to draw the legend above and the caption below.
 
     Returns
     -------
@@ -84,8 +84,8 @@ def space_time(
     Examples
     --------
     >>> import obliv
-    >>> made = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:4"), "hot-potato")
-    >>> ax = space_time(made)
+    >>> schedule = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:4"), "hot-potato")
+    >>> ax = space_time(schedule)
     """
     require_matplotlib()
     instance, _ = moved(schedule)
@@ -100,7 +100,7 @@ def space_time(
     ax.set_ylim(-0.8, depth + 0.8)
     framed(ax, "time step", "level")
 
-    inside = among[_there(schedule, among, window)]
+    inside = among[_present(schedule, among, window)]
     chosen = choose(schedule, inside, packets, MANY if waves else SOME)
     drawn = traces(schedule, chosen, window, coarse=window[1] - window[0] > FINE)
     pushed = deflections(schedule, chosen)
@@ -108,21 +108,21 @@ def space_time(
         draw_columns(ax, schedule, session, window)
         draw_cells(ax, schedule, session, window, chosen)
         number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
-        colours = [colour_of(int(each)) for each in number]
+        colors = [color_of(int(wave)) for wave in number]
         handles = wave_samples(schedule, drawn.packets)
     elif _distributed(schedule):
         draw_sub_phases(ax, schedule)
         number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
-        colours = [colour_of(int(each)) for each in number]
+        colors = [color_of(int(wave)) for wave in number]
         handles = wave_samples(schedule, drawn.packets)
     else:
-        colours, handles = _plain_colours(schedule, drawn.packets, pushed[0])
+        colors, handles = _plain_colors(schedule, drawn.packets, pushed[0])
     high = 0.0 if waves else 0.5
     up = aside(drawn.packets, high)
     small = 1.0 if len(chosen) <= 150 else 0.7
-    lines(ax, "packets", [line + d for line, d in zip(drawn.lines, up, strict=True)], colours, linewidths=1.1 * small)
-    dots(ax, drawn.first + up, colours, 13.0 * small)
-    squares(ax, drawn.last + up, colours, 15.0 * small)
+    lines(ax, "packets", [line + d for line, d in zip(drawn.lines, up, strict=True)], colors, linewidths=1.1 * small)
+    dots(ax, drawn.first + up, colors, 13.0 * small)
+    squares(ax, drawn.last + up, colors, 15.0 * small)
     seen = (pushed[1] - 1 >= window[0]) & (pushed[1] - 1 <= window[1])
     if seen.any():
         crosses(ax, (np.column_stack([pushed[1] - 1.0, pushed[2]]) + aside(pushed[0], high))[seen], 26.0 * small)
@@ -145,19 +145,19 @@ def _distributed(schedule: Schedule) -> bool:
 def _of_session(schedule: Schedule, session: int) -> Array:
     if session not in (1, 2):
         raise InputError(f"session={session!r}: there are sessions 1 and 2")
-    made = np.flatnonzero(schedule.plan.session == session) if schedule.plan else np.zeros(0, np.int64)
-    if not len(made):
+    packets = np.flatnonzero(schedule.plan.session == session) if schedule.plan else np.zeros(0, np.int64)
+    if not len(packets):
         raise InputError(f"session {session} has no packets: draw session {3 - session}")
-    return made
+    return packets
 
 
 def _window(schedule: Schedule, session: int, steps: Any) -> tuple[tuple[int, int], str]:
-    """From when to when, and what to say of it."""
+    """Return the time window and a remark about it."""
     if steps is not None:
         try:
             low, high = (int(step) for step in steps)
         except (TypeError, ValueError):
-            raise InputError("steps are two numbers, from and to") from None
+            raise InputError("steps must be two numbers, (first, last)") from None
         if not 0 <= low < high:
             raise InputError(f"steps=({low}, {high}): the first must be at least 0 and less than the second")
         return (low, high), f"Steps {low:,} to {high:,}."
@@ -168,36 +168,35 @@ def _window(schedule: Schedule, session: int, steps: Any) -> tuple[tuple[int, in
     return (0, max(int(schedule.makespan), 1)), ""
 
 
-def _there(schedule: Schedule, among: Array, window: tuple[int, int]) -> Array:
-    moves = schedule.moves
-    assert moves is not None
+def _present(schedule: Schedule, among: Array, window: tuple[int, int]) -> Array:
+    _, moves = moved(schedule)
     return np.asarray((moves.time[moves.start[among]] - 1 <= window[1]) & (schedule.delivery[among] >= window[0]))
 
 
-def _plain_colours(schedule: Schedule, packets: Array, pushed: Array) -> tuple[list[str], list[Any]]:
-    """Colours without waves: of packets that are held up, or, if none is, of those that run side by side."""
+def _plain_colors(schedule: Schedule, packets: Array, pushed: Array) -> tuple[list[str], list[Any]]:
+    """Return colors of schedules without waves: by delayed packet, or by offset where no packet is delayed."""
     instance, moves = moved(schedule)
     entered = moves.time[moves.start[packets]].astype(np.int64) - 1
     slow = schedule.delivery[packets] - entered > instance.length[packets]
     if not slow.any():
         offset = entered - instance.level[packets]
         rank = np.unique(offset, return_inverse=True)[1].reshape(-1)
-        return [colour_of(int(k)) for k in rank], [sample("packet, never held up", color=colour_of(0), linewidth=1.6)]
+        return [color_of(int(k)) for k in rank], [sample("packet, never held up", color=color_of(0), linewidth=1.6)]
     rank = np.cumsum(slow) - 1
-    colours = [colour_of(int(k)) if late else FAINT for k, late in zip(rank, slow, strict=True)]
+    colors = [color_of(int(k)) if late else FAINT for k, late in zip(rank, slow, strict=True)]
     text = "packet that has to wait" if schedule.rules == "buffered" else "packet that is deflected"
-    handles = [sample(f"{text} (colours only tell them apart)", color=colour_of(0), linewidth=1.6)]
+    handles = [sample(f"{text} (colors distinguish packets)", color=color_of(0), linewidth=1.6)]
     if not slow.all():
         handles.append(sample("packet never held up", color=FAINT, linewidth=1.6))
-    return colours, handles
+    return colors, handles
 
 
-def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, there: int, part: str) -> list[str]:
+def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, total: int, part: str) -> list[str]:
     extra: list[str] = []
     plan = schedule.plan
     if plan is not None:
         extra = [f"s = {plan.s:,}", f"λ = {plan.lam}", f"χ = {plan.chi}", f"τ = {plan.tau:,}"]
-    name = called(schedule.algorithm) + (" algorithm" if plan else "")
+    name = title_case(schedule.algorithm) + (" algorithm" if plan else "")
     priority = schedule.constants.get("priority")
     name += f" ({priority} first)" if priority and priority not in schedule.algorithm else ""
     second = [f"{name}: {schedule.makespan:,} steps, at least {schedule.lower_bound:,} needed"]
@@ -209,10 +208,10 @@ def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, there: i
         sentences += f" Session {session} of 2." if both else ""
         sentences += " Shaded: the frame that a wave points to (dark) and the next one (light)."
         if plan and schedule.instance and schedule.instance.network.depth // plan.lam >= plan.gamma:
-            sentences += " Thick lines part groups of frames, which are used at once."
+            sentences += " Thick lines separate groups of frames, which are used at the same time."
     if _distributed(schedule):
-        sentences += " Columns: sub-phases A, of who was there, B1 and B2, of who enters."
+        sentences += " Columns: sub-phases A (packets in the network), B1 and B2 (packets that enter)."
     sentences += f" {part}" if part else ""
-    if drawn < there:
-        sentences += f" Drawn: a sample of {drawn:,} of {there:,} packets."
+    if drawn < total:
+        sentences += f" Drawn: a sample of {drawn:,} of {total:,} packets."
     return [about(schedule, *extra), sentences]

@@ -1,4 +1,4 @@
-"""What stands round a picture of a schedule: legend above, caption below, and the marks that all of them share."""
+"""Legends, captions, marks and frames that all pictures of schedules share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
-from obliv.view.literal import LITERAL, literally
+from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import FAINT, INK, QUIET, SERIES
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ __all__ = [
     "above",
     "aside",
     "below",
-    "called",
-    "colour_of",
+    "color_of",
     "crosses",
     "dots",
     "framed",
@@ -34,58 +33,59 @@ __all__ = [
     "sample",
     "squares",
     "tint",
+    "title_case",
 ]
 
 
-CYCLE = SERIES[:6]  # the last two are for what is quiet and for marks
-_POINTS = 4.7  # width of a letter of the legend and the caption
+CYCLE = SERIES[:6]  # the last two colors are for idle parts and for marks
+_POINTS = 4.7  # width of a letter of legend and caption
 
 
-def colour_of(number: int) -> str:
-    """The colour of wave, boat or packet `number`, counted from 0; they come round again."""
+def color_of(number: int) -> str:
+    """Return the color of wave, boat or packet `number`, counted from 0; colors repeat."""
     return CYCLE[number % len(CYCLE)]
 
 
-def tint(colour: str, share: float) -> tuple[float, float, float]:
-    """So much of a colour, the rest white."""
+def tint(color: str, share: float) -> tuple[float, float, float]:
+    """Return a mix of a color, in this share, with white."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(colour))
+    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(color))
     return red, green, blue
 
 
 def aside(packets: Array, most: float) -> Array:
-    """How far to draw packets up or down, each always by as much, since lines on one level would hide each other."""
+    """Return a fixed vertical offset for every packet, so that lines on one level do not hide each other."""
     return np.column_stack([np.zeros(len(packets)), ((packets * 0.61803398875 + 0.5) % 1.0 - 0.5) * most])
 
 
-def lines(ax: Axes, name: str, pieces: Sequence[Array], colours: Sequence[Any], **look: Any) -> None:
-    """Many lines as one collection of that name."""
+def lines(ax: Axes, name: str, pieces: Sequence[Array], colors: Sequence[Any], **look: Any) -> None:
+    """Draw many lines as one collection with this name."""
     from matplotlib.collections import LineCollection
 
     look = {"linewidths": 1.1, "capstyle": "round", "joinstyle": "round", "zorder": 3, **look}
-    made = LineCollection(list(pieces), colors=list(colours) or None, **look)
-    made.set_gid(name)
-    ax.add_collection(made, autolim=False)
+    collection = LineCollection(list(pieces), colors=list(colors) or None, **look)
+    collection.set_gid(name)
+    ax.add_collection(collection, autolim=False)
 
 
-def dots(ax: Axes, at: Array, colours: Any, size: float = 13.0) -> None:
-    """Where packets enter."""
-    ax.scatter(at[:, 0], at[:, 1], s=size, c=colours, linewidths=0, zorder=4.5).set_gid("injections")
+def dots(ax: Axes, at: Array, colors: Any, size: float = 13.0) -> None:
+    """Mark where packets enter."""
+    ax.scatter(at[:, 0], at[:, 1], s=size, c=colors, linewidths=0, zorder=4.5).set_gid("injections")
 
 
-def squares(ax: Axes, at: Array, colours: Any, size: float = 15.0) -> None:
-    """Where packets arrive."""
-    made = ax.scatter(at[:, 0], at[:, 1], s=size, marker="s", facecolors="white", edgecolors=colours, zorder=4.6)
-    made.set_linewidth(1.0)
-    made.set_gid("deliveries")
+def squares(ax: Axes, at: Array, colors: Any, size: float = 15.0) -> None:
+    """Mark where packets arrive."""
+    marks = ax.scatter(at[:, 0], at[:, 1], s=size, marker="s", facecolors="white", edgecolors=colors, zorder=4.6)
+    marks.set_linewidth(1.0)
+    marks.set_gid("deliveries")
 
 
 def crosses(ax: Axes, at: Array, size: float = 26.0) -> None:
-    """Where packets are deflected; with a white rim that sets them off from the lines."""
-    for colour, width, name, order in (("white", 3.2, "rims", 5.0), (INK, 1.7, "deflections", 5.1)):
-        made = ax.scatter(at[:, 0], at[:, 1], s=size, marker="x", c=colour, linewidths=width, zorder=order)
-        made.set_gid(name)
+    """Mark where packets are deflected, with a white rim around each mark."""
+    for color, width, name, order in (("white", 3.2, "rims", 5.0), (INK, 1.7, "deflections", 5.1)):
+        marks = ax.scatter(at[:, 0], at[:, 1], s=size, marker="x", c=color, linewidths=width, zorder=order)
+        marks.set_gid(name)
 
 
 MARKS: dict[str, dict[str, Any]] = {
@@ -97,19 +97,19 @@ MARKS: dict[str, dict[str, Any]] = {
 
 
 def sample(label: str, **look: Any) -> Any:
-    """A line or mark of the legend."""
+    """Return a line or mark for the legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label=label, **look)
 
 
 def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
-    """The legend in rows above the axes, `lift` points over them."""
+    """Draw the legend in rows, `lift` points above the axes."""
     from matplotlib.transforms import ScaledTranslation
 
     wide = sum(_POINTS * len(handle.get_label()) + 38.0 for handle in handles)
     rows = int(wide // (_width(ax) + 30.0)) + 1
-    made = ax.legend(
+    legend = ax.legend(
         handles=list(handles),
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
@@ -122,32 +122,32 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
         handlelength=1.6,
         handletextpad=0.6,
     )
-    literally(made.get_texts())
+    set_literal(legend.get_texts())
 
 
 def below(ax: Axes, sentences: Iterable[str], drop: float = 34.0) -> None:
-    """The caption: sentences below the axes, broken where they are too long."""
+    """Write the caption below the axes, wrapped to their width."""
     letters = max(int((_width(ax) + 24.0) / _POINTS), 30)
-    text = "\n".join(line for each in sentences if each for line in textwrap.wrap(each, letters))
+    text = "\n".join(line for sentence in sentences if sentence for line in textwrap.wrap(sentence, letters))
     look = {"fontsize": 9, "va": "top", "ha": "left", "linespacing": 1.35}
     note(ax, text, (0.0, 0.0), "axes fraction", (-24.0, -drop), **look).set_gid("caption")
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], of: Any, shift: tuple[float, float], **look: Any) -> Any:
-    """A small text that stands `shift` points beside a place; `of` says what the place's coordinates are of."""
-    made = ax.annotate(text, at, xycoords=of, xytext=shift, textcoords="offset points", fontsize=8.5)
-    made.set(**{"color": INK, **LITERAL, **look})
-    return made
+    """Write a small text `shift` points beside a place, which has the coordinates `of`; return the annotation."""
+    annotation = ax.annotate(text, at, xycoords=of, xytext=shift, textcoords="offset points", fontsize=8.5)
+    annotation.set(**{"color": INK, **LITERAL, **look})
+    return annotation
 
 
-def called(algorithm: str) -> str:
-    """An algorithm's name at the beginning of a sentence."""
+def title_case(algorithm: str) -> str:
+    """Return the name of an algorithm for the beginning of a sentence."""
     text = algorithm.replace("-", " ")
     return "FIFO" if text == "fifo" else text[:1].upper() + text[1:]
 
 
 def about(schedule: Schedule, *more: str) -> str:
-    """The caption's first sentence: the instance and its numbers."""
+    """Return the first sentence of the caption: the instance and its numbers."""
     numbers = [
         f"N = {schedule.packets:,} {'packet' if schedule.packets == 1 else 'packets'}",
         f"C = {schedule.congestion:,}",
@@ -159,7 +159,7 @@ def about(schedule: Schedule, *more: str) -> str:
 
 
 def framed(ax: Axes, x: str, y: str) -> None:
-    """What the axes are, whole numbers along them, and a quiet frame."""
+    """Label the axes, with whole numbers along them and a light frame."""
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel(x, fontsize=9.5)
@@ -172,5 +172,5 @@ def framed(ax: Axes, x: str, y: str) -> None:
 
 
 def _width(ax: Axes) -> float:
-    """Of the axes, in points."""
+    """Return the width of the axes in points."""
     return float(np.asarray(ax.get_window_extent().width) * 72.0 / figure_of(ax).dpi)

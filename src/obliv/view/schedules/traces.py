@@ -1,4 +1,4 @@
-"""The moves of packets as lines through time and levels, and where packets are deflected."""
+"""Moves of packets as lines through time and levels, and the places of deflections."""
 
 from __future__ import annotations
 
@@ -22,14 +22,23 @@ __all__ = ["Traces", "choose", "deflections", "moved", "traces"]
 
 Packets = int | Iterable[int] | None
 
-POINTS = 200_000  # of all lines of a picture
+POINTS = 200_000  # points of all lines of a picture
 
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """Lines of packets: the points of line k are ``at[bound[k] : bound[k + 1]]``, as (time, level).
+    """Lines of packets through time and levels.
 
-    ``packets`` has the packet of each line, ``first`` and ``last`` are the ends of its whole way, (time, level) too.
+    Parameters
+    ----------
+    packets : int array, shape (lines,)
+        The packet of every line.
+    bound : int array, shape (lines + 1,)
+        The points of line k are ``at[bound[k] : bound[k + 1]]``.
+    at : float array, shape (points, 2)
+        Points as (time, level).
+    first, last : arrays, shape (lines, 2)
+        Start and end of the whole path of the packet, as (time, level).
     """
 
     packets: Array
@@ -40,21 +49,27 @@ class Traces:
 
     @cached_property
     def lines(self) -> list[Array]:
-        """The points of each line."""
+        """Points of every line."""
         return [self.at[a:b] for a, b in zip(self.bound[:-1].tolist(), self.bound[1:].tolist(), strict=True)]
 
 
 def moved(schedule: Any) -> tuple[Instance, Moves]:
-    """The instance and the moves of a schedule; InputError where they were not kept or are no schedule at all."""
+    """Return the instance and the moves of a schedule.
+
+    Raises
+    ------
+    InputError
+        If the argument is not a schedule or its moves were not kept.
+    """
     if not isinstance(schedule, Schedule):
-        raise InputError(f"a {type(schedule).__name__} is no schedule: give what bufferless.schedule returns")
+        raise InputError(f"a {type(schedule).__name__} is not a schedule; use the result of bufferless.schedule")
     if schedule.instance is None or schedule.moves is None or len(schedule.moves.start) - 1 != schedule.packets:
         raise InputError(f"the moves of this {schedule.algorithm} schedule were not kept: there is nothing to draw")
     return schedule.instance, schedule.moves
 
 
 def choose(schedule: Schedule, among: Array, packets: Packets, many: int = 400) -> Array:
-    """Which packets are drawn: those named, or a sample of `among`, always the same, with the last to arrive."""
+    """Return the packets to draw: those listed, or a fixed sample of `among` that includes the last to arrive."""
     _, moves = moved(schedule)
     if packets is not None and not isinstance(packets, int | np.integer):
         named = np.asarray(list(packets))
@@ -81,16 +96,18 @@ def choose(schedule: Schedule, among: Array, packets: Packets, many: int = 400) 
 
 
 def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: bool) -> Traces:
-    """The lines of some packets.
+    """Return the lines of some packets.
 
     Parameters
     ----------
     schedule : Schedule
+        The schedule, with its moves.
     packets : int array
+        The packets to draw.
     steps : (int, int)
         Moves that begin after the second or end before the first of these times are left out.
     coarse : bool
-        Whether going to and fro over an edge is one level line in its middle.
+        Whether to draw oscillation over an edge as one level line in its middle.
     """
     instance, moves = moved(schedule)
     row = _rows_of(moves, packets)
@@ -102,8 +119,8 @@ def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: b
     first = np.column_stack([time[bounds[0]] - 1, (low + ~up)[bounds[0]]])
     last = np.column_stack([schedule.delivery[packets], instance.level[packets] + instance.length[packets]])
 
-    kept = (time + more >= steps[0]) & (time - 1 <= steps[1])
-    owner, time, up, more, low = owner[kept], time[kept], up[kept], more[kept], low[kept]
+    drawn = (time + more >= steps[0]) & (time - 1 <= steps[1])
+    owner, time, up, more, low = owner[drawn], time[drawn], up[drawn], more[drawn], low[drawn]
     tail, head = (low + ~up).astype(float), (low + up).astype(float)
     fresh = np.ones(len(owner), bool)
     fresh[1:] = owner[1:] != owner[:-1]
@@ -127,10 +144,11 @@ def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: b
 
 
 def deflections(schedule: Schedule, packets: Array | None = None) -> tuple[Array, Array, Array]:
-    """Every deflection of some packets, or of all: the packet, the time of the move and the level it begins at.
+    """Return every deflection of some packets (default all): packet, time of the move, level where it begins.
 
-    In the algorithm of waves, pushed back is who goes below its home; elsewhere, who leaves its path.  Of the
-    distributed algorithm, whose packets leave their paths for other reasons as well, none are found.
+    In the centralized algorithm a packet is deflected when it moves below its home level, in other algorithms when it
+    leaves its path. The result is empty for the distributed algorithm, whose packets also leave their paths for other
+    reasons.
     """
     instance, moves = moved(schedule)
     chosen = np.arange(schedule.packets) if packets is None else packets
@@ -167,11 +185,11 @@ def _rows_of(moves: Moves, packets: Array) -> Array:
 
 
 def _home(schedule: Schedule, owner: Array, time: Array) -> Array:
-    """Where packets wait for their boats at some times; below all levels where they are on board, or just came."""
-    every = rides(schedule)
-    start = np.searchsorted(every.packet, owner)
-    tau = every.tau
-    number = (time - 1 - every.begin[start]) // tau
-    visit = np.clip(start + number, 0, len(every.packet) - 1)
-    waits = (every.packet[visit] == owner) & (time - every.begin[visit] < every.board[visit])
-    return np.where(waits & (number > 0), every.home[visit], -9)
+    """Return the level where packets wait for their boats at given times; below all levels if they do not wait."""
+    waves = rides(schedule)
+    start = np.searchsorted(waves.packet, owner)
+    tau = waves.tau
+    number = (time - 1 - waves.begin[start]) // tau
+    visit = np.clip(start + number, 0, len(waves.packet) - 1)
+    waits = (waves.packet[visit] == owner) & (time - waves.begin[visit] < waves.board[visit])
+    return np.where(waits & (number > 0), waves.home[visit], -9)

@@ -1,4 +1,4 @@
-"""The waves of the centralized algorithm as a picture needs them: who rides which boat, when, from where and to where.
+"""The waves of the centralized algorithm: which packet rides which boat, when, and between which levels.
 
 Wave i is in phase 2i - 1 + j at frame j of its group; boat k is at level a + t - 4 (k - 1) at time t of the phase,
 where a is the frame's first level.
@@ -22,9 +22,24 @@ __all__ = ["Rides", "has_waves", "rides"]
 class Rides:
     """One row for every phase of every packet, packet after packet.
 
-    ``packet``, ``number`` of the phase among the packet's own, ``session``, ``wave``, ``group`` (its first frame),
-    ``frame`` within it, ``phase`` from 1, ``begin`` of it (a time), ``a`` (the frame's first level), ``colour`` of the
-    boat, ``home`` and ``goal`` (levels where the ride begins and ends) and whether it ``stops`` there at a target.
+    Parameters
+    ----------
+    lam, gamma, tau : int
+        Levels of a frame, frames of a group, steps of a phase.
+    clock : (int, int)
+        Start of both sessions.
+    packet, number, session, wave : int arrays
+        Packet, number of the phase among the phases of the packet, session and wave.
+    group, frame, phase, begin : int arrays
+        First frame of the group, frame within it, phase from 1 and its start.
+    a : int array
+        First level of the frame.
+    boat : int array
+        Number of the boat, from 1.
+    home, goal : int arrays
+        Levels where the ride begins and ends.
+    stops : bool array
+        Whether the ride ends at a target.
     """
 
     lam: int
@@ -40,29 +55,35 @@ class Rides:
     phase: Array
     begin: Array
     a: Array
-    colour: Array
+    boat: Array
     home: Array
     goal: Array
     stops: Array
 
     @property
     def board(self) -> Array:
-        """The move of the phase at which the ride begins, counted from 1."""
-        return np.asarray(self.home - self.a + 4 * self.colour - 3)
+        """Move of the phase at which the ride begins, counted from 1."""
+        return np.asarray(self.home - self.a + 4 * self.boat - 3)
 
 
 def has_waves(schedule: Schedule) -> bool:
-    """Whether a schedule has a plan of waves, frames and boats."""
+    """Return whether a schedule has a plan of waves, frames and boats."""
     return isinstance(schedule.plan, CentralizedPlan)
 
 
 def rides(schedule: Schedule) -> Rides:
-    """All rides of a schedule of the centralized algorithm; InputError for any other."""
+    """Return all rides of a schedule of the centralized algorithm.
+
+    Raises
+    ------
+    InputError
+        If the schedule has no waves.
+    """
     plan, instance = schedule.plan, schedule.instance
     if not isinstance(plan, CentralizedPlan) or instance is None:
-        raise InputError(f"a {schedule.algorithm} schedule has no waves; the centralized algorithm makes them")
+        raise InputError(f"a {schedule.algorithm} schedule has no waves; use a schedule of the centralized algorithm")
     lam, tau = int(plan.lam), int(plan.tau)
-    start, colour, home = plan.phase_start, plan.color.astype(np.int64), plan.home.astype(np.int64)
+    start, boat, home = plan.phase_start, plan.color.astype(np.int64), plan.home.astype(np.int64)
     count = np.diff(start)
     packet = np.repeat(np.arange(len(count)), count)
     number = np.arange(len(packet)) - start[packet]
@@ -89,7 +110,7 @@ def rides(schedule: Schedule) -> Rides:
         phase=phase,
         begin=np.asarray(clock, np.int64)[session - 1] + (phase - 1) * tau,
         a=(group[packet] + frame) * lam,
-        colour=colour,
+        boat=boat,
         home=home,
         goal=goal,
         stops=stops,
