@@ -46,9 +46,8 @@ def pictures() -> dict[str, Any]:
         compared, entries=rows + tuple(dataclasses.replace(each, topology=r"$\bar$") for each in rows)
     )
     amounts = obliv.throughput(obliv.routing("dor", obliv.mesh(3, 3)), "uniform")
-    amounts = dataclasses.replace(
-        amounts, topology=SPEC, patterns=({**amounts.patterns[0], "traffic": r"matrix:$\foo$"},)
-    )
+    row = dataclasses.replace(amounts.patterns[0], traffic=r"matrix:$\foo$")
+    amounts = dataclasses.replace(amounts, topology=SPEC, patterns=(row,))
     schedule = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:3"), "hot-potato")
     schedule = dataclasses.replace(schedule, topology=SPEC)
     return {
