@@ -58,7 +58,7 @@ def test_an_unknown_format_is_refused_before_anything_is_drawn(
 
 
 def test_what_cannot_be_written_is_a_file_error_and_leaves_nothing(result: obliv.WorstCase, tmp_path: Path) -> None:
-    with pytest.raises(obliv.FileError, match="folder does not exist"):
+    with pytest.raises(obliv.FileError, match="does not exist"):
         view.save(result, tmp_path / "missing" / "a.png")
     (tmp_path / "a.png").mkdir()
     with pytest.raises(obliv.FileError, match="is a directory"):

@@ -440,7 +440,7 @@ def test_other_endings_are_refused_in_one_line(hot: Schedule, tmp_path: Path, na
 def test_what_cannot_be_drawn_says_why(hot: Schedule, tmp_path: Path) -> None:
     with pytest.raises(obliv.InputError, match="dict is not a schedule"):
         draw({}, tmp_path / "a.png")  # type: ignore[arg-type]
-    with pytest.raises(obliv.FileError, match="folder does not exist"):
+    with pytest.raises(obliv.FileError, match="does not exist"):
         draw(hot, tmp_path / "none" / "a.html")
     with pytest.raises(obliv.InputError, match="unknown kind"):
         hot.plot(kind="phases")
