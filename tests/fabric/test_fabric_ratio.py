@@ -102,9 +102,9 @@ def test_where_it_is_not_known() -> None:
     slow = whole.rate.copy()
     slow[whole.endpoints[0]] = slow[whole.peer[whole.endpoints[0]]] = 1
     for fabric, said in (
-        (without_a_cable(whole), "not wholly"),
+        (without_a_cable(whole), "not a complete FT"),
         (replace(whole, rate=slow, rates=(Fraction(32), Fraction(16))), "unequal speeds"),
-        (from_topology(obliv.topology("torus:3x3")), "no fat tree"),
+        (from_topology(obliv.topology("torus:3x3")), "not a fat tree"),
         (from_topology(obliv.topology("xgft:3;4,4,8;1,2,4")), "tapered"),
     ):
         made = route(fabric, "updown")

@@ -70,6 +70,11 @@ class FabricTopology(Topology):
             "fat-tree routing": "obliv fabric route  makes tables for this one, which are taken as lft:FILE",
         }.get(purpose, "")
 
+    def slots_of(self, channel: int) -> tuple[int, int]:
+        """Return the slots of the ports at the two ends of a channel."""
+        slot = int(self.slot_of[channel])
+        return slot, int(self.fabric.peer[slot])
+
     def port_name(self, slot: int) -> str:
         """A port in words: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"

@@ -17,6 +17,7 @@ __all__ = [
     "exact",
     "from_number",
     "inverse",
+    "known",
     "number",
     "rational",
     "scaled",
@@ -113,6 +114,13 @@ def exact(value: Any) -> Fraction | None:
     """The exact number that a JSON value holds, None where it holds none."""
     found = from_number(value)
     return found if isinstance(found, Fraction) else None
+
+
+def known(value: Fraction | Estimate) -> Fraction:
+    """Return an exact number as it is; TypeError for an estimate."""
+    if isinstance(value, Estimate):
+        raise TypeError(f"{value} is an estimate where an exact number is needed")
+    return value
 
 
 def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:

@@ -22,7 +22,7 @@ from obliv.results import Channel, Estimate, WorstCase, provenance
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["worst_case", "worst_load"]
+__all__ = ["solved_worst_case", "worst_case", "worst_load"]
 
 
 def worst_case(
@@ -82,6 +82,21 @@ def worst_case(
     >>> result.channel_load, result.fraction_of_capacity
     (Fraction(10, 1), Fraction(3, 50))
     """
+    return solved_worst_case(
+        x, symmetry=symmetry, certificate=certificate, samples=samples, rng=rng, progress=progress
+    )[0]
+
+
+def solved_worst_case(
+    x: Any,
+    *,
+    symmetry: str = "auto",
+    certificate: bool = False,
+    samples: int | None = None,
+    rng: Rng = None,
+    progress: Progress | None = None,
+) -> tuple[WorstCase, ChannelSearch]:
+    """Return the worst case as :func:`worst_case`, and the search with the optimum of every channel it solved."""
     began = time.perf_counter()
     step = progress or silent
     if samples is not None and certificate:
@@ -106,7 +121,7 @@ def worst_case(
     specs = {"topology": topology.spec, "routing": name_of(subject)}
     exactness = "exact" if loads.samples is None else "estimated"
     seed = None if samples is None else seed_of(rng)
-    return WorstCase(
+    result = WorstCase(
         topology=topology.spec,
         routing=name_of(subject),
         provenance=provenance(specs, time.perf_counter() - began, exactness, seed, sources),
@@ -120,6 +135,7 @@ def worst_case(
         certificate=kept,
         names=_names(topology, search.worst),
     )
+    return result, search
 
 
 def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:

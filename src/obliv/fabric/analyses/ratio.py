@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from fractions import Fraction
 
+from obliv._util.progress import Progress
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
+from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.shape.tree import recognise
-from obliv.results import Ratio, provenance
+from obliv.results import Ratio
+from obliv.results.numbers import known
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
@@ -20,13 +21,14 @@ __all__ = ["ratio"]
 _INSTEAD = "obliv fabric worst gives the guaranteed throughput instead"
 
 
-def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | None = None) -> Ratio:
-    """How much more tables load a cable than the best routing of the same traffic, at most over all traffic.
+def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
+    """Return how much more tables load a cable than the best routing of the same traffic, at most over all traffic.
 
     Parameters
     ----------
     routing : FabricRouting
     progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -36,8 +38,8 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
     Raises
     ------
     InputError
-        If the best routing of every traffic is not known: the fabric is no fat tree, or one with cables missing,
-        parallel or of unequal speeds, or tapered.
+        If the best routing of every traffic is not known: the fabric is not a fat tree, or it is tapered or has cables
+        that are missing, parallel or of unequal speeds.
 
     Notes
     -----
@@ -55,7 +57,7 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
     topology = routing.topology
     shape = recognise(topology.fabric)
     if shape is None or not shape.exact or max(shape.cables) > 1 or shape.empty:
-        what = "is no fat tree" if shape is None else f"is not wholly {shape.name}"
+        what = "is not a fat tree" if shape is None else f"is not a complete {shape.name}"
         raise InputError(
             f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"
         )
@@ -63,8 +65,6 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
         raise InputError(f"{topology.fabric.name} has cables of unequal speeds, so that is not known; {_INSTEAD}")
     tree = require_base_load(shape.tree)
     found = worst_case(routing, progress=progress)
-    assert isinstance(found.channel_load, Fraction)
-    assert found.permutation is not None
     single = routing.routes.denominator == 1
     bound = bound_of(tree) if single and _climbs(routing, tree) else None
     ends = (found.channel.tail, found.channel.head) if found.channel else ()
@@ -72,15 +72,11 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
     return Ratio(
         topology=topology.spec,
         routing=routing.spec,
-        provenance=provenance(
-            {"topology": topology.spec, "routing": routing.spec},
-            time.perf_counter() - began,
-            sources=(*topology.sources, *routing.sources),
-        ),
+        provenance=provenance_of(routing, began),
         subject=routing,
-        ratio=found.channel_load,
+        ratio=known(found.channel_load),
         channel=found.channel,
-        permutation=found.permutation,
+        permutation=found.permutation or (),
         lower_bound=None if bound is None else bound[0],
         lower_bound_source=bound[1] if bound is not None else f"no bound is known for these paths on {shape.name}",
         names=(names[0], names[1]),
@@ -88,7 +84,7 @@ def ratio(routing: FabricRouting, *, progress: Callable[[str, float], None] | No
 
 
 def _climbs(routing: FabricRouting, tree: Tree) -> bool:
-    """Whether all paths are shortest, so that they climb and then come down."""
+    """Return whether all paths are shortest, so that they go up and then down."""
     hosts = tree.below[-1]
     least = 2 * hosts * sum(hosts - below for below in tree.below[:-1])
-    return int(routing.pair_loads().totals().sum()) == least
+    return int(routing.fabric_loads.totals().sum()) == least

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv.analysis.throughput import throughput as analysed
 from obliv.errors import InputError
@@ -22,7 +23,7 @@ __all__ = ["throughput"]
 
 
 def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> FabricThroughput:
-    """The ideal throughput of forwarding tables under patterns and jobs, and the cables that these load most.
+    """Return the ideal throughput of forwarding tables under patterns and jobs, and the cables that these load most.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
         Patterns, or their specs. Where links of hosts differ, a pair sends its share of what the slower of its two
         ends can.
     hottest : int
-        How many cables to name for each; of equal ones first those between switches.
+        Number of cables to name for each; of equal ones first those between switches.
 
     Returns
     -------
@@ -53,9 +54,9 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
     """
     if hottest < 0:
-        raise InputError(f"{hottest} cables cannot be named: give 0 or more")
+        raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
     topology = routing.topology
-    flows = [slowed(traffic_of(each, topology), topology) for each in traffic]
+    flows = [slowed(traffic_of(pattern, topology), topology) for pattern in traffic]
     found = analysed(routing, *flows)
     notes = topology.notes
     if not topology.unit_rates:
@@ -75,7 +76,7 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
 
 
 def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
-    """A traffic whose pairs send by the slower of their ends: what fits fast hosts fits then."""
+    """Return the traffic with the rate of each pair scaled by the slower of its two ends."""
     if topology.unit_rates:
         return traffic
     n, (injection, ejection) = traffic.terminals, topology.rates()
@@ -93,7 +94,7 @@ def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
         source, destination = (side.ravel() for side in np.indices((n, n), np.int32))
         amount, denominator = matrix.ravel(), common
     amount = amount * most[source, destination]
-    small = not len(amount) or int(amount.max()) < 2**62
+    small = not len(amount) or int(amount.max()) < INT64_SAFE
     return replace(
         traffic,
         uniform=Fraction(0),
@@ -105,10 +106,11 @@ def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
 
 
 def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[BusyCable, ...]:
-    topology, loads = routing.topology, routing.pair_loads()
+    """Return the cables that a traffic loads most, the most loaded first."""
+    topology, loads = routing.topology, routing.fabric_loads
     under = loads.under(traffic)
     own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
-    made = []
+    cables = []
     for c in sorted(range(len(under)), key=lambda c: (-under[c], bool(own[c]), c))[:count]:
         if not under[c]:
             break
@@ -117,10 +119,16 @@ def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[Busy
         if not traffic.uniform:
             sent = traffic.source.astype(np.int64) * traffic.terminals + traffic.destination
             pairs = int(np.isin(sent, crossing.row.astype(np.int64) * traffic.terminals + crossing.col).sum())
-        slot = int(topology.slot_of[c])
-        peer = int(topology.fabric.peer[slot])
-        ends = (topology.name_of(int(node)) for node in (topology.tail[c], topology.head[c]))
-        ports = (topology.fabric.port_of(at) for at in (slot, peer))
-        (tail, head), (here, there) = ends, ports
-        made.append(BusyCable(c, tail, here, head, there, under[c], pairs))
-    return tuple(made)
+        slot, peer = topology.slots_of(c)
+        cables.append(
+            BusyCable(
+                channel=c,
+                tail=topology.name_of(int(topology.tail[c])),
+                tail_port=topology.fabric.port_of(slot),
+                head=topology.name_of(int(topology.head[c])),
+                head_port=topology.fabric.port_of(peer),
+                load=under[c],
+                pairs=pairs,
+            )
+        )
+    return tuple(cables)

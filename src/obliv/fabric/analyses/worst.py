@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
-from obliv.analysis.worst_case.exact import worst_case
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
@@ -26,23 +27,32 @@ def worst(
     *,
     hottest: int = 10,
     certificate: bool = False,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> FabricWorst:
-    """The exact worst case of forwarding tables on their fabric.
+    """Return the exact worst case of forwarding tables on their fabric.
 
     Parameters
     ----------
     routing : FabricRouting
         See :func:`obliv.fabric.routing`.
     hottest : int
-        How many cables to rank.
+        Number of cables to rank.
     certificate : bool
         Whether to keep what proves the claim.
     progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
     FabricWorst
+        Exact; see :func:`obliv.worst_case`.
+
+    Raises
+    ------
+    RoutingError
+        If packets of a pair do not arrive, unless the routing leaves out such pairs.
+    InputError
+        If links differ in speed by ratios too fine for 64 bits.
 
     Examples
     --------
@@ -52,91 +62,101 @@ def worst(
     >>> result.channel_load, next(result.pairs())
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
-    skipped = routing.skipped if routing.skip else 0
-    result = worst_case(routing, certificate=certificate, progress=progress)
-    topology = routing.topology
-    loads = routing.pair_loads()
-    assert isinstance(loads, FabricLoads)
-    names = result.names
-    if result.channel:
-        names = _ends(topology, result.channel.id)
-    kept = {each.name: getattr(result, each.name) for each in fields(WorstCase) if each.init}
-    kept["names"] = names
+    found, search = solved_worst_case(routing, certificate=certificate, progress=progress)
+    topology, loads = routing.topology, routing.fabric_loads
+    channel = found.channel
     return FabricWorst(
-        **kept,
-        terminal_names=tuple(topology.labels[v] for v in topology.terminals.tolist()),
-        crossing=_crossing(routing, result),
-        hottest=hottest_cables(loads, hottest) if result.channel else (),
-        skipped=skipped,
+        topology=found.topology,
+        routing=found.routing,
+        provenance=found.provenance,
+        subject=found.subject,
+        channel_load=found.channel_load,
+        capacity=found.capacity,
+        channel=channel,
+        names=found.names if channel is None else _port_names(topology, channel.id),
+        permutation=found.permutation,
+        traffic=found.traffic,
+        focus_channels=found.focus_channels,
+        certificate=found.certificate,
+        terminal_names=tuple(topology.labels[node] for node in topology.terminals.tolist()),
+        crossing=() if channel is None else _crossing(loads, found, channel.id),
+        hottest=() if channel is None else hottest_cables(loads, hottest, search.optima),
+        skipped=routing.skipped if routing.skip else 0,
         notes=topology.notes,
     )
 
 
-def hottest_cables(loads: FabricLoads, count: int = 10) -> tuple[HotCable, ...]:
-    """The cables that admissible traffic can load most, ranked; those that took too long to solve with bounds.
+def hottest_cables(
+    loads: FabricLoads, count: int = 10, optima: Mapping[int, int] | None = None
+) -> tuple[HotCable, ...]:
+    """Rank the cables by the load that admissible traffic can put on them.
 
     Parameters
     ----------
     loads : FabricLoads
     count : int
+    optima : mapping of int to int, optional
+        Channels that are solved already, with their optima in units of the numerators times the rates' scale.
 
     Returns
     -------
     tuple of HotCable
-        Of equal ones those first that uniform traffic loads more, then cables between switches.
+        Those with equal loads first by their load under uniform traffic, then cables between switches first. Cables
+        that would take too long to solve have bounds.
+
+    Raises
+    ------
+    InputError
+        If links differ in speed by ratios too fine for 64 bits.
     """
     topology = loads.topology
-    rates = loads.rates
+    rates, optima = loads.rates, optima or {}
     bounds = loads.bounds(rates.supply, rates.demand)
     if bounds is None:
         raise InputError("the rates of these links are too fine for 64 bits: cables cannot be ranked")
     unit = Fraction(1, loads.denominator * rates.scale)
     speeds = topology.bandwidth or (Fraction(1),) * topology.channels
-    share = loads.uniform(rates.supply)
-    ends = len(topology.terminals)
+    terminals = len(topology.terminals)
     own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
     upper = [int(bound) / speed for bound, speed in zip(bounds, speeds, strict=True)]
-    even = [int(each) / speed for each, speed in zip(share, speeds, strict=True)]
+    even = [int(total) / speed for total, speed in zip(loads.uniform(rates.supply), speeds, strict=True)]
     order = sorted(range(topology.channels), key=lambda c: (-upper[c], -even[c], bool(own[c]), c))
-    solved: dict[int, Any] = {}
+    solved: dict[int, Fraction] = {}
     for c in order[: _EFFORT * count]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
-        solved[c] = loads.solve(c, rates).value / speeds[c]
+        solved[c] = (optima[c] if c in optima else loads.solve(c, rates).value) / speeds[c]
     known = {c: solved.get(c, upper[c]) for c in order[: len(solved) + count]}
     ranked = sorted(known, key=lambda c: (-known[c], -even[c], bool(own[c]), c))[:count]
-    fabric = topology.fabric
-    made = []
+    cables = []
     for c in ranked:
-        slot = int(topology.slot_of[c])
-        low = solved.get(c, even[c] / ends if rates.unit else 0)
-        made.append(
+        slot, peer = topology.slots_of(c)
+        lower = solved.get(c, even[c] / terminals if rates.unit else Fraction(0))
+        cables.append(
             HotCable(
-                c,
-                topology.name_of(int(topology.tail[c])),
-                fabric.port_of(slot),
-                topology.name_of(int(topology.head[c])),
-                fabric.port_of(int(fabric.peer[slot])),
-                bounded(low * unit, known[c] * unit),
-                even[c] * unit / ends,
+                channel=c,
+                tail=topology.name_of(int(topology.tail[c])),
+                tail_port=topology.fabric.port_of(slot),
+                head=topology.name_of(int(topology.head[c])),
+                head_port=topology.fabric.port_of(peer),
+                load=bounded(lower * unit, known[c] * unit),
+                uniform=even[c] * unit / terminals,
             )
         )
-    return tuple(made)
+    return tuple(cables)
 
 
-def _ends(topology: FabricTopology, channel: int) -> tuple[str, str]:
-    slot = int(topology.slot_of[channel])
-    return topology.port_name(slot), topology.port_name(int(topology.fabric.peer[slot]))
+def _port_names(topology: FabricTopology, channel: int) -> tuple[str, str]:
+    slot, peer = topology.slots_of(channel)
+    return topology.port_name(slot), topology.port_name(peer)
 
 
-def _crossing(routing: FabricRouting, result: WorstCase) -> tuple[tuple[int, int], ...]:
-    """The pairs of the worst traffic whose ways lead over the worst channel."""
-    if not result.channel:
-        return ()
-    if result.traffic is not None:
-        sent = [(s, d) for s, d, _ in result.traffic]
+def _crossing(loads: FabricLoads, found: WorstCase, channel: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of the worst traffic whose routes cross the worst channel."""
+    row, column, _ = loads.weights(channel).spread()
+    crosses = set((row.astype(np.int64) * loads.terminals + column).tolist())
+    if found.traffic is not None:
+        sent = [(s, d) for s, d, _ in found.traffic]
     else:
-        sent = list(enumerate(result.permutation or ()))
-    at = result.channel.id
-    node = routing.topology.terminals.tolist()
-    return tuple((s, d) for s, d in sent if any(at in channels for channels, _ in routing.paths(node[s], node[d])))
+        sent = list(enumerate(found.permutation or ()))
+    return tuple((s, d) for s, d in sent if s != d and s * loads.terminals + d in crosses)

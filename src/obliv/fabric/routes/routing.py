@@ -120,10 +120,11 @@ class FabricRouting(Routing):
     def _loads(self, progress: Progress) -> FabricLoads:
         if not self.skip:
             self.require_all()
-        return self._kept
+        return self.fabric_loads
 
     @cached_property
-    def _kept(self) -> FabricLoads:
+    def fabric_loads(self) -> FabricLoads:
+        """The pair loads by class of sources, whether or not all packets arrive."""
         return FabricLoads(self.routes)
 
     @property
