@@ -120,7 +120,7 @@ def test_nothing_to_name() -> None:
     found = throughput(routing, "shift:0", hottest=3)
     assert found.cables == ((),)
     assert next(iter(found.rows()))["channel"] is None
-    with pytest.raises(InputError, match="give 0 or more"):
+    with pytest.raises(InputError, match="must be 0 or more"):
         throughput(routing, "uniform", hottest=-1)
 
 

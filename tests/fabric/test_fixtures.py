@@ -13,7 +13,8 @@ from tests.fabric.ways import worst_by_hand
 from obliv.fabric.files.net import write_net
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.lids import with_lids
-from obliv.fabric.reroute.route import route, standing_of
+from obliv.fabric.reroute.route import route
+from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 

@@ -10,8 +10,8 @@ from tests.fabric.ways import walked
 
 import obliv
 from obliv.errors import RoutingError, TopologyError
+from obliv.fabric.generate.cabling import cabling_of as _plan_of
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.generate.plan import plan_of as _plan_of
 from obliv.fabric.generate.tables import _of_paths, _of_tree
 from obliv.fabric.lids import with_lids
 from obliv.fabric.model import RATES

@@ -19,11 +19,13 @@ from obliv.fabric.files.net import write_net
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.route import Standing, route, standing_of
+from obliv.fabric.reroute.route import route
+from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
+from obliv.results.fabric_route import Standing
 from obliv.topologies.base import build
 
 pytestmark = needs_opensm

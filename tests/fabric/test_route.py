@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 from graphlib import TopologicalSorter
@@ -27,12 +28,14 @@ from obliv.fabric.lids import with_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import ENGINES, plan_engine
 from obliv.fabric.reroute.fill import filled
-from obliv.fabric.reroute.frame import frame_of_tree, frame_up_down
-from obliv.fabric.reroute.route import Standing, route, standing_of
+from obliv.fabric.reroute.ranks import ranks_of_tree, ranks_up_down
+from obliv.fabric.reroute.route import route
+from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
+from obliv.results.fabric_route import Attempt, Standing
 from obliv.topologies.base import build
 
 
@@ -154,7 +157,7 @@ def test_a_dead_root_costs_little() -> None:
     broken = without(fabric, ports(fabric, int(fabric.switches[-1])))
     found = route(broken)
     assert (found.after.missing, found.after.load) == (0, 8)
-    by_hand = {name: standing.load for name, standing in found.tried if isinstance(standing, Standing)}
+    by_hand = {attempt.engine: attempt.standing.load for attempt in found.tried if attempt.standing}
     assert by_hand == {"osrm3-d": 8, "dmodk": 10, "updown": 16}
 
 
@@ -166,7 +169,8 @@ def test_never_worse_than_what_was_there() -> None:
     assert kept.kept
     assert kept.tables is dor
     assert kept.before == kept.after == Standing(Fraction(2), 0, True, 0)
-    ((engine, standing),) = kept.tried
+    (attempt,) = kept.tried
+    engine, standing = attempt.engine, attempt.standing
     assert engine == "updown"
     assert isinstance(standing, Standing)
     assert standing.load > 2
@@ -206,7 +210,7 @@ def test_the_lmc_can_be_bounded() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"))
     found = route(fabric, most_lmc=0)
     assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 4)
-    assert ("osrm2", "needs an LMC of 1") in found.tried
+    assert Attempt("osrm2", None, "needs an LMC of 1") in found.tried
     with pytest.raises(RoutingError, match="needs an LMC of 1"):
         route(fabric, "osrm2", most_lmc=0)
 
@@ -269,7 +273,7 @@ def test_wrong_requests() -> None:
         route(torus, "osrm33")
     with pytest.raises(RoutingError, match="take updown"):
         route(torus, "dmodk")
-    with pytest.raises(RoutingError, match="nobody to route for"):
+    with pytest.raises(RoutingError, match="no connected hosts"):
         route(without(torus, torus.endpoints.tolist()))
     with pytest.raises(TopologyError, match="49151"):
         route(from_topology(obliv.topology("fattree:24,3")), "osrm3")
@@ -295,10 +299,25 @@ def test_two_ports_with_one_lid() -> None:
     sound(found.fabric, found.tables)
 
 
+def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
+    torus = obliv.topology("torus:4x4")
+    fabric = from_topology(torus)
+    tree = from_topology(obliv.topology("fattree:8,2"))
+    dor = tables_of(obliv.routing("dor", torus), fabric)
+    for found in (route(tree, most_lmc=0), route(tree), route(fabric, tables=dor)):
+        found.save(tmp_path / "route.json")
+        again = obliv.load(tmp_path / "route.json")
+        assert again == found
+        assert again.tables is None
+        assert repr(again) == repr(found)
+        assert list(again.rows()) == list(found.rows())
+        assert pickle.loads(pickle.dumps(found)) == found
+
+
 def test_engines_that_cannot_be_better_are_not_tried() -> None:
     for lmc in (0, 2):
         found = route(from_topology(obliv.topology("fattree:8,3"), lmc=lmc))
-        assert [name for name, _ in found.tried] == ["osrm3-d"]
+        assert [attempt.engine for attempt in found.tried] == ["osrm3-d"]
 
 
 def test_lids_and_lmcs_that_cannot_be() -> None:
@@ -360,7 +379,7 @@ def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
 def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
     shape = recognise(fabric)
     tree = shape is not None and shape.levels > 1
-    frame = frame_of_tree(fabric, shape) if tree else frame_up_down(fabric)
+    frame = ranks_of_tree(fabric, shape) if tree else ranks_up_down(fabric)
     plan = plan_engine("dmodk", shape) if tree else None
     plain = filled(fabric, frame, "x", plan, shape, step).out
     python, fill_tables.python = fill_tables.python, fill_tables.compiled()

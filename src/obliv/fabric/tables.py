@@ -1,4 +1,4 @@
-"""Forwarding tables of the switches of a fabric: by which port a switch sends on what is for a LID."""
+"""Forwarding tables of the switches of a fabric: the port by which a switch forwards packets for each LID."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from functools import cached_property
 from obliv._util.typing import Array
 from obliv.fabric.model import Finding
 
-__all__ = ["NONE", "Tables"]
+__all__ = ["MAX_PORTS", "NONE", "Tables"]
 
 
 NONE = 255  #: No port.
+MAX_PORTS = 254  #: Ports of a node; the next number means "no port".
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
-    """One row a switch, one column a LID of the fabric's numbering.
+    """Forwarding tables: a row for each switch, a column for each LID of the fabric's numbering.
 
     Parameters
     ----------
     name : str
-        The file that they were read from.
+        The file, or the routing that they were made from.
     switch : int32 array, shape (rows,)
-        The node of each row; switches without a table have none.
+        The node of each row; switches without a table have no row.
     out : uint8 array, shape (rows, top + 1)
-        The port for every LID from 0, ``NONE`` where the table has none.
+        The port for every LID from 0, ``NONE`` where the table has no entry.
     line : int32 array, shape (rows,)
         The line of the file where each switch's table begins.
     spelling : str
         "ibroute", "opensm" or "fdbs".
     top : int
-        The largest LID that the file announces, 0 where it announces none.
+        The largest LID that the file announces, 0 where it does not.
     sources : tuple of (path, SHA-256)
     findings : tuple of Finding
-        What was noticed while reading.
+        Defects and remarks noted while reading.
     """
 
     name: str

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, csv_text, json_text, page, progress, require_outputs, say, tell
+from obliv.cli.common import Format, FormatOption, answer, progress, require_outputs, say
 from obliv.cli.fabric.options import Guid2Lid, Offset, OptionalTables, TopologyFile
 from obliv.cli.fabric.reading import Files
 
@@ -45,26 +45,17 @@ def route(
 
     files = Files(topology, lft, guid2lid)
     require_outputs(output, net, inputs=files.named)
-    began = time.perf_counter()
     with progress() as step:
         fabric, tables = files.read()
         result = obliv.fabric.route(fabric, engine, tables, offset=offset, most_lmc=lmc, force=force, progress=step)
+    specs = result.provenance.specs | {"topology": files.spec}
+    result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
     if not result.kept:
         obliv.fabric.write_tables(result.tables, result.fabric, output)
+        result = replace(result, output=str(output))
         if net is not None:
             obliv.fabric.write_net(result.fabric, net)
-    if format is Format.table:
-        tell(page(result.page()))
-    elif format is Format.csv:
-        tell(csv_text(result.rows()), end="")
-    else:
-        from obliv.results import provenance
-
-        specs = {"topology": files.spec, "routing": None if lft is None else f"lft:{lft}"}
-        sources = (*fabric.sources, *(() if tables is None else tables.sources))
-        about: dict[str, Any] = {"output": None if result.kept else str(output)}
-        about["provenance"] = provenance(specs, time.perf_counter() - began, sources=sources).to_dict()
-        tell(json_text({"kind": "fabric-route"} | specs | result.to_dict() | about))
+    answer(result, format)
     if result.kept:
         say("the tables in use are better than all that were tried: nothing was written (--force writes new ones)")
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
-from obliv.fabric.generate.plan import Plan, plan_of
+from obliv.fabric.generate.cabling import Cabling, cabling_of
 from obliv.fabric.generate.tables import tables_of
 from obliv.fabric.lids import require_lids, with_lids
 from obliv.fabric.model import RATES, Fabric
@@ -61,10 +61,10 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
     if lids:
         hosts = len(topology.terminals)
         require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
-    plan = plan_of(topology)
-    hosts, nodes = len(plan.host), len(plan.first_slot) - 1
+    cabling = cabling_of(topology)
+    hosts, nodes = len(cabling.host), len(cabling.first_slot) - 1
     switches = nodes - hosts
-    slots = len(plan.peer)
+    slots = len(cabling.peer)
     guid = np.concatenate(
         [
             np.uint64(_HOST_GUID) + np.uint64(16) * np.arange(hosts, dtype=np.uint64),
@@ -72,17 +72,17 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         ]
     )
     port_guid = np.zeros(slots, np.uint64)
-    port_guid[plan.first_slot[:hosts] + 1] = guid[:hosts] + np.uint64(1)
-    port_guid[plan.first_slot[hosts:-1]] = guid[hosts:]
-    place, rates = _rates(topology, plan, RATES[rate])
+    port_guid[cabling.first_slot[:hosts] + 1] = guid[:hosts] + np.uint64(1)
+    port_guid[cabling.first_slot[hosts:-1]] = guid[hosts:]
+    place, rates = _rates(topology, cabling, RATES[rate])
     fabric = Fabric(
         name=topology.spec,
         kind=("ca",) * hosts + ("switch",) * switches,
         ident=tuple(f"{'H' if v < hosts else 'S'}-{number:016x}" for v, number in enumerate(guid.tolist())),
         guid=guid,
-        description=_descriptions(topology, plan),
-        first_slot=plan.first_slot,
-        peer=plan.peer,
+        description=_descriptions(topology, cabling),
+        first_slot=cabling.first_slot,
+        peer=cabling.peer,
         port_guid=port_guid,
         lid=np.zeros(slots, np.int32),
         lmc=np.zeros(slots, np.int8),
@@ -119,11 +119,11 @@ def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
     return fabric_routing(network(fabric), tables_of(routing, fabric))
 
 
-def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:
+def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:
     """The place of every slot's rate, and the rates."""
     known = set(RATES.values())
     rates: list[Fraction] = [base]
-    place = np.where(plan.peer >= 0, 0, -1).astype(np.int32)
+    place = np.where(cabling.peer >= 0, 0, -1).astype(np.int32)
     for channel, bandwidth in enumerate(topology.bandwidth):
         rate = base * bandwidth
         if rate not in known:
@@ -132,7 +132,7 @@ def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple
             )
         if rate not in rates:
             rates.append(rate)
-        place[plan.slot[channel]] = rates.index(rate)
+        place[cabling.slot[channel]] = rates.index(rate)
     injection, ejection = topology.rates()
     for k, (sends, takes) in enumerate(zip(injection, ejection, strict=True)):
         if sends != takes or base * sends not in known:
@@ -143,19 +143,19 @@ def _rates(topology: Topology, plan: Plan, base: Fraction) -> tuple[Array, tuple
             continue
         if base * sends not in rates:
             rates.append(base * sends)
-        end = plan.first_slot[plan.host[k]] + 1
-        place[[end, plan.peer[end]]] = rates.index(base * sends)
+        end = cabling.first_slot[cabling.host[k]] + 1
+        place[[end, cabling.peer[end]]] = rates.index(base * sends)
     return place, tuple(rates)
 
 
-def _descriptions(topology: Topology, plan: Plan) -> tuple[str, ...]:
+def _descriptions(topology: Topology, cabling: Cabling) -> tuple[str, ...]:
     labels = topology.labels
-    found = [""] * (len(plan.first_slot) - 1)
+    found = [""] * (len(cabling.first_slot) - 1)
     for v in range(topology.nodes):
-        found[plan.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
+        found[cabling.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
     for k, v in enumerate(topology.terminals.tolist()):
         if labels:
-            found[plan.host[k]] = f"host {labels[v]}" if plan.added else labels[v]
+            found[cabling.host[k]] = f"host {labels[v]}" if cabling.added else labels[v]
         else:
-            found[plan.host[k]] = f"host{topology.name_of(v)}"
+            found[cabling.host[k]] = f"host{topology.name_of(v)}"
     return tuple(found)

@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.generate.plan import Plan, plan_of
+from obliv.fabric.generate.cabling import Cabling, cabling_of
 from obliv.fabric.generate.tree_ports import tree_ports
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
@@ -51,10 +51,10 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     >>> tables_of(obliv.routing("dmodk", tree), from_topology(tree))
     <Tables dmodk: 6 switches, LIDs to 14>
     """
-    topology, plan = routing.topology, plan_of(routing.topology)
-    if not np.array_equal(plan.first_slot, fabric.first_slot) or not np.array_equal(plan.peer, fabric.peer):
+    topology, cabling = routing.topology, cabling_of(routing.topology)
+    if not np.array_equal(cabling.first_slot, fabric.first_slot) or not np.array_equal(cabling.peer, fabric.peer):
         raise RoutingError(f"{routing.spec} is on {topology.spec}, {fabric.name} is cabled otherwise")
-    ends = plan.first_slot[plan.host] + 1
+    ends = cabling.first_slot[cabling.host] + 1
     lids, many = fabric.lid[ends].astype(np.int64), 1 << fabric.lmc[ends].astype(np.int64)
     if (lids == 0).any():
         raise RoutingError(f"{fabric.name} has no LIDs: assign them first")
@@ -62,7 +62,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     top = int(max((lids + many).max() - 1, fabric.lid.max()))
     require_memory(2.0 * len(switches) * (top + 1), f"tables of {len(switches)} switches for {top} LIDs")
     out = np.full((len(switches), top + 1), NONE, np.uint8)
-    towards = _of_tree(routing) if _plain_tree(routing) and not plan.added else _of_paths(routing, plan, fabric)
+    towards = _of_tree(routing) if _plain_tree(routing) and not cabling.added else _of_paths(routing, cabling, fabric)
     for offset in range(many.max()):
         mine = np.flatnonzero(offset < many)
         out[:, lids[mine] + offset] = towards[:, mine]
@@ -87,17 +87,17 @@ def _of_tree(routing: Any) -> Array:
     return tree_ports(tree, routing.ways, np.arange(0, tree.below[-1], routing.alike), routing.spec)
 
 
-def _of_paths(routing: Routing, plan: Plan, fabric: Fabric) -> Array:
+def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
     """The port for every switch and terminal."""
-    out = np.full((len(fabric.switches), len(plan.host)), NONE, np.uint8)
+    out = np.full((len(fabric.switches), len(cabling.host)), NONE, np.uint8)
     row = np.full(fabric.nodes, -1, np.int64)
     row[fabric.switches] = np.arange(len(fabric.switches))
-    at, port = row[fabric.node_of[plan.slot]], plan.slot - fabric.first_slot[fabric.node_of[plan.slot]]
+    at, port = row[fabric.node_of[cabling.slot]], cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]]
     for k, channels in _towards(routing):
         kept = channels[at[channels] >= 0]  # what leaves a host needs no table
         out[at[kept], k] = port[kept]
-        if plan.added:
-            end = int(fabric.peer[plan.first_slot[plan.host[k]] + 1])
+        if cabling.added:
+            end = int(fabric.peer[cabling.first_slot[cabling.host[k]] + 1])
             out[row[fabric.node_of[end]], k] = fabric.port_of(end)
     return out
 

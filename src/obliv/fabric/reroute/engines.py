@@ -13,12 +13,12 @@ from obliv.errors import RoutingError
 from obliv.fabric.shape.tree import Shape
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 
-__all__ = ["ENGINES", "Plan", "plan_engine"]
+__all__ = ["ENGINES", "EnginePlan", "plan_engine"]
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """What an engine wants on a fat tree.
+class EnginePlan:
+    """The ports upwards that an engine chooses on a fat tree.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Plan:
     offset : str
         Which of them a source uses, as :func:`obliv.fabric.routes.classes.offsets_of` takes it.
     shifted : bool
-        Whether a leaf adds its place in its sub-tree to what is wanted of it.
+        Whether a leaf adds its place in its sub-tree to the number of the port.
     want : callable
         ``want(level, offset, leaf, place)``: the number of the port upwards at the switches of a level, 0 for leaves,
         for hosts with these leaves and places.
@@ -41,8 +41,18 @@ class Plan:
     want: Callable[[int, int, Array, Array], Array]
 
 
-def plan_engine(engine: str, shape: Shape) -> Plan:
-    """What an engine wants on the tree of a fabric.
+def plan_engine(engine: str, shape: Shape) -> EnginePlan:
+    """Return the plan of an engine on the tree of a fabric.
+
+    Parameters
+    ----------
+    engine : str
+        One of `ENGINES` but ``updown``.
+    shape : Shape
+
+    Returns
+    -------
+    EnginePlan
 
     Raises
     ------
@@ -58,8 +68,8 @@ def _require(shape: Shape, engine: str, levels: int) -> tuple[int, int]:
     return shape.children[0], shape.parents[1] * shape.cables[1]
 
 
-def _dmodk(shape: Shape) -> Plan:
-    """The destination's digits, the last one at the leaf."""
+def _dmodk(shape: Shape) -> EnginePlan:
+    """Plan D-mod-k: the destination's digits, the last one at the leaf."""
     hosts = shape.children[0]
     ways = [shape.parents[level] * shape.cables[level] for level in range(1, shape.levels)]
 
@@ -69,17 +79,17 @@ def _dmodk(shape: Shape) -> Plan:
             number = number // count
         return np.asarray(number)
 
-    return Plan("dmodk", 0, "0", False, want)
+    return EnginePlan("dmodk", 0, "0", False, want)
 
 
-def _osrm3_d(shape: Shape) -> Plan:
-    """The leaf's own place plus the destination's at its leaf; above the destination's."""
+def _osrm3_d(shape: Shape) -> EnginePlan:
+    """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
     _require(shape, "osrm3-d", 3)
-    return Plan("osrm3-d", 0, "0", True, lambda level, offset, leaf, place: place)
+    return EnginePlan("osrm3-d", 0, "0", True, lambda level, offset, leaf, place: place)
 
 
-def _osrm3(shape: Shape) -> Plan:
-    """The source's place at its leaf, which the LID tells; above the destination's."""
+def _osrm3(shape: Shape) -> EnginePlan:
+    """Plan OSRM3: the source's place at its leaf, which the LID encodes; above, the destination's."""
     hosts, ways = _require(shape, "osrm3", 3)
     many = min(hosts, ways)
     rule = _rule([place % many for place in range(hosts)])
@@ -88,11 +98,11 @@ def _osrm3(shape: Shape) -> Plan:
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return place if level else np.full_like(place, offset % many)
 
-    return Plan("osrm3", lmc, rule, False, want)
+    return EnginePlan("osrm3", lmc, rule, False, want)
 
 
-def _osrm2(shape: Shape) -> Plan:
-    """A root for each group of sources and group of destinations of a leaf; the LID tells the first."""
+def _osrm2(shape: Shape) -> EnginePlan:
+    """Plan OSRM2: a root for each group of sources and each of destinations of a leaf; the LID encodes the first."""
     hosts, ways = _require(shape, "osrm2", 2)
     a, b = best_grid(hosts, ways)
     rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
@@ -100,27 +110,27 @@ def _osrm2(shape: Shape) -> Plan:
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return np.asarray(offset % a * b + place % hosts // ceil(hosts / b))
 
-    return Plan("osrm2", (a - 1).bit_length(), rule, False, want)
+    return EnginePlan("osrm2", (a - 1).bit_length(), rule, False, want)
 
 
-def _osrm2_c(shape: Shape) -> Plan:
-    """By covers, the best there is; the LID tells the source's place."""
+def _osrm2_c(shape: Shape) -> EnginePlan:
+    """Plan OSRM2 by covers, which is optimal; the LID encodes the source's place."""
     hosts, ways = _require(shape, "osrm2-c", 2)
     if hosts != ways:
-        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, here are {ways} and {hosts}")
+        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {ways} and {hosts}")
     lids = fewest_lids(hosts)
 
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return cover_root(np.full_like(place, offset % hosts), place % hosts, hosts, lids)
 
-    return Plan("osrm2-c", (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
+    return EnginePlan("osrm2-c", (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
 
 
 def _rule(offsets: list[int]) -> str:
     return "-".join(map(str, offsets))
 
 
-_PLANS: dict[str, Callable[[Shape], Plan]] = {
+_PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
     "osrm3-d": _osrm3_d,
     "osrm3": _osrm3,
     "osrm2": _osrm2,

@@ -1,4 +1,4 @@
-"""Forwarding tables filled over a frame."""
+"""Forwarding tables filled over a ranks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import fill_tables
+from obliv.fabric.lids import LAST_LID
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.engines import Plan
-from obliv.fabric.reroute.frame import Frame
+from obliv.fabric.reroute.engines import EnginePlan
+from obliv.fabric.reroute.ranks import Ranks
 from obliv.fabric.shape.tree import Shape
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
@@ -19,22 +20,33 @@ __all__ = ["filled"]
 
 
 def filled(
-    fabric: Fabric, frame: Frame, name: str, plan: Plan | None = None, shape: Shape | None = None, step: int = 0
+    fabric: Fabric, ranks: Ranks, name: str, plan: EnginePlan | None = None, shape: Shape | None = None, step: int = 0
 ) -> Tables:
-    """Tables by which every switch sends on what is for any LID of the fabric.
+    """Return tables with an entry of every switch for every LID of the fabric that can be reached.
 
-    Where the port that the plan wants is missing, or does not lead there, or there is no plan, ports are taken in
-    turn among those from where it is as near.
+    Where the port that the plan chooses is missing, or does not lead to the destination, or there is no plan, ports
+    are taken in turn among those from where the destination is equally near.
 
     Parameters
     ----------
     fabric : Fabric
         With LIDs.
-    frame : Frame
+    ranks : Ranks
     name : str
-        What to call the tables.
-    plan, shape : Plan, Shape
-        What an engine wants, and the tree that it is for.
+        The name of the tables.
+    plan, shape : EnginePlan, Shape, optional
+        The ports that an engine chooses, and the tree that it is for.
+    step : int
+        How far to go on from a port that is missing; 0: take the port that was used least.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    RoutingError
+        If ports share a LID, or a LID is out of range.
     """
     switches = fabric.switches
     slots, lids = _columns(fabric)
@@ -49,18 +61,18 @@ def filled(
     slots, lids, own, at, home = slots[order], lids[order], own[order], at[order], home[order]
     top = int(lids.max())
     if top > 0xFFFF:
-        raise RoutingError(f"{fabric.name}: LID {top} is none, they go up to {0xBFFF}")
-    levels = int(frame.level.max()) + 1
+        raise RoutingError(f"{fabric.name}: LID {top} is out of range (maximum {LAST_LID})")
+    levels = int(ranks.level.max()) + 1
     require_memory(2.0 * len(switches) * (top + 1) + 8.0 * levels * len(lids), f"tables of {fabric.name}")
     want = np.zeros((levels, len(lids)), np.int32)
     if plan is not None and shape is not None:
-        _wanted(fabric, plan, shape, slots, lids, want)
-    shift = frame.index if plan is not None and plan.shifted else np.zeros_like(frame.index)
-    size = frame.size if plan is not None else np.full_like(frame.size, -1)
+        _store_wanted(fabric, plan, shape, slots, lids, want)
+    shift = ranks.index if plan is not None and plan.shifted else np.zeros_like(ranks.index)
+    size = ranks.size if plan is not None else np.full_like(ranks.size, -1)
     home_port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
     ports = np.empty((len(switches), len(lids)), np.uint8)
     goal = (home.astype(np.int32), home_port.astype(np.int32))
-    arrays = (frame.order, frame.up, frame.down, frame.ideal, size, shift, frame.level, *goal, want, step, ports)
+    arrays = (ranks.order, ranks.up, ranks.down, ranks.ideal, size, shift, ranks.level, *goal, want, step, ports)
     run(fill_tables, 10.0 * ports.size, *arrays)
     out = np.full((len(switches), top + 1), NONE, np.uint8)
     out[:, lids] = ports
@@ -68,7 +80,7 @@ def filled(
 
 
 def _columns(fabric: Fabric) -> tuple[Array, Array]:
-    """The slots and LIDs of all that can be sent to."""
+    """Return the slots and LIDs to which packets can be sent."""
     bases = np.flatnonzero(fabric.lid > 0)
     many = 1 << fabric.lmc[bases].astype(np.int64)
     slots = np.repeat(bases, many)
@@ -80,14 +92,15 @@ def _columns(fabric: Fabric) -> tuple[Array, Array]:
     return slots, lids.astype(np.int64)
 
 
-def _wanted(fabric: Fabric, plan: Plan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:
+def _store_wanted(fabric: Fabric, plan: EnginePlan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:
+    """Store the number of the port that the plan chooses for every level and LID."""
     ends = fabric.endpoints
     number = np.full(len(fabric.peer), -1, np.int64)
     number[ends] = np.arange(len(ends))
-    mine = number[slots]
-    known = (mine >= 0) & (shape.leaf[mine] >= 0)
-    leaf = np.where(known, shape.leaf[mine], 0)
-    place = np.where(known, shape.place[mine], np.arange(len(slots)))  # others are spread
+    end = number[slots]
+    known = (end >= 0) & (shape.leaf[end] >= 0)
+    leaf = np.where(known, shape.leaf[end], 0)
+    place = np.where(known, shape.place[end], np.arange(len(slots)))  # others are spread
     offset = lids - fabric.lid[slots]
     for o in np.unique(offset).tolist():
         columns = np.flatnonzero(offset == o)

@@ -1,4 +1,4 @@
-"""Where the parts of a topology stand in the fabric made of it."""
+"""The nodes, ports and cables of the fabric made from a topology."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
+from obliv.fabric.tables import MAX_PORTS
 from obliv.topologies.base import Topology
 
-__all__ = ["Plan", "plan_of"]
-
-
-_MOST_PORTS = 254  # 255 means "no port" in forwarding tables
+__all__ = ["Cabling", "cabling_of"]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Where a topology's parts stand in the fabric made of it: hosts first, by terminal, then switches."""
+class Cabling:
+    """Nodes, ports and cables of the fabric made from a topology: hosts first, by terminal, then switches."""
 
     node: Array  # of every node of the topology: its node in the fabric
     host: Array  # of every terminal: its node in the fabric
@@ -28,8 +26,14 @@ class Plan:
     added: bool  # whether hosts were added beside the topology's own nodes
 
 
-def plan_of(topology: Topology) -> Plan:
-    """Nodes, ports and cables."""
+def cabling_of(topology: Topology) -> Cabling:
+    """Return the nodes, ports and cables for a topology.
+
+    Raises
+    ------
+    TopologyError
+        If a channel has no channel back, or a node too many.
+    """
     degree = np.bincount(topology.tail, minlength=topology.nodes)
     terminals = topology.terminals.astype(np.int64)
     is_host = np.zeros(topology.nodes, bool)
@@ -46,10 +50,8 @@ def plan_of(topology: Topology) -> Plan:
         host, node = np.arange(len(terminals)), len(terminals) + np.arange(topology.nodes)
         ports = np.concatenate([np.ones(len(terminals), np.int64), degree + is_host])
         before = is_host.astype(np.int64)
-    if ports.max() > _MOST_PORTS:
-        raise TopologyError(
-            f"{topology.spec}: a node would need {ports.max()} ports, a switch has at most {_MOST_PORTS}"
-        )
+    if ports.max() > MAX_PORTS:
+        raise TopologyError(f"{topology.spec}: a node would need {ports.max()} ports, a switch has at most {MAX_PORTS}")
     first_slot = np.concatenate([[0], np.cumsum(ports + 1)]).astype(np.int64)
     rank = np.arange(topology.channels) - topology.first_channel[topology.tail]
     slot = first_slot[node[topology.tail]] + 1 + before[topology.tail] + rank
@@ -59,11 +61,11 @@ def plan_of(topology: Topology) -> Plan:
     if added:
         ends, switch_ends = first_slot[host] + 1, first_slot[node[terminals]] + 1
         peer[ends], peer[switch_ends] = switch_ends, ends
-    return Plan(node, host, slot, first_slot, peer, added)
+    return Cabling(node, host, slot, first_slot, peer, added)
 
 
 def _way_back(topology: Topology) -> Array:
-    """The channel of the same cable in the other direction; of parallel ones the first goes with the first."""
+    """Return the channel of the same cable in the other direction; of parallel ones the first goes with the first."""
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     channels = np.arange(topology.channels)
     there, back = np.lexsort((channels, head, tail)), np.lexsort((channels, tail, head))
@@ -71,7 +73,7 @@ def _way_back(topology: Topology) -> Array:
     if len(wrong):
         lone = _lone(tail, head)
         raise TopologyError(
-            f"{topology.spec}: {topology.channel_name(lone)} has no way back, a cable carries both directions"
+            f"{topology.spec}: {topology.channel_name(lone)} has no way back: a cable carries both directions"
         )
     other = np.empty(topology.channels, np.int64)
     other[there] = back
@@ -85,7 +87,7 @@ def _way_back(topology: Topology) -> Array:
 
 
 def _lone(tail: Array, head: Array) -> int:
-    """A channel between two nodes with fewer channels back than there."""
+    """Return a channel between two nodes with fewer channels in the other direction."""
     count: dict[tuple[int, int], int] = {}
     for pair in zip(tail.tolist(), head.tolist(), strict=True):
         count[pair] = count.get(pair, 0) + 1

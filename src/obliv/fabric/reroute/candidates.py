@@ -1,0 +1,119 @@
+"""Tables by each engine that fits a fabric, with their standing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from obliv.errors import RoutingError
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.engines import EnginePlan, plan_engine
+from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.lids import with_enough_lids
+from obliv.fabric.reroute.ranks import ranks_of_tree, ranks_up_down
+from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.shape.tree import Shape
+from obliv.fabric.tables import Tables
+from obliv.fabric.topology import network
+from obliv.results.fabric_route import Attempt, Standing
+
+__all__ = ["Candidate", "candidate", "plans_for"]
+
+_DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: the one least used so far
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Tables by one engine.
+
+    Parameters
+    ----------
+    engine : str
+    offset : str
+        Which of a destination's LIDs a source uses.
+    tables : Tables
+    fabric : Fabric
+        With the LIDs that the tables are for.
+    standing : Standing
+    notes : tuple of str
+    """
+
+    engine: str
+    offset: str
+    tables: Tables
+    fabric: Fabric
+    standing: Standing
+    notes: tuple[str, ...] = ()
+
+
+def plans_for(
+    engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]
+) -> Iterator[tuple[str, EnginePlan | None]]:
+    """Yield the engines to try, in that order, with their plans; ``updown`` has no plan.
+
+    Parameters
+    ----------
+    engine : str
+        A name, or ``auto``.
+    shape : Shape or None
+    largest_lmc : int
+        Engines that need a larger LMC are skipped, or refused where they are named.
+    skipped : list of Attempt
+        Takes the engines that are skipped.
+
+    Raises
+    ------
+    RoutingError
+        If a named engine does not fit.
+    """
+    for name in (engine,) if engine != "auto" else _usual(shape):
+        if name == "updown":
+            yield name, None
+            continue
+        if shape is None:
+            raise RoutingError(f"{name} is for fat trees, and this fabric is not recognized as one: take updown")
+        plan = plan_engine(name, shape)
+        if plan.lmc <= largest_lmc:
+            yield name, plan
+        elif engine != "auto":
+            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {shape.name}, at most {largest_lmc} is allowed")
+        else:
+            skipped.append(Attempt(name, None, f"needs an LMC of {plan.lmc}"))
+
+
+def _usual(shape: Shape | None) -> tuple[str, ...]:
+    """Return the engines that ``auto`` tries."""
+    if shape is None:
+        return ("updown",)
+    if shape.levels == 3:
+        return ("osrm3-d", "dmodk", "updown")
+    if shape.levels == 2:
+        square = shape.children[0] == shape.parents[1] * shape.cables[1]
+        return ("osrm2", *(("osrm2-c",) if square else ()), "dmodk", "updown")
+    return ("dmodk", "updown")
+
+
+def candidate(fabric: Fabric, name: str, plan: EnginePlan | None, shape: Shape | None, largest_lmc: int) -> Candidate:
+    """Return the tables of an engine; on a damaged tree the best of several ways round what is missing.
+
+    Raises
+    ------
+    RoutingError
+        If the tables have a credit loop.
+    TopologyError
+        If there are not enough LIDs.
+    """
+    on_tree = plan is not None and shape is not None
+    ranks = ranks_of_tree(fabric, shape) if plan is not None and shape is not None else ranks_up_down(fabric)
+    ready, notes = with_enough_lids(fabric, 0 if plan is None else plan.lmc, largest_lmc)
+    offset = "0" if plan is None else plan.offset
+    topology = network(ready)
+    candidates = []
+    for step in _DETOURS if on_tree and shape is not None and not shape.exact else _DETOURS[:1]:
+        tables = filled(ready, ranks, name, plan, shape, step)
+        standing = standing_of(fabric_routing(topology, tables, offset, missing="skip"))
+        if standing.deadlock:  # impossible, since routes only go up and then down
+            raise RoutingError(f"{name} on {fabric.name}: the tables have a credit loop, they are not used")
+        candidates.append(Candidate(name, offset, tables, ready, standing, notes))
+    return min(candidates, key=lambda candidate: candidate.standing.rank)

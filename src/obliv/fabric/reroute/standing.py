@@ -1,0 +1,29 @@
+"""The quality of forwarding tables."""
+
+from __future__ import annotations
+
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.fabric.checks.credit_loops import credit_loops
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.results.fabric_route import Standing
+from obliv.results.numbers import known
+
+__all__ = ["standing_of"]
+
+
+def standing_of(routing: FabricRouting) -> Standing:
+    """Return the quality of the tables of a routing; pairs that do not reach each other count as missing.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+        Made with ``missing="skip"``.
+
+    Returns
+    -------
+    Standing
+    """
+    fabric = routing.topology.fabric
+    loops = credit_loops(routing.routes.traces)
+    load = known(worst_case(routing, symmetry="off").channel_load)
+    return Standing(load, routing.skipped, not loops.acyclic, int(fabric.lmc[fabric.endpoints].max()))

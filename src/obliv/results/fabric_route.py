@@ -1,0 +1,158 @@
+"""The result of routing a fabric anew: new forwarding tables beside the old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from obliv.results.base import Result
+from obliv.results.codec import Codec, Record, codec_of, derived, entry
+
+__all__ = ["Attempt", "FabricRoute", "Standing"]
+
+_TEXT = codec_of(str)
+
+#: Text that is null in JSON where it is "".
+_TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _TEXT.decode(data))
+
+
+@dataclass(frozen=True)
+class Standing(Record):
+    """The quality of forwarding tables.
+
+    Parameters
+    ----------
+    load : Fraction
+        The exact worst load of a channel, over all permutations of the pairs that arrive.
+    missing : int
+        Ordered pairs of endpoints that do not reach each other.
+    deadlock : bool
+        Whether the routes form a credit loop.
+    lmc : int
+        Endpoints have 2**lmc LIDs.
+    """
+
+    load: Fraction = entry(key="channel_load", column="channel_load")
+    missing: int = entry(key="missing_pairs", column="missing_pairs")
+    deadlock: bool = entry(column="deadlock")
+    lmc: int = entry(column="lmc")
+
+    @property
+    def rank(self) -> tuple[int, Fraction, int]:
+        """Key for sorting: the smaller, the better."""
+        return self.missing, self.load, self.lmc
+
+    def __str__(self) -> str:
+        pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
+        return f"worst load {self.load}, {pairs}, {'credit loops' if self.deadlock else 'no credit loop'}"
+
+
+@dataclass(frozen=True)
+class Attempt(Record):
+    """An engine that was tried: the standing of its tables, or the reason why it has none."""
+
+    engine: str
+    standing: Standing | None = None
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine with the entries of its standing, or with the reason."""
+        return {"engine": self.engine} | (self.standing.to_dict() if self.standing else {"reason": self.reason})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Attempt:
+        """Return the attempt that :meth:`to_dict` wrote."""
+        if "reason" in data:
+            return cls(_TEXT.decode(data["engine"]), None, _TEXT.decode(data["reason"]))
+        return cls(_TEXT.decode(data["engine"]), Standing.from_dict(data))
+
+
+@dataclass(frozen=True, repr=False)
+class FabricRoute(Result):
+    """New forwarding tables for a fabric, side by side with the old ones.
+
+    Parameters
+    ----------
+    engine : str
+        The engine of the tables; "kept" where the old ones are better and are returned.
+    offset : str
+        Which of a destination's LIDs a source uses, as :func:`obliv.fabric.routing` takes it.
+    shape : str
+        The fat tree that was recognized, or "".
+    before : Standing or None
+        Of the old tables, where there were any.
+    after : Standing
+        Of `tables`.
+    tried : tuple of Attempt
+        The engines that were tried.
+    notes : tuple of str
+    output : str or None
+        The file to which the tables were written.
+    tables, fabric
+        The tables, and the fabric with the LIDs that they are for; not saved.
+    """
+
+    kind: ClassVar[str] = "fabric-route"
+
+    routing: str = entry("", codec=_TEXT_OR_NULL)
+    engine: str = ""
+
+    @property
+    @derived(label="LMC", text=lambda route: route.lmc_text)
+    def lmc(self) -> int:
+        """Every host has 2**lmc LIDs; OpenSM takes it as ``-l``."""
+        return self.after.lmc
+
+    offset: str = "0"
+    shape: str = entry("", codec=_TEXT_OR_NULL)
+    before: Standing | None = None
+    after: Standing = entry(Standing(Fraction(0), 0, False, 0))
+    tried: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    output: str | None = None
+    tables: Any = entry(None, compare=False, hidden=True)
+    fabric: Any = entry(None, compare=False, hidden=True)
+
+    @property
+    def kept(self) -> bool:
+        """Whether nothing better than the old tables was found."""
+        return self.engine == "kept"
+
+    @property
+    def lmc_text(self) -> str:
+        """The LMC, and the offsets that sources use where it is not 0."""
+        return str(self.lmc) + (f", sources use the offset {self.offset}" if self.lmc else "")
+
+    @property
+    def title(self) -> str:
+        """What was routed, in a line."""
+        return f"fabric route: {self.engine} on {self.shape or self.topology.removeprefix('fabric:')}"
+
+    @property
+    def _compared(self) -> tuple[Attempt, ...]:
+        """The tables in use, then the engines that were tried."""
+        return (() if self.before is None else (Attempt("in use", self.before),)) + self.tried
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Return a line for each table, the LMC, and the notes."""
+        lines = []
+        for attempt in self._compared:
+            text = str(attempt.standing or attempt.reason)
+            text += f", LMC {attempt.standing.lmc}" if attempt.standing and attempt.standing.lmc else ""
+            lines.append((attempt.engine, text + ("  <- written" if attempt.engine == self.engine else "")))
+        return [*lines, *super().summary(), *(("note", note) for note in self.notes)]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for the tables in use, and one for each engine that was tried."""
+        for attempt in self._compared:
+            written = attempt.engine == self.engine
+            standing = dict.fromkeys(Standing.header()) if attempt.standing is None else attempt.standing.cells()
+            yield {
+                "tables": attempt.engine,
+                "written": written,
+                **standing,
+                "offset": self.offset if written else None,
+                "remark": attempt.reason,
+            }
