@@ -300,7 +300,7 @@ def test_two_ports_with_one_lid() -> None:
 
 
 def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
-    torus = obliv.topology("torus:4x4")
+    torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)
     tree = from_topology(obliv.topology("fattree:8,2"))
     dor = tables_of(obliv.routing("dor", torus), fabric)

@@ -8,7 +8,7 @@ from typing import Any
 
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
-from obliv.analysis.worst_case.exact import worst_case
+from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
@@ -110,7 +110,7 @@ def route(
         raise RoutingError(f"{best.engine} leaves out {lost} pairs that cables connect: take another engine, or auto")
     elif best.offset != "0":
         same = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
-        plain = worst_case(same, symmetry="off").channel_load
+        plain = worst_load(same.fabric_loads)
         notes.append(f"sources must be set to these offsets: with offset 0 for all the worst load is {plain}")
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
     sources = fabric.sources + (() if tables is None else tables.sources)

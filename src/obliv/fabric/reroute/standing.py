@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from obliv.analysis.worst_case.exact import worst_case
+from obliv.analysis.worst_case.exact import worst_load
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric_route import Standing
-from obliv.results.numbers import known
 
 __all__ = ["standing_of"]
 
@@ -25,5 +24,5 @@ def standing_of(routing: FabricRouting) -> Standing:
     """
     fabric = routing.topology.fabric
     loops = credit_loops(routing.routes.traces)
-    load = known(worst_case(routing, symmetry="off").channel_load)
+    load = worst_load(routing.fabric_loads)
     return Standing(load, routing.skipped, not loops.acyclic, int(fabric.lmc[fabric.endpoints].max()))
