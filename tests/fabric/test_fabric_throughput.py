@@ -98,7 +98,7 @@ def test_slowed_traffic_by_its_definition(pattern: str) -> None:
     assert after.to_matrix() == [
         [share * min(rate[s], rate[d]) for d, share in enumerate(row)] for s, row in enumerate(before.to_matrix())
     ]
-    with pytest.raises(TrafficError, match="that terminal sends at most 1/5"):
+    with pytest.raises(TrafficError, match="terminal sends at most 1/5"):
         obliv.throughput(fabric_routing(topology, tree()[1]), pattern)
 
 
