@@ -6,11 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from obliv._util.files import write_whole
-from obliv._util.text import printable
 from obliv.errors import FileError
 from obliv.topologies.base import Topology
 
-__all__ = ["of_terminals", "printable", "save"]
+__all__ = ["of_terminals", "save"]
 
 
 def save(path: str | Path, text: str) -> None:

@@ -9,12 +9,12 @@ from html.entities import html5
 from pathlib import Path
 from typing import NamedTuple
 
-from obliv._util.text import shown
+from obliv._util.text import printable, shown
 from obliv.errors import FileError
 from obliv.io._links import Links, add
 from obliv.io._network import from_file
 from obliv.io._options import Options
-from obliv.io._write import of_terminals, printable, save
+from obliv.io._write import of_terminals, save
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from obliv._util.text import shown
 from obliv.errors import FileError
@@ -15,7 +14,8 @@ from obliv.io._formats import format_of
 from obliv.io._links import Links, add
 from obliv.io._network import from_file
 from obliv.io._options import Options
-from obliv.io._write import of_terminals, printable, save
+from obliv.io._write import of_terminals, save
+from obliv.io.graphml_text import Item, Key, graphml_lines
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
@@ -93,43 +93,31 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
             )
     terminals = of_terminals(topology)
     keys = [
-        ("label", "string", "node", bool(topology.labels)),
-        ("Longitude", "double", "node", topology.positions is not None),
-        ("Latitude", "double", "node", topology.positions is not None),
-        ("terminal", "int", "node", not topology.all_terminals),
-        ("injection", _type(topology.injection), "node", bool(topology.injection)),
-        ("ejection", _type(topology.ejection), "node", bool(topology.ejection)),
-        ("bandwidth", _type(topology.bandwidth), "edge", bool(topology.bandwidth)),
+        (Key("label", "node", "string"), bool(topology.labels)),
+        (Key("Longitude", "node", "double"), topology.positions is not None),
+        (Key("Latitude", "node", "double"), topology.positions is not None),
+        (Key("terminal", "node", "int"), not topology.all_terminals),
+        (Key("injection", "node", _type(topology.injection)), bool(topology.injection)),
+        (Key("ejection", "node", _type(topology.ejection)), bool(topology.ejection)),
+        (Key("bandwidth", "edge", _type(topology.bandwidth)), bool(topology.bandwidth)),
     ]
-    out = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
-    for name, kind, owner, used in keys:
-        if used:
-            out.append(f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>')
-    out.append(f'  <graph id={quoteattr(printable(topology.spec))} edgedefault="directed">')
+    nodes = []
     for node in range(topology.nodes):
-        data = {"label": _escaped(topology.labels[node])} if topology.labels else {}
+        data: dict[str, object] = {"label": topology.labels[node]} if topology.labels else {}
         if topology.positions is not None:
             x, y = topology.positions[node].tolist()
             data |= {"Longitude": repr(x), "Latitude": repr(y)}
-        data |= {name: str(value) for name, value in terminals.get(node, {}).items()}
-        out.append(_element("node", f'id="{node}"', data))
+        nodes.append(Item({"id": node}, data | terminals.get(node, {})))
+    edges = []
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
-        data = {"bandwidth": str(topology.bandwidth[channel])} if topology.bandwidth else {}
-        out.append(_element("edge", f'id="{channel}" source="{tail}" target="{head}"', data))
-    save(path, "\n".join([*out, "  </graph>", "</graphml>", ""]))
+        data = {"bandwidth": topology.bandwidth[channel]} if topology.bandwidth else {}
+        edges.append(Item({"id": channel, "source": tail, "target": head}, data))
+    lines = graphml_lines(topology.spec, [key for key, used in keys if used], nodes, edges, directed=True)
+    save(path, "\n".join([*lines, ""]))
 
 
 def _type(numbers: Sequence[Fraction]) -> str:
     return "long" if all(number.denominator == 1 for number in numbers) else "string"
-
-
-def _element(tag: str, attributes: str, data: dict[str, str]) -> str:
-    inner = "".join(f'<data key="{key}">{value}</data>' for key, value in data.items())
-    return f"    <{tag} {attributes}>{inner}</{tag}>" if inner else f"    <{tag} {attributes}/>"
-
-
-def _escaped(text: str) -> str:
-    return escape(text, {"\r": "&#13;"})  # a bare carriage return would be read as the end of a line
 
 
 def parse(text: str, path: object = None) -> Links:

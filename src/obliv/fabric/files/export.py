@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from obliv.fabric.files.net import write_net
 from obliv.fabric.model import Fabric
 from obliv.fabric.topology import network, safe
 from obliv.io.anynet import write_anynet as write_topology
+from obliv.io.graphml_text import Item, Key, graphml_lines
 
 __all__ = ["export", "to_networkx", "write_anynet", "write_graphml"]
 
@@ -120,30 +120,31 @@ def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
 
 
 def _graphml(fabric: Fabric) -> Iterator[str]:
-    yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     whole = all(rate.denominator == 1 for rate in fabric.rates)
-    for name, owner, kind in (
-        *((name, "node", "string") for name in ("label", "kind", "ident", "guid")),
-        *((name, "node", "int") for name in ("lid", "terminal")),
-        *((name, "edge", "int") for name in ("source_port", "target_port", "source_lid", "target_lid")),
-        ("rate", "edge", "long" if whole else "string"),
-    ):
-        yield f'  <key id="{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>'
-    yield f'  <graph id={quoteattr(printable(fabric.name))} edgedefault="undirected">'
+    keys = (
+        *(Key(name, "node", "string") for name in ("label", "kind", "ident", "guid")),
+        *(Key(name, "node", "int") for name in ("lid", "terminal")),
+        *(Key(name, "edge", "int") for name in ("source_port", "target_port", "source_lid", "target_lid")),
+        Key("rate", "edge", "long" if whole else "string"),
+    )
+    return graphml_lines(fabric.name, keys, _nodes(fabric), _edges(fabric), directed=False)
+
+
+def _nodes(fabric: Fabric) -> Iterator[Item]:
     senders = dict.fromkeys(fabric.node_of[fabric.endpoints].tolist())
     number = {node: k for k, node in enumerate(senders)}
     for node in range(fabric.nodes):
         about = {"label": fabric.description[node] or fabric.ident[node], **_about(fabric, node)}
         if node in number:
             about["terminal"] = number[node]
-        yield f'    <node id="n{node}">{_data(about)}</node>'
+        yield Item({"id": f"n{node}"}, {name: printable(str(value)) for name, value in about.items()})
+
+
+def _edges(fabric: Fabric) -> Iterator[Item]:
     for near, far, about in _cables(fabric):
         rate = fabric.rate_at(near)
-        ends = f'source="n{fabric.node_of[near]}" target="n{fabric.node_of[far]}"'
-        yield f"    <edge {ends}>{_data(about | ({'rate': rate} if rate is not None else {}))}</edge>"
-    yield "  </graph>"
-    yield "</graphml>"
+        ends = {"source": f"n{fabric.node_of[near]}", "target": f"n{fabric.node_of[far]}"}
+        yield Item(ends, about | ({"rate": rate} if rate is not None else {}))
 
 
 def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
@@ -207,7 +208,3 @@ def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
             if fabric.lid[slot] > 0
         }
         yield near, far, about
-
-
-def _data(about: dict[str, Any]) -> str:
-    return "".join(f'<data key="{name}">{escape(printable(str(value)))}</data>' for name, value in about.items())
