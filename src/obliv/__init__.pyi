@@ -16,6 +16,7 @@ from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError
 from obliv.errors import MissingExtraError as MissingExtraError
 from obliv.errors import OblivError as OblivError
+from obliv.errors import ObliviousError as ObliviousError
 from obliv.errors import RoutingError as RoutingError
 from obliv.errors import SpecError as SpecError
 from obliv.errors import TooLargeError as TooLargeError

@@ -85,5 +85,5 @@ def _from_result(text: str, path: Path) -> list[int]:
     except (ValueError, RecursionError, AttributeError):
         raise FileError("not a result with a permutation, nor a list of terminal numbers", path) from None
     if not isinstance(image, list) or not all(isinstance(d, int) for d in image):
-        raise FileError('its "permutation" is not a list of terminal numbers', path)
+        raise FileError('has no "permutation" list of terminal numbers', path)
     return image
