@@ -7,10 +7,12 @@ import pickle
 import pytest
 
 from obliv import errors
-from obliv.errors import FileError, InputError, Interrupted, OblivError
+from obliv.errors import FileError, InputError, Interrupted, OblivError, OptionError
 
+NAMES = [name for name in errors.__all__ if name.endswith("Error")]
 EXAMPLES = [
-    *(getattr(errors, name)("what is wrong") for name in errors.__all__ if name.endswith("Error")),
+    *(getattr(errors, name)("what is wrong") for name in NAMES if name != "OptionError"),
+    OptionError("lam", "{lam} is 3; it must be even"),
     FileError("what is wrong", "network.txt"),
     FileError("what is wrong", "network.txt", 7),
     Interrupted("after 3 of 5 samples", {"so": "far"}),
