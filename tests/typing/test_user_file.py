@@ -58,7 +58,7 @@ def test_own_routing_and_pattern(tmp_path: Path) -> None:
     loads = mix.pair_loads()
     assert_type(loads, obliv.PairLoads)
 
-    result = obliv.worst_case(scenic)
+    result = obliv.worst_case(scenic, certificate=True)
     assert_type(result, obliv.WorstCase)
     assert result.channel_load == Fraction(5, 2)
     result.save(tmp_path / "worst.json")
