@@ -20,6 +20,8 @@ from obliv.errors import FileError, Interrupted
 
 __all__ = [
     "Format",
+    "FormatOption",
+    "Output",
     "RoutingSpec",
     "Seed",
     "Stopped",
@@ -49,6 +51,9 @@ class Format(StrEnum):
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn by chance.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
 
 
@@ -120,12 +125,12 @@ class Stopped(BaseException):
 
 
 @contextmanager
-def kept(form: Format) -> Iterator[None]:
+def kept(form: Format, output: Path | None = None) -> Iterator[None]:
     """Print what is finished where Ctrl-C ends long work."""
     try:
         yield
     except Interrupted as stop:
-        answer(stop.so_far, form)
+        answer(stop.so_far, form, output)
         raise Stopped(str(stop)) from None
 
 
@@ -142,8 +147,12 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
             raise FileError("was read as input and would be replaced: name another file", name)
 
 
-def answer(result: Any, form: Format, hide: Iterable[str] = ()) -> None:
-    """Print a result in the form that was asked for."""
+def answer(result: Any, form: Format, output: Path | None = None, hide: Iterable[str] = ()) -> None:
+    """Print a result in the form that was asked for, and save it where `output` names a file."""
+    if output is not None:
+        result.save(output)
+        claim = "certificate" in result.to_dict() or getattr(result, "whole", False)
+        say(f"saved in {output}" + (f"; check it with  obliv verify {output}" if claim else ""))
     if form is Format.json:
         whole = result.to_dict()
         for key in hide:

@@ -3,8 +3,8 @@
 A paper is a package here with a ``PAPER``; it uses what ``import obliv`` gives, like any user.
 
 >>> from obliv import papers
->>> for row in papers.reproduce("towles", "figure9"):
-...     print(row["entry"], "|", row["computed"]["exact"], "|", row["verdict"])
+>>> for row in papers.reproduce("towles", "figure9").entries:
+...     print(row.entry, "|", row.computed, "|", row.verdict)
 nodes that are a destination | 81 | match
 load on the hottest channel | 32/5 | match
 fraction of capacity | 25/144 | rounding
@@ -13,29 +13,29 @@ fraction of capacity | 25/144 | rounding
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
+from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
 from obliv.errors import Interrupted, SpecError
-from obliv.papers import text
 from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdict import verdict
+from obliv.results import provenance
+from obliv.results.reproduction import ReproducedEntry, Reproduction
 
-__all__ = ["as_text", "figures", "known", "reproduce", "verdict"]
+__all__ = ["figures", "known", "reproduce", "verdict"]
 
 _PAPERS = ("towles", "u2turn", "fat-tree", "bufferless")
 
 
 def known() -> dict[str, str]:
-    """The papers that can be reproduced, with a line about each."""
+    """Return the papers that can be reproduced, with a line about each."""
     return {name: _paper(name).about for name in _PAPERS}
 
 
-def reproduce(
-    paper: str, table: str = "", progress: Callable[[str, float], None] | None = None
-) -> list[dict[str, Any]]:
+def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> Reproduction:
     """Compute a paper's tables and figures and set them beside what is printed.
 
     Parameters
@@ -45,13 +45,11 @@ def reproduce(
     table : str
         One table or figure; all of them by default.
     progress : callable, optional
-        Called with what is being done and the share that is done.
 
     Returns
     -------
-    list of dict
-        One row an entry: ``paper``, ``table``, ``entry``, ``published`` (as printed), ``computed`` (a number as in the
-        JSON output: exact, estimated or bounded), ``verdict``, and ``note`` where there is something to say.
+    Reproduction
+        Its ``entries`` are printed entries beside computed numbers, with a verdict each.
 
     Raises
     ------
@@ -60,12 +58,22 @@ def reproduce(
     """
     asked = _paper(_found(paper, _PAPERS, "paper"))
     tables = [_found(table, asked.tables, f"table of {paper}")] if table else list(asked.tables)
-    step = progress or (lambda what, share: None)
-    rows: list[dict[str, Any]] = []
+    progress = progress or silent
+    began = time.perf_counter()
+    rows: list[ReproducedEntry] = []
+
+    def result() -> Reproduction:
+        specs = {"paper": paper, "table": table} if table else {"paper": paper}
+        return Reproduction(
+            provenance=provenance(specs, time.perf_counter() - began, "as each row says"),
+            entries=tuple(rows),
+            titles={name: asked.tables[name].title for name in tables},
+        )
+
     for at, name in enumerate(tables):
 
         def part(share: float, at: int = at, name: str = name) -> None:
-            step(f"{paper} {name}", (at + share) / len(tables))
+            progress(f"{paper} {name}", (at + share) / len(tables))
 
         try:
             part(0.0)
@@ -73,17 +81,8 @@ def reproduce(
             part(1.0)
         except KeyboardInterrupt:
             left = " ".join(tables[at:])
-            raise Interrupted(f"what is left: {left}; each can be asked for by name", rows) from None
-    return rows
-
-
-def as_text(rows: list[dict[str, Any]]) -> str:
-    """Rows of :func:`reproduce` as aligned tables in plain text, notes below each."""
-    titles = {
-        (name, table): _paper(name).tables[table].title
-        for name, table in dict.fromkeys((row["paper"], row["table"]) for row in rows)
-    }
-    return text.as_text(rows, titles)
+            raise Interrupted(f"what is left: {left}; each can be asked for by name", result()) from None
+    return result()
 
 
 def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:

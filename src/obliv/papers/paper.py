@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import hypot
 from pathlib import Path
-from typing import Any
 
-from obliv.papers.verdict import Computed, Said, as_json, verdict
+from obliv.papers.verdict import Computed, Said, verdict
 from obliv.results import Estimate
+from obliv.results.reproduction import ReproducedEntry
 
 __all__ = ["Found", "Paper", "Printed", "Table", "rows_of"]
 
@@ -79,7 +79,7 @@ class Paper:
     figures: Mapping[str, Callable[[str | Path], None]] = field(default_factory=dict)
 
 
-def rows_of(paper: Paper, name: str, step: Step) -> list[dict[str, Any]]:
+def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
     """Compute one table and judge every entry.
 
     Raises
@@ -94,7 +94,7 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[dict[str, Any]]:
     return [_row(paper.name, name, entry, printed, found[entry]) for entry, printed in table.printed.items()]
 
 
-def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> dict[str, Any]:
+def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> ReproducedEntry:
     said = printed.says if found.against is None else found.against
     value = found.value
     if isinstance(value, Estimate) and found.print_error:
@@ -104,13 +104,4 @@ def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> 
     if judged == "differs" and (printed.erratum or printed.open):
         judged = "erratum" if printed.erratum else "open"
         notes.insert(0, printed.erratum or printed.open)
-    row = {
-        "paper": paper,
-        "table": table,
-        "entry": entry,
-        "published": printed.text,
-        "computed": as_json(found.value),
-        "verdict": judged,
-    }
-    note = " ".join(filter(None, notes))
-    return row | {"note": note} if note else row
+    return ReproducedEntry(paper, table, entry, printed.text, found.value, judged, " ".join(filter(None, notes)))

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
 
 from obliv.errors import InputError
-from obliv.results import Estimate
+from obliv.results import Bounds, Estimate
 
-__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "as_json", "exactly", "verdict"]
+__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "exactly", "verdict"]
 
 _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 
@@ -28,14 +27,6 @@ class AtLeast:
     """What a paper says with "larger than": a lower bound."""
 
     bound: Fraction
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """A number that was bounded from both sides and not pinned."""
-
-    lower: Fraction
-    upper: Fraction
 
 
 Computed = Fraction | Estimate | Bounds
@@ -93,15 +84,6 @@ def verdict(published: Said, computed: Computed) -> str:
     if sign * floor(size + Fraction(1, 2)) == printed:
         return "match"
     return "rounding" if sign * floor(size) == printed else "differs"
-
-
-def as_json(computed: Computed) -> dict[str, Any]:
-    """A number as it stands in the JSON output: exact, estimated and bounded ones never look alike."""
-    if isinstance(computed, Bounds):
-        return {"lower": float(computed.lower), "upper": float(computed.upper)}
-    if isinstance(computed, Fraction):
-        return {"exact": str(computed), "value": float(computed)}
-    return {"value": computed.value, "stderr": computed.stderr, "samples": computed.samples}
 
 
 def _within(bound: Fraction, computed: Computed) -> str:

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from obliv.results.base import NO_CAPACITY, NO_LOAD, Result
 from obliv.results.codec import entry
-from obliv.results.numbers import Estimate, shown
+from obliv.results.format import shown
+from obliv.results.numbers import Estimate
 
 __all__ = ["Average"]
 

@@ -14,7 +14,8 @@ from obliv._util.text import printable
 from obliv._version import __version__
 from obliv.errors import extra
 from obliv.results.codec import Codec, Declaration, Record, entry
-from obliv.results.numbers import shown, spread
+from obliv.results.format import shown
+from obliv.results.numbers import spread
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from obliv.results.base import NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
-from obliv.results.numbers import Estimate, Number, as_float, inverse
+from obliv.results.format import short
+from obliv.results.numbers import Estimate, inverse
 
 __all__ = ["Comparison", "Entry", "Figures"]
 
@@ -231,7 +232,7 @@ class Comparison(Result):
         for row in self.entries:
             figures = row.of_capacity if self.relative else row.throughput
             numbers = [*map(figures, self._names), *(getattr(row, name) for name in labels)]
-            rows.append([*([row.topology] if several else []), row.routing, *map(_short, numbers)])
+            rows.append([*([row.topology] if several else []), row.routing, *(short(number, 11) for number in numbers)])
         return rows
 
     def _notes(self) -> list[str]:
@@ -246,15 +247,3 @@ class Comparison(Result):
             for what, reason in row.reasons.items():
                 missing[f"  - {'' if what == 'routing' else what + ' '}on {row.topology}: {reason}"] = None
         return list(missing)
-
-
-def _short(value: Number) -> str:
-    """A number for a cell: an exact one as its fraction, where that is short, and its decimals."""
-    if value is None:
-        return "-"
-    if isinstance(value, Estimate):
-        return f"{value.value:.4f} ± {value.stderr:.1g}" if value.stderr > 1e-6 else f"{value.value:.4f} ± <1e-6"
-    if value.denominator == 1:
-        return str(value)
-    text, decimal = str(value), f"{as_float(value):.4g}"
-    return f"{text} = {decimal}" if len(text) <= 11 else f"≈ {decimal}"

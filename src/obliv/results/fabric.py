@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import Record, derived, entry
-from obliv.results.numbers import Bounds, Estimate, shown
+from obliv.results.format import shown
+from obliv.results.numbers import Bounds, Estimate
 from obliv.results.worst_case import WorstCase
 
 __all__ = ["Bisection", "Cable", "FabricWorst", "HotCable", "Shifts"]

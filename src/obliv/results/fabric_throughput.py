@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from obliv._util.text import plural
 from obliv.results.codec import entry
 from obliv.results.fabric import Cable
-from obliv.results.numbers import shown
+from obliv.results.format import shown
 from obliv.results.throughput import PatternThroughput, Throughput
 
 __all__ = ["BusyCable", "FabricPattern", "FabricThroughput"]

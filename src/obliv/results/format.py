@@ -1,17 +1,48 @@
-"""Numbers as short text for pictures and tables."""
+"""Numbers as text: one formatter for results, tables and pictures."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
-from obliv.results.numbers import Estimate, Number, as_float
+from obliv.results.numbers import Bounds, Estimate, Number, as_float
 
-__all__ = ["brief", "count", "short"]
+__all__ = ["brief", "count", "short", "shown"]
 
 
-def short(value: Number | float | int, longest: int = 15) -> str:
-    """A number in few characters; an exact one stays exact unless its fraction is longer than `longest`.
+def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
+    """Return a number as text: exact ones as a fraction with its decimals, estimates with their error.
+
+    Parameters
+    ----------
+    value : Fraction, Estimate, Bounds, float, int or None
+    digits : int
+        Digits of decimals.
+    longest : int
+        Characters of the longest fraction that is written out.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> shown(Fraction(25, 144)), shown(Fraction(4)), shown(Estimate(0.41, 0.002, 100)), shown(None)
+    ('25/144 = 0.173611', '4', '0.41 ± 0.002 (estimated)', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Bounds):
+        return f"between {as_float(value.lower):.{digits}g} and {as_float(value.upper):.{digits}g}"
+    if isinstance(value, Estimate):
+        return str(value)
+    if not isinstance(value, Fraction):
+        return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    decimal = f"{as_float(value):.{digits}g}"
+    if max(abs(value.numerator), value.denominator) >= 10**longest or len(text := str(value)) > longest:
+        return f"≈ {decimal}"
+    return text if value.denominator == 1 else f"{text} = {decimal}"
+
+
+def short(value: Number | float, longest: int = 15) -> str:
+    """Return a number in few characters, an estimate to the digits of its error.
 
     Examples
     --------
@@ -19,35 +50,21 @@ def short(value: Number | float | int, longest: int = 15) -> str:
     >>> short(Fraction(25, 144)), short(Fraction(4)), short(Estimate(0.41, 0.002, 100)), short(None)
     ('25/144 = 0.1736', '4', '0.410 ± 0.002', '-')
     """
-    if value is None:
-        return "-"
-    if isinstance(value, Estimate):
-        return _estimated(value)
-    if not isinstance(value, Fraction):
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
-    if value.denominator == 1 and abs(value.numerator) < 10**longest:
-        return str(value)
-    decimal = f"{as_float(value):.4g}"
-    if max(abs(value.numerator), value.denominator) >= 10**longest or len(str(value)) > longest:
-        return f"≈ {decimal}"
-    return f"{value} = {decimal}"
+    return _estimated(value) if isinstance(value, Estimate) else shown(value, 4, longest)
 
 
 def count(number: int, one: str, many: str) -> str:
-    """How many there are, in words: ``1 pair``, ``2 pairs``."""
+    """Return how many there are, in words: ``1 pair``, ``2 pairs``."""
     return f"{number} {one if number == 1 else many}"
 
 
 def brief(value: Number | float) -> str:
-    """A number for a small label: the fraction where it is short, else its first digits."""
-    if isinstance(value, Fraction):
-        text = str(value)
-        return text if len(text) <= 8 else f"≈ {as_float(value):.4g}"
-    return short(value)
+    """Return a number for a small label: the fraction where it is short, else its first digits."""
+    return short(value, 8).partition(" = ")[0] if isinstance(value, Fraction) else short(value)
 
 
 def _estimated(value: Estimate) -> str:
-    """Value and error to the same digit: the first of the error, or its second where the first is a 1."""
+    """Return value and error to the same digit: the first of the error, or its second where the first is a 1."""
     size, error = abs(value.value), value.stderr
     if not math.isfinite(size + error):
         return f"{value.value:.4g} ± {error:.1g}"

@@ -21,7 +21,6 @@ __all__ = [
     "number",
     "rational",
     "scaled",
-    "shown",
     "spread",
 ]
 
@@ -94,20 +93,6 @@ def from_number(value: Any) -> Number | Bounds:
     if "lower" in value:
         return Bounds(Fraction(value["lower"]), Fraction(value["upper"]))
     return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
-
-
-def shown(value: Number) -> str:
-    """A number as text: exact ones as a fraction with its decimals, estimates with their error."""
-    if value is None:
-        return "-"
-    if isinstance(value, Estimate):
-        return str(value)
-    if value.denominator == 1:
-        return str(value)
-    text = str(value)
-    return (
-        f"{text} = {as_float(value):.6g}" if len(text) <= 24 else f"{as_float(value):.9g} (exact: {len(text)} digits)"
-    )
 
 
 def exact(value: Any) -> Fraction | None:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
-from obliv.results.numbers import Estimate, shown
+from obliv.results.format import shown
+from obliv.results.numbers import Estimate
 
 __all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
 

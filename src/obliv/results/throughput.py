@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from obliv.results.base import NO_CAPACITY, Result
 from obliv.results.codec import Record, entry
-from obliv.results.numbers import shown
+from obliv.results.format import shown
 
 __all__ = ["PatternThroughput", "Throughput"]
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
 from obliv.results.codec import PACKED, Codec, derived, entry
-from obliv.results.numbers import Estimate, inverse, rational, scaled, shown
+from obliv.results.format import shown
+from obliv.results.numbers import Estimate, inverse, rational, scaled
 
 __all__ = ["WorstCase"]
 

@@ -1,0 +1,49 @@
+"""The topologies, routings or traffic patterns that are registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from obliv.results.base import Provenance, Result
+from obliv.results.codec import Codec, Record, entry
+
+__all__ = ["Listing", "Name"]
+
+_VERSION = Codec(lambda made: {"version": made.version}, lambda data: Provenance(version=str(data["version"])))
+
+
+@dataclass(frozen=True)
+class Name(Record):
+    """A registered name with an example, its aliases and a summary."""
+
+    name: str = entry(column="name")
+    example: str = entry(column="example")
+    aliases: tuple[str, ...] = entry()
+    summary: str = entry(column="summary")
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row, with the aliases as one text."""
+        return {"name": self.name, "example": self.example, "aliases": " ".join(self.aliases), "summary": self.summary}
+
+
+@dataclass(frozen=True, repr=False)
+class Listing(Result):
+    """The registered names of a kind, such as "routings"."""
+
+    kind: ClassVar[str] = "list"
+
+    topology: str = entry("", hidden=True)
+    routing: str = entry("", hidden=True)
+    provenance: Provenance = entry(default_factory=Provenance, codec=_VERSION, rank=1)
+    what: str = ""
+    names: tuple[Name, ...] = entry((), key="rows")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each name."""
+        return (row.cells() for row in self.names)
+
+    def __repr__(self) -> str:
+        wide, wider = (max((len(row[column]) for row in self.names), default=0) for column in ("name", "example"))
+        return "\n".join(f"{row.name:<{wide}}  {row.example:<{wider}}  {row.summary}" for row in self.names)

@@ -1,0 +1,129 @@
+"""The results of reproducing a paper: its entries as printed and as computed, and which papers there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby, zip_longest
+from textwrap import wrap
+from typing import Any, ClassVar
+
+from obliv.results.base import Result
+from obliv.results.codec import Record
+from obliv.results.codec import entry as field
+from obliv.results.format import shown
+from obliv.results.numbers import Bounds, Estimate, number
+
+__all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
+
+_WIDEST = 34  # of a cell; longer ones run over several lines
+_NOTE = 110
+
+
+@dataclass(frozen=True)
+class ReproducedEntry(Record):
+    """One entry of a paper's table beside the computed number.
+
+    Parameters
+    ----------
+    paper, table, entry : str
+    published : str
+        The print.
+    computed : Fraction, Estimate or Bounds
+    verdict : {"match", "rounding", "erratum", "open", "beyond", "differs"}
+    note : str
+    """
+
+    paper: str = field(column="paper")
+    table: str = field(column="table")
+    entry: str = field(column="entry")
+    published: str = field(column="published")
+    computed: Fraction | Estimate | Bounds = field()
+    verdict: str = field(column="verdict")
+    note: str = field("", omit=lambda row: not row.note)
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row, with the parts of the computed number in columns of their own."""
+        note = {"note": self.note} if self.note else {}
+        parts = number(self.computed)
+        names = ("exact", "value", "stderr", "samples", "lower", "upper")
+        return super().cells() | note | {f"computed_{name}": parts.get(name) for name in names}
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction(Result):
+    """A paper's tables and figures, computed and set beside the published numbers."""
+
+    kind: ClassVar[str] = "reproduce"
+    marks: ClassVar[tuple[str, ...]] = ("rows",)
+
+    topology: str = field("", hidden=True)
+    routing: str = field("", hidden=True)
+    entries: tuple[ReproducedEntry, ...] = field((), key="rows")
+    titles: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # of tables
+
+    @property
+    def ok(self) -> bool:
+        """Whether no entry differs from the print without an explanation."""
+        return all(row.verdict != "differs" for row in self.entries)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each entry."""
+        return (row.cells() for row in self.entries)
+
+    def __repr__(self) -> str:
+        """Return one aligned table for each table of the paper, its notes below."""
+        parts = []
+        for (paper, table), group in groupby(self.entries, lambda row: (row.paper, row.table)):
+            title = f"{paper} {table}: {self.titles[table]}" if table in self.titles else f"{paper} {table}"
+            parts.append("\n".join([title, "", *_lines(list(group))]))
+        return "\n\n\n".join(parts)
+
+
+@dataclass(frozen=True)
+class PaperName(Record):
+    """A paper that can be reproduced, with a line about it."""
+
+    paper: str = field(column="paper")
+    about: str = field(column="about")
+
+
+@dataclass(frozen=True, repr=False)
+class Papers(Result):
+    """The papers that can be reproduced."""
+
+    kind: ClassVar[str] = "reproduce"
+    marks: ClassVar[tuple[str, ...]] = ("papers",)
+
+    topology: str = field("", hidden=True)
+    routing: str = field("", hidden=True)
+    provenance: Any = field(None, hidden=True)
+    papers: tuple[PaperName, ...] = ()
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each paper."""
+        return (row.cells() for row in self.papers)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{row.paper:<10}  {row.about}" for row in self.papers)
+
+
+def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
+    head = ("entry", "published", "computed", "verdict")
+    cells = [
+        [wrap(cell, _WIDEST) or [""] for cell in (row.entry, row.published, shown(row.computed), row.verdict)]
+        for row in rows
+    ]
+    table = [[[name] for name in head], *cells]
+    widths = [max(len(line) for row in table for line in row[at]) for at in range(len(head))]
+    lines = []
+    for row in table:
+        for pieces in zip_longest(*row, fillvalue=""):
+            lines.append("  ".join(f"{piece:<{width}}" for piece, width in zip(pieces, widths, strict=True)).rstrip())
+        if row is table[0]:
+            lines.append("  ".join("-" * width for width in widths))
+    for made in rows:
+        if made.note:
+            lines += ["", *wrap(f"{made.entry}: {made.note}", _NOTE, initial_indent="* ", subsequent_indent="  ")]
+    return lines
