@@ -34,6 +34,7 @@ __all__ = [
     "page",
     "progress",
     "require_outputs",
+    "save",
     "say",
     "say_skipped",
     "tell",
@@ -50,11 +51,11 @@ class Format(StrEnum):
 
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn by chance.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 def made(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
@@ -147,12 +148,18 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
             raise FileError("was read as input and would be replaced: name another file", name)
 
 
+def save(result: Any, output: Path | None) -> None:
+    """Save a result where `output` names a file."""
+    if output is None:
+        return
+    result.save(output)
+    proof = getattr(result, "certificate", None) is not None
+    say(f"saved in {output}" + (f"; check it with  obliv verify {output}" if proof else ""))
+
+
 def answer(result: Any, form: Format, output: Path | None = None, hide: Iterable[str] = ()) -> None:
-    """Print a result in the form that was asked for, and save it where `output` names a file."""
-    if output is not None:
-        result.save(output)
-        claim = "certificate" in result.to_dict() or getattr(result, "whole", False)
-        say(f"saved in {output}" + (f"; check it with  obliv verify {output}" if claim else ""))
+    """Print a result in the format that was asked for, and save it where `output` names a file."""
+    save(result, output)
     if form is Format.json:
         whole = result.to_dict()
         for key in hide:

@@ -9,14 +9,25 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, kept, progress, require_outputs, say
+from obliv.cli.common import (
+    Format,
+    FormatOption,
+    Output,
+    Seed,
+    TopologySpec,
+    answer,
+    kept,
+    progress,
+    require_outputs,
+    say,
+)
 from obliv.errors import InputError
 
 __all__ = ["compare"]
 
 
 class Picture(StrEnum):
-    """What is drawn."""
+    """The kind of picture."""
 
     auto = "auto"
     bars = "bars"
@@ -31,20 +42,22 @@ def compare(
         list[str] | None, typer.Option("--also", metavar="TOPOLOGY", help="Another topology; may be repeated.")
     ] = None,
     traffic: Annotated[
-        list[str] | None, typer.Option("--traffic", metavar="A,B", help="Patterns, for example transpose,tornado.")
+        list[str] | None,
+        typer.Option("--traffic", metavar="PATTERN", help="Traffic pattern; may be repeated (A,B is short for two)."),
     ] = None,
     samples: Annotated[
-        int, typer.Option("--samples", min=0, help="Random permutations for the average (0: leave it out).")
+        int, typer.Option("--samples", min=0, help="Random permutations for the average (0 = no average).")
     ] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the comparison (.png, .svg, .pdf).")] = None,
     picture: Annotated[
         Picture,
-        typer.Option("--picture", help="bars; plane: throughput over hops; lines: over topologies; auto chooses."),
+        typer.Option("--picture", help="bars, plane (throughput over hops), lines (over topologies) or auto."),
     ] = Picture.auto,
     seed: Seed = 0,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Routings side by side: worst case, average, patterns and hops, one row a routing.
+    """Compare routings: worst case, average, patterns, hops.
 
     Example: obliv compare mesh:8x8 dor o1turn valiant u2turn --traffic transpose --samples 10000
 
@@ -59,28 +72,35 @@ def compare(
         view.require_format(plot)
     elif picture is not Picture.auto:
         raise InputError(f"--picture {picture.value} needs a file to draw in: --plot FILE.png")
-    require_outputs(plot)
+    require_outputs(output, plot)
     networks = [topology_of(spec) for spec in (topology, *(also or ()))]
     for note in dict.fromkeys(note for network in networks for note in network.notes):
         say(note)
-    patterns = [spec for text in traffic or () for spec in _patterns(text)]
-    with kept(format), progress() as step:
+    patterns = [spec for text in traffic or () for spec in split_patterns(text)]
+    with kept(format, output), progress() as step:
         result = compared(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
     if plot is not None:
         view.save(result, plot, kind=picture.value)
         say(f"drawn in {plot}")
-    answer(result, format)
+    answer(result, format, output)
 
 
-def _patterns(text: str) -> list[str]:
-    """The specs of ``A,B``; a piece that names no pattern belongs to the spec before it, as in ``hotspot:4,16``."""
+def split_patterns(text: str) -> list[str]:
+    """Return the specs of ``A,B``: a comma before a registered name, or before a weight, begins the next pattern.
+
+    Examples
+    --------
+    >>> split_patterns("transpose,hotspot:4,16,tornado")
+    ['transpose', 'hotspot:4,16', 'tornado']
+    """
     from obliv.specs.registry import PATTERNS
 
-    found: list[str] = []
+    patterns: list[str] = []
     for piece in text.split(","):
-        name = piece.strip().partition(":")[0]
-        if found and name not in PATTERNS and re.match(r"[\d.]|[\w-]+=", name) and not re.match(r"[\d./]+\*", name):
-            found[-1] += f",{piece}"
+        name = re.match(r"[^:*]*", piece.strip())
+        parameter = name is not None and name[0] not in PATTERNS and re.match(r"[\d.]|[\w-]+=", piece.strip())
+        if patterns and parameter and "*" not in piece:
+            patterns[-1] += f",{piece}"
         else:
-            found.append(piece.strip())
-    return found
+            patterns.append(piece.strip())
+    return patterns

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, RoutingSpec, TopologySpec, answer, made, progress
+from obliv.cli.common import (
+    Format,
+    FormatOption,
+    Output,
+    RoutingSpec,
+    TopologySpec,
+    answer,
+    made,
+    progress,
+    require_outputs,
+)
 
 __all__ = ["deadlock"]
 
@@ -24,11 +34,14 @@ def deadlock(
         ),
     ] = "none",
     fewest: Annotated[
-        bool, typer.Option("--fewest", help="Try all schemes that fit: which one suffices with the fewest?")
+        bool, typer.Option("--fewest", help="Find the scheme that suffices with the fewest virtual channels.")
     ] = False,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Whether packets can block each other for ever: a cycle of channel dependencies; exit status 1 where there is one.
+    """Find deadlocks: cycles of channel dependencies.
+
+    Exit status 1 where there is one.
 
     Example: obliv deadlock mesh:8x8 u2turn --vc turn
 
@@ -39,7 +52,9 @@ def deadlock(
 
     if fewest and vc != "none":
         raise InputError("--fewest tries every scheme: leave out --vc")
-    _, way = made(topology, routing)
+    require_outputs(output)
+    network, way = made(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *way.sources))
     with progress() as step:
         if fewest:
             best = analysis.fewest_virtual_channels(way, progress=step)
@@ -47,6 +62,6 @@ def deadlock(
         else:
             result = analysis.deadlock(way, vc, progress=step)
             sound = result.acyclic
-    answer(best if fewest else result, format)
+    answer(best if fewest else result, format, output)
     if not sound:
         raise typer.Exit(1)

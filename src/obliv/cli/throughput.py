@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, RoutingSpec, TopologySpec, answer, made
+from obliv.cli.common import Format, FormatOption, Output, RoutingSpec, TopologySpec, answer, made, require_outputs
 
 __all__ = ["throughput"]
 
@@ -15,13 +15,16 @@ def throughput(
     topology: TopologySpec,
     routing: RoutingSpec,
     traffic: Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")],
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """The ideal throughput of each traffic pattern, exact.
+    """Compute the exact ideal throughput of traffic patterns.
 
     Example: obliv throughput torus:9x9 dor uniform transpose tornado
     """
     from obliv.analysis import throughput as analysis
 
-    _, way = made(topology, routing)
-    answer(analysis.throughput(way, *traffic), format)
+    require_outputs(output)
+    network, way = made(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *way.sources))
+    answer(analysis.throughput(way, *traffic), format, output)

@@ -7,27 +7,32 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, answer, progress
+from obliv.cli.common import Format, FormatOption, Output, answer, progress, require_outputs
 
 __all__ = ["verify"]
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What --output wrote.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Check the named channel only.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File written by --output.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Check the worst channel only.")] = False,
     budget: Annotated[
-        float, typer.Option("--budget", min=0, help="Seconds; what they do not suffice for is not proved.")
+        float,
+        typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
     ] = 300.0,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Check a saved claim with code that shares nothing with what made it; exit status 1 where it is not proved.
+    """Check a saved claim with independent code.
+
+    Exit status 1 where the claim is not proved.
 
     Example: obliv verify claim.json
     """
     import obliv
 
+    require_outputs(output, inputs=((str(file), ""),))
     with progress() as step:
         result = obliv.verify(file, quick=quick, budget=budget, progress=step)
-    answer(result, format)
+    answer(result, format, output)
     if not result.proved:
         raise typer.Exit(1)

@@ -10,6 +10,7 @@ import typer
 from obliv.cli.common import (
     Format,
     FormatOption,
+    Output,
     RoutingSpec,
     Seed,
     TopologySpec,
@@ -26,26 +27,20 @@ __all__ = ["worst"]
 def worst(
     topology: TopologySpec,
     routing: RoutingSpec,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the result with its certificate (.json or .json.gz).")
-    ] = None,
-    certificate: Annotated[
-        bool, typer.Option("--certificate", help="Print the certificate too (with --format json).")
-    ] = False,
+    output: Output = None,
+    certificate: Annotated[bool, typer.Option("--certificate", help="Print the certificate too (JSON).")] = False,
     symmetry: Annotated[
         str,
-        typer.Option(
-            "--symmetry", help="auto: the topology's symmetries; search: find them; off: solve every channel."
-        ),
+        typer.Option("--symmetry", help="auto (those of the topology), search, or off (solve every channel)."),
     ] = "auto",
-    samples: Annotated[
-        int, typer.Option("--samples", min=0, help="Estimate from so many random paths a pair (0: exact).")
-    ] = 0,
+    samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the worst traffic (.png, .svg, .pdf).")] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """The exact worst case: the largest load that any admissible traffic can put on a channel.
+    """Find the exact worst case, with a certificate.
+
+    The worst case is the largest load that admissible traffic can put on a channel; --output keeps its certificate.
 
     Example: obliv worst torus:9x9 romm
 
@@ -69,12 +64,9 @@ def worst(
             rng=seed,
             progress=step,
         )
-    if output is not None:
-        result.save(output)
-        say(f"kept in {output}" + ("" if samples else f"; check it with  obliv verify {output}"))
     if plot is not None:
         view.save(result, plot)
         say(f"drawn in {plot}")
     if certificate and format is not Format.json:
         say("the certificate is in --format json, or in the file of --output")
-    answer(result, format, hide=() if certificate else ("certificate",))
+    answer(result, format, output, hide=() if certificate else ("certificate",))

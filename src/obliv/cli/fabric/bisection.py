@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Seed
+from obliv.cli.common import Format, FormatOption, Output, Seed
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
 
@@ -21,6 +21,7 @@ def bisection(
     skip: SkipMissing = False,
     samples: Annotated[int, typer.Option("--samples", min=2, help="Random bisections to draw.")] = 1000,
     seed: Seed = 0,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Estimate the effective bisection bandwidth.
@@ -37,4 +38,5 @@ def bisection(
         Files(topology, lft, guid2lid),
         offset,
         skip,
+        output,
     )

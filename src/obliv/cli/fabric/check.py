@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, answer, progress
+from obliv.cli.common import Format, FormatOption, Output, answer, progress, require_outputs
 from obliv.cli.fabric.options import Guid2Lid, OptionalTables, TopologyFile
+from obliv.cli.fabric.reading import Files
 from obliv.errors import InputError
 
 __all__ = ["check"]
@@ -22,6 +23,7 @@ def check(
         Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the engine that was used.")
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Engine that was requested from OpenSM.")] = None,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Check a fabric and its forwarding tables.
@@ -35,9 +37,10 @@ def check(
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: name the log with --log")
+    require_outputs(output, inputs=Files(topology, lft, guid2lid).named)
     with progress() as step:
         fabric, tables = obliv.fabric.read(topology, lft, guid2lid=guid2lid)
         result = obliv.fabric.check(fabric, tables, log, engine=engine, progress=step)
-    answer(result, format)
+    answer(result, format, output)
     if not result.ok:
         raise typer.Exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliv.cli.common import Format, FormatOption
+from obliv.cli.common import Format, FormatOption, Output
 from obliv.cli.fabric.options import Guid2Lid, Offset, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
 
@@ -14,6 +14,7 @@ def ratio(
     lft: TablesFile,
     guid2lid: Guid2Lid = None,
     offset: Offset = "0",
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find the oblivious performance ratio, on whole fat trees.
@@ -25,4 +26,6 @@ def ratio(
     import obliv.fabric
 
     files = Files(topology, lft, guid2lid)
-    print_analysis(format, lambda routing, step: obliv.fabric.ratio(routing, progress=step), files, offset, None)
+    print_analysis(
+        format, lambda routing, step: obliv.fabric.ratio(routing, progress=step), files, offset, None, output
+    )

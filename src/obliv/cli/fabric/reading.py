@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.progress import Progress
-from obliv.cli.common import Format, answer, kept, progress, say, say_skipped
+from obliv.cli.common import Format, answer, kept, progress, require_outputs, say, say_skipped
 
 if TYPE_CHECKING:
     from obliv.fabric.model import Fabric
@@ -85,11 +85,13 @@ def print_analysis(
     files: Files,
     offset: str,
     skip: bool | None,
+    output: Path | None = None,
     *,
     notes: bool = True,
 ) -> None:
-    """Print the result of an analysis of the tables; where it is interrupted, the part that is finished."""
-    with kept(format):
+    """Print and save the result of an analysis of the tables; where it is interrupted, the part that is finished."""
+    require_outputs(output, inputs=files.named)
+    with kept(format, output):
         with progress() as step:
             result = analysis(files.routing(offset, skip, notes=notes), step)
-        answer(result, format)
+        answer(result, format, output)

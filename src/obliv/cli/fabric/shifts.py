@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliv.cli.common import Format, FormatOption
+from obliv.cli.common import Format, FormatOption, Output
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
 
@@ -15,6 +15,7 @@ def shifts(
     guid2lid: Guid2Lid = None,
     offset: Offset = "0",
     skip: SkipMissing = False,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find the worst and mean load of all shifts, exact.
@@ -26,4 +27,6 @@ def shifts(
     import obliv.fabric
 
     files = Files(topology, lft, guid2lid)
-    print_analysis(format, lambda routing, step: obliv.fabric.shifts(routing, progress=step), files, offset, skip)
+    print_analysis(
+        format, lambda routing, step: obliv.fabric.shifts(routing, progress=step), files, offset, skip, output
+    )

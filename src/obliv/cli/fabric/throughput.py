@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from obliv._util.progress import Progress
-from obliv.cli.common import Format, FormatOption, say
+from obliv.cli.common import Format, FormatOption, Output, say
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
 
@@ -28,6 +28,7 @@ def throughput(
     offset: Offset = "0",
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find the ideal throughput of patterns and jobs.
@@ -44,4 +45,4 @@ def throughput(
             say(note)
         return result
 
-    print_analysis(format, analysis, Files(topology, lft, guid2lid), offset, skip, notes=False)
+    print_analysis(format, analysis, Files(topology, lft, guid2lid), offset, skip, output, notes=False)

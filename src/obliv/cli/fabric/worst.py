@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, answer, csv_text, progress, require_outputs, say, tell
+from obliv.cli.common import Format, FormatOption, Output, answer, csv_text, progress, require_outputs, save, tell
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files
 
@@ -21,9 +20,7 @@ def worst(
     offset: Offset = "0",
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the result with its certificate (.json, .json.gz).")
-    ] = None,
+    output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find the exact worst permutation of the hosts.
@@ -39,10 +36,8 @@ def worst(
     with progress() as step:
         routing = files.routing(offset, skip, notes=format is Format.csv)
         result = obliv.fabric.worst(routing, hottest=hottest, certificate=output is not None, progress=step)
-    if output is not None:
-        result.save(output)
-        say(f"kept in {output}; check it with  obliv verify {output}")
     if format is Format.csv:
+        save(result, output)
         tell(csv_text(list(result.cable_rows()), result.cable_columns), end="")
     else:
-        answer(result, format, hide=("certificate",))
+        answer(result, format, output, hide=("certificate",))
