@@ -14,7 +14,8 @@ class Reproduction:
 
     def __init__(self, paper: str) -> None:
         self.steps: list[tuple[str, float]] = []
-        self.rows: list[dict[str, Any]] = papers.reproduce(paper, progress=lambda *step: self.steps.append(step))
+        self.result = papers.reproduce(paper, progress=lambda *step: self.steps.append(step))
+        self.rows: list[dict[str, Any]] = self.result.to_dict()["rows"]
 
     def __getitem__(self, entry: str) -> dict[str, Any]:
         return next(row for row in self.rows if row["entry"] == entry)

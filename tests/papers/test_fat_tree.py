@@ -15,7 +15,11 @@ from obliv.papers.fat_tree.printed import OSRM2, TABLE1
 
 
 def test_statements_and_grids() -> None:
-    rows = {row["entry"]: row for table in ("statements", "osrm2") for row in papers.reproduce("fat-tree", table)}
+    rows = {
+        row["entry"]: row
+        for table in ("statements", "osrm2")
+        for row in papers.reproduce("fat-tree", table).to_dict()["rows"]
+    }
     assert "differs" not in {row["verdict"] for row in rows.values()}
     over = next(row for entry, row in rows.items() if entry.startswith("Figure 9 with Zd"))
     assert "m = 10, 20, 22, 34, 36, 38, 52, 54, 56, 58" in over["note"]
@@ -154,7 +158,7 @@ def test_a_figure(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_the_whole_paper() -> None:
-    rows = papers.reproduce("fat-tree")
+    rows = papers.reproduce("fat-tree").to_dict()["rows"]
     assert {row["verdict"] for row in rows} == {"match", "rounding", "erratum", "open"}
     without_print = {entry for entry, printed in variants.PRINTED.items() if printed.text == "mentioned"}
     assert {row["entry"] for row in rows if row["verdict"] == "open"} - without_print == {

@@ -8,16 +8,16 @@ import pytest
 
 from obliv import SpecError, papers
 from obliv.papers.paper import Found, Paper, Printed, Table, rows_of
-from obliv.papers.text import as_text
+from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 
-def judged(printed: Printed, found: Found) -> dict[str, object]:
+def judged(printed: Printed, found: Found) -> ReproducedEntry:
     paper = Paper("p", "", {"t": Table("", {"e": printed}, lambda step: {"e": found})})
     return rows_of(paper, "t", lambda share: None)[0]
 
 
 def test_a_row() -> None:
-    assert judged(Printed("0.5"), Found(Fraction(1, 2))) == {
+    assert judged(Printed("0.5"), Found(Fraction(1, 2))).to_dict() == {
         "paper": "p",
         "table": "t",
         "entry": "e",
@@ -29,22 +29,22 @@ def test_a_row() -> None:
 
 def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
     wrong = Printed("0.6", erratum="It is a half.")
-    assert judged(wrong, Found(Fraction(1, 2), "Proof."))["verdict"] == "erratum"
-    assert judged(wrong, Found(Fraction(1, 2), "Proof."))["note"] == "It is a half. Proof."
-    assert judged(wrong, Found(Fraction(3, 5)))["verdict"] == "match"
-    assert "note" not in judged(wrong, Found(Fraction(3, 5)))
+    assert judged(wrong, Found(Fraction(1, 2), "Proof.")).verdict == "erratum"
+    assert judged(wrong, Found(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
+    assert judged(wrong, Found(Fraction(3, 5))).verdict == "match"
+    assert not judged(wrong, Found(Fraction(3, 5))).note
 
 
 def test_open_and_differs() -> None:
-    assert judged(Printed("0.6", open="Not defined."), Found(Fraction(1, 2)))["verdict"] == "open"
-    assert judged(Printed("0.6"), Found(Fraction(1, 2)))["verdict"] == "differs"
+    assert judged(Printed("0.6", open="Not defined."), Found(Fraction(1, 2))).verdict == "open"
+    assert judged(Printed("0.6"), Found(Fraction(1, 2))).verdict == "differs"
 
 
 def test_what_a_sentence_says_goes_before_its_text_and_what_is_computed_before_both() -> None:
-    assert judged(Printed("about half", "0.5"), Found(Fraction(9, 17)))["verdict"] == "match"
-    assert judged(Printed("about half", "0.6"), Found(Fraction(9, 17)))["verdict"] == "differs"
-    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(9, 17)))["verdict"] == "match"
-    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(1, 2)))["verdict"] == "differs"
+    assert judged(Printed("about half", "0.5"), Found(Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("about half", "0.6"), Found(Fraction(9, 17))).verdict == "differs"
+    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(1, 2))).verdict == "differs"
 
 
 def test_no_printed_entry_is_left_out() -> None:
@@ -59,7 +59,7 @@ def test_text_is_aligned_and_wrapped() -> None:
         judged(Printed("0.5"), Found(Fraction(1, 2), "so " * 60)),
         judged(Printed("the same loading as it had before, in words"), Found(Fraction(1), against=Fraction(1))),
     ]
-    lines = as_text(rows, {("p", "t"): "title"}).splitlines()
+    lines = repr(Reproduction(entries=tuple(rows), titles={"t": "title"})).splitlines()
     assert lines[0] == "p t: title"
     at = lines[2].index("computed")
     assert lines[4][at:].startswith("1/2 = 0.5")
@@ -80,11 +80,11 @@ def test_unknown_names_say_what_was_meant() -> None:
 
 def test_one_table_alone() -> None:
     steps: list[tuple[str, float]] = []
-    rows = papers.reproduce("towles", "figure9", lambda *step: steps.append(step))
-    assert {row["table"] for row in rows} == {"figure9"}
+    result = papers.reproduce("towles", "figure9", lambda *step: steps.append(step))
+    assert {row.table for row in result.entries} == {"figure9"}
     assert steps[0] == ("towles figure9", 0.0)
     assert steps[-1] == ("towles figure9", 1.0)
-    assert papers.as_text(rows).startswith("towles figure9: the worst-case permutation")
+    assert repr(result).startswith("towles figure9: the worst-case permutation")
 
 
 def test_known_papers_have_one_line_each() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from obliv import papers
-from obliv.papers.text import computed_text
 from obliv.papers.towles.statements import RADICES, series
 from obliv.papers.u2turn.meshes import ROUTINGS
 from obliv.papers.u2turn.printed import EVEN, FIGURE6_MESHES, ODD
+from obliv.results.format import shown
+from obliv.results.numbers import from_number
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -31,7 +32,7 @@ def test_every_row_of_towles_stands_on_its_page(towles: Any) -> None:
         found = [line for line in printed if line.startswith(start) and line.endswith(end)]
         assert len(found) == 1, row["entry"]
         if "stderr" not in row["computed"]:
-            assert found[0] == start + computed_text(row["computed"]) + end
+            assert found[0] == start + shown(from_number(row["computed"])) + end
     verdicts = ("| match |", "| rounding |", "| erratum |")
     assert sum(line.endswith(verdicts) for line in printed) == len(towles.rows) - 1
 
@@ -68,7 +69,7 @@ def test_tables_3_and_4_on_the_page_of_u2turn(u2turn: Any) -> None:
 
 @pytest.mark.nightly
 def test_everything_on_the_page_of_u2turn_as_the_command_gives_it() -> None:
-    rows = papers.reproduce("u2turn")
+    rows = papers.reproduce("u2turn").to_dict()["rows"]
     assert "differs" not in {row["verdict"] for row in rows}
     page = square_tables()
     text = "\n".join(lines("papers/u2turn.md"))
@@ -105,7 +106,7 @@ def test_other_rows_on_the_page_of_u2turn(u2turn: Any) -> None:
     for row in u2turn.rows:
         entry, published = row["entry"], row["published"]
         if row["table"] in ("claims", "equations", "figure3", "figure4", "figure5") or "Lx > Ly" in entry:
-            assert f"| {entry} | {published} | {computed_text(row['computed'])} | {row['verdict']} |" in text
+            assert f"| {entry} | {published} | {shown(from_number(row['computed']))} | {row['verdict']} |" in text
     figure6 = {row["entry"]: row["computed"]["exact"] for row in u2turn.rows if row["table"] == "figure6"}
     for kx, ky in FIGURE6_MESHES:
         values = (figure6[f"{kx}x{ky}, {name}"] for name in ROUTINGS)

@@ -161,7 +161,7 @@ def test_growth_is_marked_as_measured(towles: Any) -> None:
 
 
 def test_text_names_every_table(towles: Any) -> None:
-    text = papers.as_text(towles.rows)
+    text = repr(towles.result)
     for name in ("table1", "figure4", "figure8", "figure9", "statements", "growth"):
         assert f"towles {name}: " in text
     assert "25/144 = 0.173611" in text

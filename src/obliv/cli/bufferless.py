@@ -113,7 +113,7 @@ def bufferless(
     if output is not None:
         result.save(output)
         checked = f"; check it with  obliv verify {output}" if result.verified else ", the figures alone"
-        say(f"kept in {output}{checked}")
+        say(f"saved in {output}{checked}")
     if plot is not None:
         from obliv.view.schedules.pictures import draw
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 from obliv._util.codec import pack, unpack
 from obliv.results.numbers import Bounds, Estimate, from_number, number
 
-__all__ = ["PACKED", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
+__all__ = ["PACKED", "TEXT_OR_NULL", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -224,6 +224,9 @@ def codec_of(hint: Any) -> Codec:
 
 #: Whole numbers as :func:`obliv._util.codec.pack` writes them: a list, or compressed where there are many.
 PACKED = Codec(pack, lambda data: tuple(unpack(data)))
+
+#: Text that is null where it is "".
+TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _expect(data, str))
 
 _NUMBERS = {Fraction, Estimate, Bounds}
 

@@ -9,17 +9,16 @@ from typing import Any, ClassVar, TypeVar
 
 from obliv._util.text import plural
 from obliv.results.base import Result
-from obliv.results.codec import Codec, Record, codec_of, derived, entry
+from obliv.results.codec import TEXT_OR_NULL, Codec, Record, codec_of, derived, entry
 
 __all__ = ["CreditLoop", "EngineRun", "FabricCheck", "Finding"]
 
 _Key = TypeVar("_Key")
 
 _SHOWN = 4  # findings of a kind on a page
-_TEXT, _WHOLE = codec_of(str), codec_of(int)
+_WHOLE = codec_of(int)
 
-#: Text, or a number, that is null in JSON where it is "" or 0.
-_TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _TEXT.decode(data))
+#: A number that is null in JSON where it is 0.
 _LINE_OR_NULL = Codec(lambda line: line or None, lambda data: 0 if data is None else _WHOLE.decode(data))
 
 
@@ -43,7 +42,7 @@ class Finding(Record):
     severity: str
     kind: str
     message: str = entry(rank=1)
-    file: str = entry("", codec=_TEXT_OR_NULL)
+    file: str = entry("", codec=TEXT_OR_NULL)
     line: int = entry(0, codec=_LINE_OR_NULL)
     count: int = entry(1, omit=lambda finding: finding.count == 1, rank=1)
 
@@ -110,7 +109,7 @@ class FabricCheck(Result):
     endpoints: int = 0
     switches: int = 0
     channels: int = 0
-    shape: str = entry("", codec=_TEXT_OR_NULL)
+    shape: str = entry("", codec=TEXT_OR_NULL)
     findings: tuple[Finding, ...] = ()
 
     @property
