@@ -340,7 +340,7 @@ def test_an_interrupt_keeps_what_is_finished(
 ) -> None:
     from obliv.analysis import compare
 
-    real, rows = compare.worst_case, []
+    real, rows = compare.worst_load, []
 
     def twice(*args: Any, **options: Any) -> Any:
         if len(rows) == 2:
@@ -348,7 +348,7 @@ def test_an_interrupt_keeps_what_is_finished(
         rows.append(args)
         return real(*args, **options)
 
-    monkeypatch.setattr("obliv.analysis.compare.worst_case", twice)
+    monkeypatch.setattr("obliv.analysis.compare.worst_load", twice)
     status, out, err = run(capsys, "compare", "mesh:3x3", "dor", "o1turn", "valiant", "--format", "json")
     assert status == 130
     assert [row["routing"] for row in json.loads(out)["rows"]] == ["dor", "o1turn"]
