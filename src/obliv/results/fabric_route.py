@@ -8,14 +8,11 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv.results.base import Result
-from obliv.results.codec import Codec, Record, codec_of, derived, entry
+from obliv.results.codec import TEXT_OR_NULL, Record, codec_of, derived, entry
 
 __all__ = ["Attempt", "FabricRoute", "Standing"]
 
 _TEXT = codec_of(str)
-
-#: Text that is null in JSON where it is "".
-_TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _TEXT.decode(data))
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class FabricRoute(Result):
 
     kind: ClassVar[str] = "fabric-route"
 
-    routing: str = entry("", codec=_TEXT_OR_NULL)
+    routing: str = entry("", codec=TEXT_OR_NULL)
     engine: str = ""
 
     @property
@@ -106,7 +103,7 @@ class FabricRoute(Result):
         return self.after.lmc
 
     offset: str = "0"
-    shape: str = entry("", codec=_TEXT_OR_NULL)
+    shape: str = entry("", codec=TEXT_OR_NULL)
     before: Standing | None = None
     after: Standing = entry(Standing(Fraction(0), 0, False, 0))
     tried: tuple[Attempt, ...] = ()
