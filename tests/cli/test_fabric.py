@@ -16,7 +16,7 @@ from tests.fabric import spelled
 
 import obliv
 from obliv.cli import main
-from obliv.cli.common import json_text
+from obliv.cli.output import json_text
 from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 

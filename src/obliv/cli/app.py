@@ -1,21 +1,97 @@
-"""The application: its verbs and the help of the whole."""
+"""The application: its verbs, which are imported when they are used, and the help of the whole."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from obliv.cli import average, bufferless, compare, deadlock, plot, ratio, reproduce, throughput, verify, worst
-from obliv.cli import listing as list_verb
-from obliv.cli.fabric import app as fabric
+from obliv.cli.imports import run_files
 
-__all__ = ["app"]
+__all__ = ["VERBS", "app"]
+
+#: Module and function of every verb, and its summary: the first line of its docstring.
+VERBS = {
+    "worst": ("worst:worst", "Find the exact worst case, with a certificate."),
+    "verify": ("verify:verify", "Check a saved claim with independent code."),
+    "throughput": ("throughput:throughput", "Compute the exact ideal throughput of traffic patterns."),
+    "average": ("average:average", "Estimate the average throughput over random permutations."),
+    "compare": ("compare:compare", "Compare routings: worst case, average, patterns, hops."),
+    "ratio": ("ratio:ratio", "Compute the oblivious performance ratio, with a certificate."),
+    "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
+    "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network, every move checked."),
+    "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
+    "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
+    "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
+    "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),
+}
+
+
+class Verbs(TyperGroup):
+    """The group of all verbs; the module of one is imported when it is used."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = dict.fromkeys(VERBS, cast(Any, None))  # names for suggestions
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS:
+            return None
+        module, _, name = VERBS[cmd_name][0].partition(":")
+        verb = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
+        if not isinstance(verb, typer.Typer):
+            own = typer.Typer(rich_markup_mode=None, add_completion=False)
+            own.command(cmd_name)(verb)
+            verb = own
+        command = get_command(verb)
+        command.name = cmd_name
+        _add_import(command)
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+
+
+def _import(files: list[str]) -> None:
+    run_files(files or ())
+
+
+ImportOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE.py",
+        callback=_import,
+        is_eager=True,
+        expose_value=False,
+        help="Python file to run first; it may register topologies, routings, traffic.",
+    ),
+]
+
+
+def _add_import(command: Any) -> None:
+    """Add ``--import`` to a verb and its sub-verbs, so that it may stand anywhere on the command line."""
+
+    def declare(import_: ImportOption = None) -> None: ...
+
+    holder = typer.Typer(add_completion=False)
+    holder.command()(declare)
+    command.params += [param for param in get_command(holder).params if param.name == "import_"]
+    for sub in getattr(command, "commands", {}).values():
+        _add_import(sub)
+
 
 app = typer.Typer(
     name="obliv",
+    cls=Verbs,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -35,34 +111,15 @@ def whole(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
-    import_: Annotated[
-        str,
-        typer.Option(
-            "--import", metavar="FILE.py", help="Run a file that registers your own topologies, routings, traffic."
-        ),
-    ] = "",
+    import_: ImportOption = None,
 ) -> None:
     """Exact worst-case traffic of oblivious routings, with proofs.
 
-    obliv worst torus:9x9 romm            the worst traffic that ROMM can meet
+    obliv worst torus:9x9 romm              the worst traffic of ROMM
 
-    obliv worst mesh:8x8 o1turn -o c.json   keep the certificate, then
+    obliv worst mesh:8x8 o1turn -o c.json   save the certificate, then
 
     obliv verify c.json                     check it with independent code
 
-    obliv list routings                     what there is
+    obliv list routings                     list what is registered
     """
-
-
-app.command("worst")(worst.worst)
-app.command("verify")(verify.verify)
-app.command("throughput")(throughput.throughput)
-app.command("average")(average.average)
-app.command("compare")(compare.compare)
-app.command("ratio")(ratio.ratio)
-app.command("deadlock")(deadlock.deadlock)
-app.command("bufferless")(bufferless.bufferless)
-app.command("list")(list_verb.list_)
-app.add_typer(plot.app, name="plot")
-app.add_typer(fabric.app, name="fabric")
-app.command("reproduce")(reproduce.reproduce)

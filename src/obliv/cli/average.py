@@ -6,19 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import (
-    Format,
-    FormatOption,
-    Output,
-    RoutingSpec,
-    Seed,
-    TopologySpec,
-    answer,
-    kept,
-    made,
-    progress,
-    require_outputs,
-)
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
+from obliv.cli.output import answer, kept, progress, read_specs, require_outputs
 from obliv.errors import InputError
 
 __all__ = ["average"]
@@ -50,7 +39,7 @@ def average(
     from obliv.analysis.average.random_traffic import average_case
 
     require_outputs(output)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     require_outputs(output, inputs=(*network.sources, *way.sources))
     if exact and samples is not None:
         raise InputError("--exact takes all permutations: leave out --samples, or --exact")

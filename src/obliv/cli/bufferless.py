@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Seed, TopologySpec, answer, progress, require_outputs, say
+from obliv.cli.options import Format, FormatOption, Seed, TopologySpec
+from obliv.cli.output import answer, progress, require_outputs, say
 from obliv.errors import InputError, OptionError
 
 __all__ = ["bufferless"]
@@ -54,32 +55,38 @@ def bufferless(
         typer.Option("--paths", help="random, permutation, transpose, bit-reverse, hotspot, or a file of paths."),
     ] = "random",
     constants: Annotated[
-        Constants | None, typer.Option("--constants", help="Of centralized and distributed.", show_default="paper")
+        Constants | None,
+        typer.Option("--constants", help="Constants for centralized and distributed.", show_default="paper"),
     ] = None,
-    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels of a frame, even.")] = None,
-    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Sets of packets, s.")] = None,
-    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats of distributed, chi.")] = None,
+    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels of a frame (even).")] = None,
+    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Sets of packets (s).")] = None,
+    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats of distributed (chi).")] = None,
     timetable: Annotated[
         Timetable | None,
         typer.Option(
             "--timetable",
-            help="Of distributed: as many rounds as the constants say, or, as if told by an oracle, those needed.",
+            help="For distributed: fixed, or oracle (stop a sub-phase once no packet fails).",
             show_default="fixed",
         ),
     ] = None,
-    priority: Annotated[Priority | None, typer.Option("--priority", help="Of hot-potato.", show_default="age")] = None,
+    priority: Annotated[
+        Priority | None, typer.Option("--priority", help="Priority rule of hot-potato.", show_default="age")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the schedule with all moves (.json or .json.gz).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to save the schedule with all moves in (.json or .json.gz)."
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw it (.png, .svg, .pdf; .gif or .html moves).")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png, .svg, .pdf; animated: .gif, .html).")
     ] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """A schedule of packets on a leveled network, its routing time against C + D, checked move by move.
+    """Schedule packets on a leveled network, every move checked.
 
-    mesh:AxB, line:N and hypercube:K are taken in their leveled form.
+    The routing time is compared with C + D. mesh:AxB, line:N and hypercube:K are taken in their leveled form.
 
     Example: obliv bufferless butterfly:6 --algorithm direct
 

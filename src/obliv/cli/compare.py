@@ -9,18 +9,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import (
-    Format,
-    FormatOption,
-    Output,
-    Seed,
-    TopologySpec,
-    answer,
-    kept,
-    progress,
-    require_outputs,
-    say,
-)
+from obliv.cli.options import Format, FormatOption, Output, Seed, TopologySpec
+from obliv.cli.output import answer, kept, progress, require_outputs, say
 from obliv.errors import InputError
 
 __all__ = ["compare"]
@@ -48,7 +38,9 @@ def compare(
     samples: Annotated[
         int, typer.Option("--samples", min=0, help="Random permutations for the average (0 = no average).")
     ] = 0,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the comparison (.png, .svg, .pdf).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
+    ] = None,
     picture: Annotated[
         Picture,
         typer.Option("--picture", help="bars, plane (throughput over hops), lines (over topologies) or auto."),

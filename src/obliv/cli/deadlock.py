@@ -6,17 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import (
-    Format,
-    FormatOption,
-    Output,
-    RoutingSpec,
-    TopologySpec,
-    answer,
-    made,
-    progress,
-    require_outputs,
-)
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, TopologySpec
+from obliv.cli.output import answer, progress, read_specs, require_outputs
 
 __all__ = ["deadlock"]
 
@@ -53,7 +44,7 @@ def deadlock(
     if fewest and vc != "none":
         raise InputError("--fewest tries every scheme: leave out --vc")
     require_outputs(output)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     require_outputs(output, inputs=(*network.sources, *way.sources))
     with progress() as step:
         if fewest:

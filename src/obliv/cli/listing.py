@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, answer, require_outputs
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import answer, require_outputs
 
 __all__ = ["list_"]
 

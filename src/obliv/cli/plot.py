@@ -8,21 +8,23 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import RoutingSpec, TopologySpec, made, progress, require_outputs, say
+from obliv.cli.options import RoutingSpec, TopologySpec
+from obliv.cli.output import progress, read_specs, require_outputs, say
 
 __all__ = ["app"]
 
 app = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
-    help="Pictures: of a topology, of loads, of worst traffic.\n\nExample: obliv plot worst torus:9x9 romm -o w.png",
+    help="Draw a topology, channel loads or worst traffic.\n\nExample: obliv plot worst torus:9x9 romm -o w.png",
 )
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Where to draw: .png, .svg or .pdf.")]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
 
 
 class Kind(StrEnum):
-    """How worst traffic is drawn."""
+    """The kind of picture of worst traffic."""
 
     network = "network"
     matrix = "matrix"
@@ -30,7 +32,7 @@ class Kind(StrEnum):
 
 @app.command("topology")
 def topology_(topology: TopologySpec, output: Output) -> None:
-    """The network.
+    """Draw a network.
 
     Example: obliv plot topology torus:4x4 -o torus.svg
     """
@@ -50,7 +52,7 @@ def loads(
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
     output: Output,
 ) -> None:
-    """The load of every channel under a traffic pattern.
+    """Draw the load of every channel under a traffic pattern.
 
     Example: obliv plot loads mesh:8x8 dor transpose -o loads.png
     """
@@ -59,7 +61,7 @@ def loads(
 
     view.require_format(output)
     require_outputs(output)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     view.save(view.plot_loads(way, obliv.traffic(traffic, network)), output)
     say(f"drawn in {output}")
 
@@ -69,9 +71,9 @@ def worst(
     topology: TopologySpec,
     routing: RoutingSpec,
     output: Output,
-    kind: Annotated[Kind, typer.Option("--kind", help="On the network, or as a matrix.")] = Kind.network,
+    kind: Annotated[Kind, typer.Option("--kind", help="network, or matrix.")] = Kind.network,
 ) -> None:
-    """The worst traffic and the loads that it causes.
+    """Draw the worst traffic and its channel loads.
 
     Example: obliv plot worst torus:9x9 romm -o worst.png
     """
@@ -80,7 +82,7 @@ def worst(
 
     view.require_format(output)
     require_outputs(output)
-    _, way = made(topology, routing)
+    _, way = read_specs(topology, routing)
     with progress() as step:
         result = worst_case(way, progress=step)
     view.save(view.plot_worst(result, kind.value), output)

@@ -7,19 +7,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import (
-    Format,
-    FormatOption,
-    Output,
-    RoutingSpec,
-    Seed,
-    TopologySpec,
-    answer,
-    made,
-    progress,
-    require_outputs,
-    say,
-)
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
+from obliv.cli.output import answer, progress, read_specs, require_outputs, say
 from obliv.errors import InputError
 
 __all__ = ["ratio"]
@@ -65,7 +54,7 @@ def ratio(
     if instances and not named:
         raise InputError("--instances places a job again and again: name it with --traffic, for example torus3d")
     require_outputs(output)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     require_outputs(output, inputs=(*network.sources, *way.sources))
     with progress() as step:
         if named:

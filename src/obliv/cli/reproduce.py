@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, answer, kept, progress, require_outputs
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import answer, kept, progress, require_outputs
 
 __all__ = ["reproduce"]
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, RoutingSpec, TopologySpec, answer, made, require_outputs
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, TopologySpec
+from obliv.cli.output import answer, read_specs, require_outputs
 
 __all__ = ["throughput"]
 
@@ -25,6 +26,6 @@ def throughput(
     from obliv.analysis import throughput as analysis
 
     require_outputs(output)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     require_outputs(output, inputs=(*network.sources, *way.sources))
     answer(analysis.throughput(way, *traffic), format, output)

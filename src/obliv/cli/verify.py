@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, answer, progress, require_outputs
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import answer, progress, require_outputs
 
 __all__ = ["verify"]
 

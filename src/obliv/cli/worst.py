@@ -7,19 +7,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import (
-    Format,
-    FormatOption,
-    Output,
-    RoutingSpec,
-    Seed,
-    TopologySpec,
-    answer,
-    made,
-    progress,
-    require_outputs,
-    say,
-)
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
+from obliv.cli.output import answer, progress, read_specs, require_outputs, say
 
 __all__ = ["worst"]
 
@@ -34,7 +23,9 @@ def worst(
         typer.Option("--symmetry", help="auto (those of the topology), search, or off (solve every channel)."),
     ] = "auto",
     samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the worst traffic (.png, .svg, .pdf).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
+    ] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
@@ -53,7 +44,7 @@ def worst(
 
         view.require_format(plot)
     require_outputs(output, plot)
-    network, way = made(topology, routing)
+    network, way = read_specs(topology, routing)
     require_outputs(output, plot, inputs=(*network.sources, *way.sources))
     with progress() as step:
         result = worst_case(

@@ -11,7 +11,8 @@ __all__ = ["app"]
 app = typer.Typer(
     name="fabric",
     no_args_is_help=True,
-    help="Check InfiniBand fabrics, find their worst traffic, write better tables.",
+    add_completion=False,
+    help="Check InfiniBand fabrics, analyze and improve their tables.",
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, Seed
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
+from obliv.cli.options import Format, FormatOption, Output, Seed
 
 __all__ = ["average"]
 

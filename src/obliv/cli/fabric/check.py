@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, answer, progress, require_outputs
 from obliv.cli.fabric.options import Guid2Lid, OptionalTables, TopologyFile
 from obliv.cli.fabric.reading import Files
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import answer, progress, require_outputs
 from obliv.errors import InputError
 
 __all__ = ["check"]

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import require_outputs, say
 from obliv.cli.fabric.options import Guid2Lid, TopologyFile
 from obliv.cli.fabric.reading import Files
+from obliv.cli.output import require_outputs, say
 
 __all__ = ["export"]
 

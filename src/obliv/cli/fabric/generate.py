@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from obliv._util.text import plural
-from obliv.cli.common import TopologySpec, require_outputs, say
+from obliv.cli.options import TopologySpec
+from obliv.cli.output import require_outputs, say
 from obliv.errors import InputError
 
 __all__ = ["generate"]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.progress import Progress
-from obliv.cli.common import Format, answer, kept, progress, require_outputs, say, say_skipped
+from obliv.cli.options import Format
+from obliv.cli.output import answer, kept, progress, require_outputs, say, say_skipped
 
 if TYPE_CHECKING:
     from obliv.fabric.model import Fabric

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, answer, progress, require_outputs, say
 from obliv.cli.fabric.options import Guid2Lid, Offset, OptionalTables, TopologyFile
 from obliv.cli.fabric.reading import Files
+from obliv.cli.options import Format, FormatOption
+from obliv.cli.output import answer, progress, require_outputs, say
 
 __all__ = ["route"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from obliv.cli.common import Format, FormatOption, Output
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
+from obliv.cli.options import Format, FormatOption, Output
 
 __all__ = ["shifts"]
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from obliv._util.progress import Progress
-from obliv.cli.common import Format, FormatOption, Output, say
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files, print_analysis
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import say
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.common import Format, FormatOption, Output, answer, csv_text, progress, require_outputs, save, tell
 from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
 from obliv.cli.fabric.reading import Files
+from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.output import answer, csv_text, progress, require_outputs, save, tell
 
 __all__ = ["worst"]
 

@@ -1,4 +1,4 @@
-"""What verbs share: their usual arguments, progress on standard error, answers on standard output."""
+"""Answers on standard output, remarks and progress on standard error."""
 
 from __future__ import annotations
 
@@ -8,31 +8,23 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from obliv._util.files import require_place
 from obliv._util.text import plural, printable
-from obliv.errors import FileError, Interrupted
+from obliv.cli.errors import Stopped, complain
+from obliv.cli.options import Format
+from obliv.errors import FileError, InputError, Interrupted
 
 __all__ = [
-    "Format",
-    "FormatOption",
-    "Output",
-    "RoutingSpec",
-    "Seed",
-    "Stopped",
-    "TopologySpec",
     "answer",
     "csv_text",
     "json_text",
     "kept",
-    "made",
     "page",
     "progress",
+    "read_specs",
     "require_outputs",
     "save",
     "say",
@@ -41,25 +33,8 @@ __all__ = [
 ]
 
 
-class Format(StrEnum):
-    """How an answer is printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
-TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
-RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
-]
-FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
-
-
-def made(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
-    """Topology and routing of two specs; the topology's remarks go to standard error."""
+def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
+    """Make the topology and the routing of two specs; remarks go to standard error."""
     import obliv
 
     topology = obliv.topology(topology_spec)
@@ -78,14 +53,14 @@ def say_skipped(routing: Any) -> None:
 
 
 def say(message: str) -> None:
-    """A remark to the user, apart from the answer; names of files in it may hold anything."""
-    print(f"obliv: {printable(message)}", file=sys.stderr)
+    """Print a remark on standard error; names of files in it may hold anything."""
+    complain(f"obliv: {printable(message)}")
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error, with the time that is left, where that is a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    """Show a bar with the time left on standard error, if that is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, share: None
         return
     import time
@@ -121,13 +96,9 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             bar.stop()
 
 
-class Stopped(BaseException):
-    """Ctrl-C after what was finished has been printed; no KeyboardInterrupt, which typer would take for its own."""
-
-
 @contextmanager
 def kept(form: Format, output: Path | None = None) -> Iterator[None]:
-    """Print what is finished where Ctrl-C ends long work."""
+    """Print and save the finished part where Ctrl-C ends long work."""
     try:
         yield
     except Interrupted as stop:
@@ -136,7 +107,7 @@ def kept(form: Format, output: Path | None = None) -> Iterator[None]:
 
 
 def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ()) -> None:
-    """Refuse outputs that cannot be written, have one name, or would replace a file that was read."""
+    """Refuse outputs that cannot be written, share a name, or would replace an input file."""
     named = [path for path in paths if path is not None]
     for path in named:
         require_place(path)
@@ -172,7 +143,9 @@ def answer(result: Any, form: Format, output: Path | None = None, hide: Iterable
 
 
 def tell(text: str, end: str = "\n") -> None:
-    """Print an answer; that its reader has gone does not change the answer, nor the exit status."""
+    """Print an answer; a closed pipe does not change the exit status."""
+    if sys.stdout is None:
+        raise InputError("the answer cannot be printed: standard output is closed; save it with --output FILE")
     try:
         print(text, end=end, flush=True)
     except BrokenPipeError:
@@ -180,18 +153,18 @@ def tell(text: str, end: str = "\n") -> None:
 
 
 def page(text: str) -> str:
-    """Lines for the terminal, whatever names they hold."""
+    """Return lines that are safe for the terminal, whatever names they hold."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def json_text(made: Any) -> str:
-    """JSON for people: letters as they are; what moves a cursor or is half a character stands as its number."""
+    """Return indented JSON; control characters and halves of characters are escaped, other letters are not."""
     text = json.dumps(made, indent=2, ensure_ascii=False)
     return re.sub(r"[^ -~\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
 
 
 def csv_text(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Rows as comma-separated values; see :func:`obliv.results.tables.to_csv`."""
+    """Return rows as comma-separated values; see :func:`obliv.results.tables.to_csv`."""
     from obliv.results.tables import to_csv
 
     return to_csv(rows, columns)

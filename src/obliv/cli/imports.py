@@ -1,0 +1,32 @@
+"""Python files of users that ``--import`` runs before a verb."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterable
+from pathlib import Path
+
+from obliv.errors import FileError
+
+__all__ = ["run_files"]
+
+
+def run_files(files: Iterable[str | Path]) -> None:
+    """Run Python files, which may register topologies, routings and traffic patterns.
+
+    Raises
+    ------
+    FileError
+        If there is no such file, or it raises an error; with the line of the file.
+    """
+    for name in map(str, files):
+        if not Path(name).is_file():
+            raise FileError("there is no such file to import", name)
+        try:
+            runpy.run_path(name, run_name=Path(name).stem)
+        except Exception as error:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            line = trace.tb_lineno if trace is not None and trace.tb_frame.f_code.co_filename == name else None
+            raise FileError(f"{type(error).__name__}: {error}", name, line) from None

@@ -1,0 +1,28 @@
+"""Arguments and options that verbs share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Format", "FormatOption", "Output", "RoutingSpec", "Seed", "TopologySpec"]
+
+
+class Format(StrEnum):
+    """The format of an answer."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
+RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
