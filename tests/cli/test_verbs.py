@@ -368,10 +368,11 @@ def test_files_are_imported_wherever_the_option_stands(
     place: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     own = tmp_path / "own.py"
-    own.write_text(f"import obliv\nobliv.register_topology('own{place}')(lambda n=5: obliv.ring(n))\n")
+    own.write_text(f"import obliv\n\n\n@obliv.register_topology('own{place}')\ndef own(n: int) -> obliv.Topology:\n")
+    own.write_text(own.read_text() + '    """A ring of n nodes."""\n    return obliv.ring(n)\n')
     words = ["worst", f"own{place}:5", "dor", "--format", "json"]
-    status, out, _ = run(capsys, *words[:place], "--import", str(own), *words[place:])
-    assert status == 0
+    status, out, err = run(capsys, *words[:place], "--import", str(own), *words[place:])
+    assert status == 0, err
     assert json.loads(out)["channel_load"]["exact"] == "2"
 
 
