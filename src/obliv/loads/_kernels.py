@@ -6,40 +6,96 @@ channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
+from obliv.matching._kernels import Channels
 
-__all__ = ["compare", "hop_levels", "propagate", "same_ways", "scatter"]
-
-Array = Any
+__all__ = [
+    "Block",
+    "Descent",
+    "Entries",
+    "PairWays",
+    "Places",
+    "Queue",
+    "compare",
+    "hop_levels",
+    "propagate",
+    "same_ways",
+    "scatter",
+]
 
 LOOP = 1
 GAP = 2
 
 
-@kernel
-def hop_levels(
-    targets: Array,
-    starts: Array,
-    nodes: int,
-    head: Array,
-    ptr: Array,
-    hop: Array,
-    total: Array,
-    limit: int,
-    level: Array,
-    multiple: Array,
-    stack: Array,
-    cursor: Array,
-    fault: Array,
-) -> int:
-    """Longest distance to each destination along next hops, and a denominator that divides all path probabilities.
+class Block(NamedTuple):
+    """The next hops towards a block of destinations, as the module describes them, and the head of every channel.
 
-    `level` gets, for every (destination of the block, node), the longest remaining path; -1 where no start leads
-    there.  A loop or a node without next hops fills `fault` with (kind, destination, node).  Returns the common
-    denominator, or -1 where it passes `limit` (0: none).
+    `level` holds the longest remaining path of every (destination, node), -1 where no start leads.
     """
+
+    targets: Array
+    ptr: Array
+    hop: Array
+    share: Array
+    total: Array
+    level: Array
+    head: Array
+
+
+class Descent(NamedTuple):
+    """Scratch of a depth-first search, and its first fault: (LOOP or GAP, destination, node)."""
+
+    multiple: Array
+    stack: Array
+    cursor: Array
+    fault: Array
+
+
+class Queue(NamedTuple):
+    """What every node has to send, and nodes by level; `mass` is zero and `bucket` -1 before and after."""
+
+    mass: Array
+    bucket: Array
+    after: Array
+
+
+class Entries(NamedTuple):
+    """Numerators of (channel, source), destination after destination; those of destination t end at ``end[t]``."""
+
+    channel: Array
+    source: Array
+    weight: Array
+    end: Array
+
+
+class Places(NamedTuple):
+    """Entries by channel, and where the next entry of every channel goes."""
+
+    cursor: Array
+    destination: Array
+    source: Array
+    weight: Array
+
+
+class PairWays(NamedTuple):
+    """The numbers of the ways of every pair, and where the pair begins in a table of channels."""
+
+    first: Array
+    way: Array
+
+
+@kernel
+def hop_levels(block: Block, starts: Array, limit: int, descent: Descent) -> int:
+    """Set the levels of a block, and find a common denominator of path probabilities.
+
+    Returns the denominator, or -1 where it exceeds `limit` (0: no limit).
+    """
+    targets, ptr, hop, _, total, level, head = block
+    multiple, stack, cursor, fault = descent
+    nodes = len(cursor)
     common = 1
     for t in range(len(targets)):
         base = t * nodes
@@ -109,33 +165,16 @@ def hop_levels(
 
 @kernel
 def propagate(
-    first: int,
-    targets: Array,
-    starts: Array,
-    nodes: int,
-    channels: int,
-    head: Array,
-    ptr: Array,
-    hop: Array,
-    share: Array,
-    total: Array,
-    level: Array,
-    denominator: int,
-    mass: Array,
-    bucket: Array,
-    after: Array,
-    counts: Array,
-    out_channel: Array,
-    out_source: Array,
-    out_weight: Array,
-    out_end: Array,
+    first: int, block: Block, starts: Array, denominator: int, queue: Queue, counts: Array, out: Entries
 ) -> int:
     """Send one unit from every start to each destination of the block, from `first` on.
 
-    Writes (channel, source, numerator) for every channel that is used, destination after destination, their ends to
-    `out_end`; adds to `counts` how many entries each channel has.  Returns the first destination that did not fit.
-    `mass` must be zero and `bucket` -1 on entry and is so on return.
+    Adds to `counts` how many entries each channel has.  Returns the first destination that did not fit.
     """
+    targets, ptr, hop, share, total, level, head = block
+    mass, bucket, after = queue
+    out_channel, out_source, out_weight, out_end = out
+    nodes, channels = len(mass), len(counts)
     size = 0
     capacity = len(out_channel)
     for t in range(first, len(targets)):
@@ -181,25 +220,19 @@ def propagate(
 
 
 @kernel
-def scatter(
-    channel: Array,
-    source: Array,
-    weight: Array,
-    ends: Array,
-    number: int,
-    cursor: Array,
-    out_destination: Array,
-    out_source: Array,
-    out_weight: Array,
-    common: int,
-) -> int:
-    """Put entries behind their channels' cursors; returns the greatest common divisor with `common`."""
+def scatter(entries: Entries, first: int, places: Places, common: int) -> int:
+    """Put entries behind their channels' cursors; returns the greatest common divisor with `common`.
+
+    The destinations are numbered from `first` on.
+    """
+    channel, source, weight, ends = entries
+    cursor, out_destination, out_source, out_weight = places
     begin = 0
     for t in range(len(ends)):
         for e in range(begin, ends[t]):
             at = cursor[channel[e]]
             cursor[channel[e]] = at + 1
-            out_destination[at] = number + t
+            out_destination[at] = first + t
             out_source[at] = source[e]
             x = weight[e]
             out_weight[at] = x
@@ -213,8 +246,9 @@ def scatter(
 
 
 @kernel
-def compare(start: Array, moved: Array, place: Array, row: Array, col: Array, weight: Array) -> bool:
+def compare(loads: Channels, moved: Array, place: Array) -> bool:
     """Whether the entries of every channel, relabelled by `place`, are those of its image; sorted by row, column."""
+    start, row, col, weight = loads
     for c in range(len(moved)):
         d = moved[c]
         first, size = start[d], start[d + 1] - start[d]
@@ -235,23 +269,25 @@ def compare(start: Array, moved: Array, place: Array, row: Array, col: Array, we
 
 
 @kernel
-def same_ways(first: Array, way: Array, image_first: Array, image: Array, channel: Array, balance: Array) -> bool:
-    """Whether the ways of each pair become those of its image, however they are ordered.
+def same_ways(ways: PairWays, image: PairWays, channel: Array, balance: Array) -> bool:
+    """Whether the ways of each pair become those of its image, in any order.
 
-    Way w of pair p is told by the channel ``channel[first[p] + w]``, where its image has another table and start;
-    nothing is compared where ``first[p]`` is negative. `balance` holds zeros before and after.
+    Way w of pair p is identified by the channel ``channel[0, first[p] + w]``, for images ``channel[1, first[p] + w]``;
+    nothing is compared where the first is negative. `balance` holds zeros before and after.
     """
+    first, way = ways
+    image_first, image_way = image
     same = True
     for p in range(len(first)):
         if first[p] < 0:
             continue
         for j in range(way.shape[1]):
             balance[channel[0, first[p] + way[p, j]]] += 1
-            balance[channel[1, image_first[p] + image[p, j]]] -= 1
+            balance[channel[1, image_first[p] + image_way[p, j]]] -= 1
         for j in range(way.shape[1]):
             if balance[channel[0, first[p] + way[p, j]]] != 0:
                 same = False
-            if balance[channel[1, image_first[p] + image[p, j]]] != 0:
+            if balance[channel[1, image_first[p] + image_way[p, j]]] != 0:
                 same = False
             if not same:
                 return False

@@ -15,7 +15,7 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
-from obliv.loads._kernels import LOOP, hop_levels, propagate, scatter
+from obliv.loads import _kernels as kernels
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
@@ -50,6 +50,10 @@ class _Block:
     share: Array
     total: Array
     level: Array
+
+    def hops(self, head: Array, share: Array, total: Array) -> kernels.Block:
+        """Return the block as the kernels take it, with probabilities share / total."""
+        return kernels.Block(self.targets, self.ptr, self.channel, share, total, self.level, head)
 
 
 def from_hops(
@@ -106,15 +110,16 @@ def _prepare(
     for block in _joined(topology, hops_to):
         fault = np.zeros(3, np.int64)
         stack, cursor = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
-        shape = (block.targets, starts, nodes, topology.head, block.ptr, block.channel)
-        rest = (stack, cursor, fault)
+        hops = block.hops(topology.head, block.share, block.total)
         own = -1
         if block.total.dtype != object:
-            own = run(hop_levels, work, *shape, block.total, limit, block.level, np.empty(nodes, np.int64), *rest)
+            descent = kernels.Descent(np.empty(nodes, np.int64), stack, cursor, fault)
+            own = run(kernels.hop_levels, work, hops, starts, limit, descent)
             _refuse(topology, name, fault)
-        if own < 0:  # beyond 64 bits: once more in whole numbers of any size
-            whole_total, multiple = block.total.astype(object), np.empty(nodes, object)
-            own = run(hop_levels, work, *shape, whole_total, 0, block.level, multiple, *rest)
+        if own < 0:  # beyond 64 bits: once more in Python integers
+            descent = kernels.Descent(np.empty(nodes, object), stack, cursor, fault)
+            exact = hops._replace(total=block.total.astype(object))
+            own = run(kernels.hop_levels, work, exact, starts, 0, descent)
             _refuse(topology, name, fault)
         common = lcm(common, int(own))
         blocks.append(block)
@@ -155,17 +160,15 @@ def _propagated(
     mass: Array = np.zeros(nodes, number)
     bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
     capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
+    queue = kernels.Queue(mass, bucket, after)
     share, total = block.share.astype(number), block.total.astype(number)
+    hops = block.hops(topology.head, share, total)
     done = 0
     while done < len(block.targets):
         out = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, number)
         ends = np.zeros(len(block.targets), np.int64)
-        arguments = (
-            *(done, block.targets, starts, nodes, channels, topology.head),
-            *(block.ptr, block.channel, share, total, block.level),
-            *(denominator, mass, bucket, after, counts, *out, ends),
-        )
-        upto = int(run(propagate, work, *arguments))
+        entries = kernels.Entries(*out, ends)
+        upto = int(run(kernels.propagate, work, done, hops, starts, denominator, queue, counts, entries))
         if upto == done:
             capacity *= 2
             require_memory(16.0 * capacity, f"the pair loads of {name} on {topology.spec}")
@@ -193,9 +196,9 @@ def _sorted(
     common = denominator
     parts.reverse()
     while parts:
-        first, channel, origin, weight, ends = parts.pop()
-        arguments = (channel, origin, weight, ends, first, cursor, destination, source, numerator, common)
-        common = int(run(scatter, 10.0 * total, *arguments))
+        first, *entries = parts.pop()
+        places = kernels.Places(cursor, destination, source, numerator)
+        common = int(run(kernels.scatter, 10.0 * total, kernels.Entries(*entries), first, places, common))
     if common > 1:
         numerator //= common
     if number is object and total and max(numerator) < INT64_SAFE:
@@ -208,6 +211,6 @@ def _refuse(topology: Topology, name: str, fault: Array) -> None:
     if not kind:
         return
     at, end = topology.name_of(node), topology.name_of(destination)
-    if kind == LOOP:
+    if kind == kernels.LOOP:
         raise RoutingError(f"{name}: the next hops towards {end} form a loop through {at}")
     raise RoutingError(f"{name}: {at} has no next hop towards {end}")

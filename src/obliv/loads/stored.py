@@ -17,7 +17,7 @@ from obliv.kernels import run
 from obliv.loads._kernels import compare
 from obliv.loads.base import PairLoads
 from obliv.loads.search import Solved
-from obliv.matching._kernels import assign_channels, coarsen
+from obliv.matching._kernels import Channels, assign_channels, coarsen
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
@@ -88,8 +88,8 @@ class StoredLoads(PairLoads):
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         work = 40.0 * len(self.numerator)
-        weight = self.numerator
-        return bool(run(compare, work, self.start, moved, place, self.destination, self.source, weight))
+        loads = Channels(self.start, self.destination, self.source, self.numerator)
+        return bool(run(compare, work, loads, moved, place))
 
     def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
         if rates.unit and self._fits:
@@ -109,7 +109,7 @@ class StoredLoads(PairLoads):
         sizes = np.diff(self.start)
         order = channels[np.argsort(-sizes[channels], kind="stable")]
         ends = np.cumsum(sizes[order])
-        arrays = (self.start, self.destination, self.source, self.numerator)
+        loads = Channels(self.start, self.destination, self.source, self.numerator)
         best: Any = -1
         done = 0
         while done < len(order):
@@ -122,7 +122,7 @@ class StoredLoads(PairLoads):
             first = np.concatenate([[0], np.cumsum(np.minimum(sizes[group], n))])
             mates = np.empty(int(first[-1]), np.int32)
             work = 30.0 * len(self.numerator)
-            run(assign_channels, work, group, np.array(limits, np.int64), *arrays, n, value, price, mates)
+            run(assign_channels, work, group, np.array(limits, np.int64), loads, n, value, price, mates)
             solved: list[Solved] = []
             for k in np.flatnonzero(value >= 0).tolist():
                 channel, load = int(group[k]), int(value[k])
@@ -142,7 +142,7 @@ class StoredLoads(PairLoads):
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         rounded = np.ascontiguousarray(prices)
         coarsest = max(0, self.denominator.bit_length() - 3)
-        arrays = (self.start, self.destination, self.source, self.numerator)
+        loads = Channels(self.start, self.destination, self.source, self.numerator)
         work = 20.0 * len(self.numerator)
-        run(coarsen, work, channels, *arrays, limits, rounded, self.terminals, coarsest)
+        run(coarsen, work, channels, loads, limits, rounded, self.terminals, coarsest)
         return rounded

@@ -11,7 +11,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.loads._kernels import same_ways
+from obliv.loads._kernels import PairWays, same_ways
 from obliv.loads.base import PairLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
@@ -142,9 +142,9 @@ class TreeLoads(PairLoads):
             turn = tree.turn(source, destination)
             if not np.array_equal(turn, tree.turn(there, end)):
                 return False
-            ways = self.ways(source, destination), self.ways(there, end)
-            first, image = (self._tops(start, side, turn) for side in (source, there))
-            if not run(same_ways, 4.0 * ways[0].size, first, ways[0], image, ways[1], channel, balance):
+            ways = PairWays(self._tops(start, source, turn), self.ways(source, destination))
+            image = PairWays(self._tops(start, there, turn), self.ways(there, end))
+            if not run(same_ways, 4.0 * ways.way.size, ways, image, channel, balance):
                 return False
         return True
 

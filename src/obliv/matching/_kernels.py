@@ -2,15 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["assign", "assign_channels", "coarsen", "transport"]
+__all__ = [
+    "Channels",
+    "Columns",
+    "Entries",
+    "Floors",
+    "Matching",
+    "PathSearch",
+    "Search",
+    "Shipment",
+    "assign",
+    "assign_channels",
+    "coarsen",
+    "transport",
+]
 
-Array = Any
+
+class Entries(NamedTuple):
+    """A sparse matrix by rows: row i has the entries ``ptr[i] .. ptr[i + 1]`` of `col` and `weight`."""
+
+    ptr: Array
+    col: Array
+    weight: Array
+
+
+class Columns(NamedTuple):
+    """The same entries by columns: their rows, and their numbers in the order of rows."""
+
+    ptr: Array
+    row: Array
+    entry: Array
+
+
+class Floors(NamedTuple):
+    """What a row or column (or one unit of it) counts if it stays unmatched."""
+
+    row: Array
+    col: Array
+
+
+class Matching(NamedTuple):
+    """The column of every row and the row of every column, -1 for none, and the prices of rows and columns."""
+
+    mate: Array
+    owner: Array
+    u: Array
+    v: Array
+
+
+class Search(NamedTuple):
+    """Scratch of searches for an augmenting path; `place` holds -1 for every column before and after."""
+
+    dist: Array
+    prev: Array
+    place: Array
+    heap: Array
+    free: Array
+
+
+class Shipment(NamedTuple):
+    """The flow along every entry, what rows and columns have left, and the prices of rows and columns."""
+
+    flow: Array
+    left_row: Array
+    left_col: Array
+    u: Array
+    v: Array
+
+
+class PathSearch(NamedTuple):
+    """Scratch of searches for a path to ship along; `place` and `via_col` hold -1 before and after."""
+
+    dist: Array
+    row_dist: Array
+    prev_row: Array
+    prev_entry: Array
+    via_col: Array
+    via_entry: Array
+    place: Array
+    heap: Array
+    opened: Array
+
+
+class Channels(NamedTuple):
+    """Pair loads by channel: those of channel c are ``start[c] .. start[c + 1]``, sorted by row."""
+
+    start: Array
+    row: Array
+    col: Array
+    weight: Array
 
 
 @kernel
@@ -51,37 +138,10 @@ def _sift_down(heap: Array, place: Array, dist: Array, size: int) -> None:
 
 
 @kernel
-def assign(
-    n: int,
-    m: int,
-    ptr: Array,
-    col: Array,
-    weight: Array,
-    row_floor: Array,
-    col_floor: Array,
-    mate: Array,
-    owner: Array,
-    u: Array,
-    v: Array,
-    dist: Array,
-    prev: Array,
-    place: Array,
-    heap: Array,
-    free: Array,
-) -> None:
-    """Match rows to columns so that the total weight is largest.
-
-    A row left alone counts row_floor[i], a column left alone col_floor[j].  On return
-    u[i] + v[j] >= weight everywhere, with equality on matched entries, and u, v stand at
-    their floors on what is alone.  `place` must hold -1 for every column on entry and
-    does so on return.
-    """
-    for j in range(m):
-        v[j] = col_floor[j]
-        owner[j] = -1
-    for i in range(n):
-        mate[i] = -1
-        free[i] = i
+def _auction(n: int, entries: Entries, row_floor: Array, matching: Matching, free: Array) -> int:
+    """Let rows bid for columns while this helps; returns how many rows still wait, in `free`."""
+    ptr, col, weight = entries
+    mate, owner, u, v = matching
     waiting = n
     fewest = n + 1
     idle = 0
@@ -120,7 +180,27 @@ def assign(
                 free[kept] = ousted
                 kept += 1
         waiting = kept
+    return waiting
 
+
+@kernel
+def assign(n: int, m: int, entries: Entries, floors: Floors, matching: Matching, search: Search) -> None:
+    """Match n rows to m columns so that the total weight is largest.
+
+    A row or column that stays unmatched counts its floor.  On return u[i] + v[j] >= weight everywhere, with equality
+    on matched entries, and u, v stand at their floors where rows and columns are unmatched.
+    """
+    ptr, col, weight = entries
+    row_floor, col_floor = floors
+    mate, owner, u, v = matching
+    dist, prev, place, heap, free = search
+    for j in range(m):
+        v[j] = col_floor[j]
+        owner[j] = -1
+    for i in range(n):
+        mate[i] = -1
+        free[i] = i
+    waiting = _auction(n, entries, row_floor, matching, free)
     for at in range(waiting):
         root = free[at]
         top = row_floor[root]
@@ -201,39 +281,19 @@ def assign(
 
 
 @kernel
-def transport(
-    n: int,
-    m: int,
-    ptr: Array,
-    col: Array,
-    weight: Array,
-    back_ptr: Array,
-    back_entry: Array,
-    back_row: Array,
-    left_row: Array,
-    left_col: Array,
-    row_floor: Array,
-    col_floor: Array,
-    flow: Array,
-    u: Array,
-    v: Array,
-    dist: Array,
-    row_dist: Array,
-    prev_row: Array,
-    prev_entry: Array,
-    via_col: Array,
-    via_entry: Array,
-    place: Array,
-    heap: Array,
-    opened: Array,
-) -> None:
+def transport(entries: Entries, columns: Columns, floors: Floors, shipment: Shipment, search: PathSearch) -> None:
     """Ship from rows to columns so that the total weight is largest.
 
-    `left_row` and `left_col` hold what each may ship and take and, on return, what is left of it; a unit left counts
-    the row's or column's floor.  The entries by column stand in `back_ptr`, `back_entry`, `back_row`.  On return
-    u[i] + v[j] >= weight everywhere, with equality where flow > 0, and u, v stand at their floors where something is
-    left.  `flow` must be zero and `place`, `via_col` -1 on entry.
+    The shipment's `left_row` and `left_col` hold what each may ship and take and, on return, what is left of it; a
+    unit left counts the row's or column's floor.  On return u[i] + v[j] >= weight everywhere, with equality where
+    flow > 0, and u, v stand at their floors where something is left.  The flow must be zero on entry.
     """
+    ptr, col, weight = entries
+    back_ptr, back_row, back_entry = columns
+    row_floor, col_floor = floors
+    flow, left_row, left_col, u, v = shipment
+    dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened = search
+    n, m = len(row_floor), len(col_floor)
     for j in range(m):
         v[j] = col_floor[j]
     for root in range(n):
@@ -343,101 +403,104 @@ def transport(
 
 
 @kernel
+def _rows_of(row: Array, ids: Array, ptr: Array) -> int:
+    """Number the rows that occur, and set where the entries of each begin; returns how many there are."""
+    n = 0
+    before = -1
+    for e in range(len(row)):
+        if row[e] != before:
+            before = row[e]
+            ids[n] = before
+            ptr[n] = e
+            n += 1
+    ptr[n] = len(row)
+    return n
+
+
+@kernel
+def _simple_bound(n: int, entries: Entries, limit: int, top: Array) -> int:
+    """Sum the row maxima or, where these are above the limit but not far above it, the column maxima.
+
+    `top` holds zeros before and after.
+    """
+    ptr, col, weight = entries
+    by_row = 0
+    for i in range(n):
+        best = 0
+        for e in range(ptr[i], ptr[i + 1]):
+            best = max(best, weight[e])
+        by_row += best
+    if not by_row >> 2 <= limit < by_row:
+        return by_row
+    by_column = 0
+    for e in range(len(col)):
+        if weight[e] > top[col[e]]:
+            by_column += weight[e] - top[col[e]]
+            top[col[e]] = weight[e]
+    for e in range(len(col)):
+        top[col[e]] = 0
+    return by_column
+
+
+@kernel
 def assign_channels(
-    channels: Array,
-    limit: Array,
-    start: Array,
-    row: Array,
-    col: Array,
-    weight: Array,
-    terminals: int,
-    value: Array,
-    price: Array,
-    mates: Array,
+    channels: Array, limit: Array, loads: Channels, terminals: int, value: Array, price: Array, mates: Array
 ) -> None:
-    """Solve channels one after another; entries ``start[c] .. start[c + 1]`` of each are sorted by row.
+    """Solve channels one after another.
 
     ``value[k]`` becomes the optimum of channel ``channels[k]``, or -1 where its simple bound, min(Σ row maxima,
     Σ column maxima), is at most ``limit[k]``; where the rows' is far above it, the columns' is not asked.  Where
     `price` has rows, ``price[k, r]`` becomes the price of row r (0 where it has no entry).  `mates` gets the
     column of every row that has entries, -1 for none, channel after channel, in room for min(entries, terminals) each.
     """
-    begin = 0
+    start, row, col, weight = loads
     ids = np.empty(terminals, np.int32)
     top = np.zeros(terminals, np.int64)
     ptr = np.empty(terminals + 1, np.int64)
-    floor = np.zeros(terminals, np.int64)
-    mate = np.empty(terminals, np.int32)
-    owner = np.empty(terminals, np.int32)
-    u = np.empty(terminals, np.int64)
-    v = np.empty(terminals, np.int64)
-    dist = np.empty(terminals, np.int64)
-    prev = np.empty(terminals, np.int32)
-    place = np.full(terminals, -1, np.int32)
-    heap = np.empty(terminals, np.int32)
-    free = np.empty(terminals, np.int32)
+    floors = Floors(np.zeros(terminals, np.int64), np.zeros(terminals, np.int64))
+    matching = Matching(
+        np.empty(terminals, np.int32),
+        np.empty(terminals, np.int32),
+        np.empty(terminals, np.int64),
+        np.empty(terminals, np.int64),
+    )
+    search = Search(
+        np.empty(terminals, np.int64),
+        np.empty(terminals, np.int32),
+        np.full(terminals, -1, np.int32),
+        np.empty(terminals, np.int32),
+        np.empty(terminals, np.int32),
+    )
+    begin = 0
     for k in range(len(channels)):
         first, end = start[channels[k]], start[channels[k] + 1]
         offset = begin
         begin += min(end - first, terminals)
-        n = 0
-        before = -1
-        best = 0
-        by_row = 0
-        for e in range(first, end):
-            if row[e] != before:
-                before = row[e]
-                ids[n] = before
-                ptr[n] = e - first
-                n += 1
-                by_row += best
-                best = 0
-            best = max(best, weight[e])
-        by_row += best
-        ptr[n] = end - first
-        bound = by_row
-        if by_row >> 2 <= limit[k] < by_row:
-            bound = 0
-            for e in range(first, end):
-                if weight[e] > top[col[e]]:
-                    bound += weight[e] - top[col[e]]
-                    top[col[e]] = weight[e]
-            for e in range(first, end):
-                top[col[e]] = 0
+        n = _rows_of(row[first:end], ids, ptr)
+        part = Entries(ptr, col[first:end], weight[first:end])
+        bound = _simple_bound(n, part, limit[k], top)
         if bound <= limit[k]:
             value[k] = -1
             continue
-        part = slice(first, end)
-        m = terminals
-        assign(n, m, ptr, col[part], weight[part], floor, floor, mate, owner, u, v, dist, prev, place, heap, free)
+        assign(n, terminals, part, floors, matching, search)
         total = 0
         for i in range(n):
-            total += u[i]
-        for j in range(m):
-            total += v[j]
+            total += matching.u[i]
+            mates[offset + i] = matching.mate[i]
+        for j in range(terminals):
+            total += matching.v[j]
         value[k] = total
-        for i in range(n):
-            mates[offset + i] = mate[i]
         if len(price) > 0:
             for r in range(terminals):
                 price[k, r] = 0
             for i in range(n):
-                price[k, ids[i]] = u[i]
+                price[k, ids[i]] = matching.u[i]
 
 
 @kernel
-def coarsen(
-    channels: Array,
-    start: Array,
-    row: Array,
-    col: Array,
-    weight: Array,
-    limit: Array,
-    price: Array,
-    terminals: int,
-    coarsest: int,
-) -> None:
+def coarsen(channels: Array, loads: Channels, limit: Array, price: Array, terminals: int, coarsest: int) -> None:
     """Round row prices up to the coarsest power of two that still proves `limit[k]` for channel ``channels[k]``."""
+    start, row, col, weight = loads
     top = np.zeros(terminals, np.int64)
     for k in range(len(channels)):
         first, end = start[channels[k]], start[channels[k] + 1]

@@ -1,4 +1,4 @@
-"""The one door to the matching kernels: normalise, solve in 64 bits, refine where 64 bits are too few."""
+"""Maximum-weight matching and transportation: solve in 64 bits, refine where 64 bits are too few."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.matching._kernels import assign, transport
+from obliv.matching import _kernels as kernels
 from obliv.matching.weights import Weights
 
 __all__ = ["Matching", "maximum_weight"]
 
 
-_BITS = 60  # with prices that start at 0 nothing in the kernels exceeds four times the largest weight
+#: Largest weights in bits; with prices that start at 0 the kernels stay within four times the largest weight.
+_BITS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Matching:
 
 
 def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array | None = None) -> Matching:
-    """The shipment of largest total weight that respects what rows may ship and columns take.
+    """Return a shipment of largest total weight that respects what rows may ship and columns take.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
     Notes
     -----
     Unit supplies are a maximum-weight matching, found by auction sweeps without ε followed by shortest augmenting
-    paths (Jonker and Volgenant's scheme on sparse rows, staying alone being an option of every row).  Weights beyond
+    paths (Jonker and Volgenant's scheme on sparse rows, where every row may stay unmatched).  Weights beyond
     64 bits are solved digit by digit, see :func:`_by_digits`.
 
     Examples
@@ -94,46 +95,56 @@ def _assign(
     ptr, col, entry = shape
     n, m = len(row_floor), len(col_floor)
     ordered = np.ascontiguousarray(weight if entry is None else weight[entry])
-    mate, owner = np.empty(n, np.int32), np.empty(m, np.int32)
-    u, v, dist = np.empty(n, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
-    prev, heap, free = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(n, np.int32)
-    place = np.full(m, -1, np.int32)
-    run(
-        assign,
-        40.0 * len(col),
-        *(n, m, ptr, col, ordered, row_floor, col_floor),
-        *(mate, owner, u, v, dist, prev, place, heap, free),
+    matching = kernels.Matching(
+        mate=np.empty(n, np.int32), owner=np.empty(m, np.int32), u=np.empty(n, np.int64), v=np.empty(m, np.int64)
     )
-    used = col == np.repeat(mate, np.diff(ptr))
+    search = kernels.Search(
+        dist=np.empty(m, np.int64),
+        prev=np.empty(m, np.int32),
+        place=np.full(m, -1, np.int32),
+        heap=np.empty(m, np.int32),
+        free=np.empty(n, np.int32),
+    )
+    entries, floors = kernels.Entries(ptr, col, ordered), kernels.Floors(row_floor, col_floor)
+    run(kernels.assign, 40.0 * len(col), n, m, entries, floors, matching, search)
+    used = col == np.repeat(matching.mate, np.diff(ptr))
     flow = np.zeros(len(col), np.int64)
     flow[used if entry is None else entry[used]] = 1
-    return u, v, flow
+    return matching.u, matching.v, flow
 
 
 def _transport(
     weights: Weights, weight: Array, supply: Array, demand: Array, row_floor: Array, col_floor: Array
 ) -> tuple[Array, Array, Array]:
     n, m = weights.rows, weights.columns
-    back_ptr, back_row, back_entry = _transposed(weights)
     most = max(sum(map(int, supply)), sum(map(int, demand)))
     units: Any = np.int64 if most < INT64_SAFE else object  # the kernel then runs on Python integers
-    flow = np.zeros(len(weight), units)
-    u, v, dist, row_dist = (np.empty(size, weight.dtype) for size in (n, m, m, n))
-    prev_row, prev_entry = np.empty(m, np.int32), np.empty(m, np.int64)
-    via_col, via_entry = np.full(n, -1, np.int32), np.empty(n, np.int64)
-    place, heap, opened = np.full(m, -1, np.int32), np.empty(m, np.int32), np.empty(n, np.int32)
-    run(
-        transport,
-        5.0 * len(weight) * (n + m),
-        *(n, m, weights.ptr, weights.col, np.ascontiguousarray(weight), back_ptr, back_entry, back_row),
-        *(supply.astype(units), demand.astype(units), row_floor, col_floor),
-        *(flow, u, v, dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened),
+    shipment = kernels.Shipment(
+        flow=np.zeros(len(weight), units),
+        left_row=supply.astype(units),
+        left_col=demand.astype(units),
+        u=np.empty(n, weight.dtype),
+        v=np.empty(m, weight.dtype),
     )
-    return u, v, flow
+    search = kernels.PathSearch(
+        dist=np.empty(m, weight.dtype),
+        row_dist=np.empty(n, weight.dtype),
+        prev_row=np.empty(m, np.int32),
+        prev_entry=np.empty(m, np.int64),
+        via_col=np.full(n, -1, np.int32),
+        via_entry=np.empty(n, np.int64),
+        place=np.full(m, -1, np.int32),
+        heap=np.empty(m, np.int32),
+        opened=np.empty(n, np.int32),
+    )
+    entries = kernels.Entries(weights.ptr, weights.col, np.ascontiguousarray(weight))
+    columns, floors = kernels.Columns(*_transposed(weights)), kernels.Floors(row_floor, col_floor)
+    run(kernels.transport, 5.0 * len(weight) * (n + m), entries, columns, floors, shipment, search)
+    return shipment.u, shipment.v, shipment.flow
 
 
 def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
-    """The entries by column: pointers, rows, and the entries' numbers."""
+    """Return the entries by column: pointers, rows, and the entries' numbers."""
     entry = np.argsort(weights.col, kind="stable")
     counts = np.bincount(weights.col, minlength=weights.columns)
     ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -143,11 +154,11 @@ def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
 def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, Array, Array]:
     """Solve weights of any size, about 45 bits at a time, each time exactly.
 
-    With the leading digits solved and U, V their optimal prices, what is left to maximise is the residual
-    r = w - U - V, where leaving a unit of row i alone costs U_i (of column j, V_j).  The optimum of the leading digits
+    With the leading digits solved and U, V their optimal prices, the rest to maximize is the residual r = w - U - V,
+    where leaving a unit of row i unmatched costs U_i (of column j, V_j).  The optimum of the leading digits
     has residuals in [0, 2^t), t the new digits, and no entry exceeds 2^t; hence an entry below -B, or a price of
-    staying alone beyond B, with B = (units + 1)·2^t, cannot be worth its while and is cut there.  What is cut at -2B
-    also stays below the new prices, which start at -B: the duals hold on every entry without another look.
+    staying unmatched beyond B, with B = (units + 1)·2^t, is never worthwhile and is cut there.  What is cut at -2B
+    also stays below the new prices, which start at -B: the duals hold on every entry without another check.
     """
     units = min(sum(map(int, supply)), sum(map(int, demand)))
     step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
