@@ -470,15 +470,14 @@ def test_links_of_unequal_speed(here: Path, capsys: pytest.CaptureFixture[str]) 
     assert "equal links" in err
 
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "opensm" / "bad"
+SAMPLES = Path(__file__).parents[1] / "fabric" / "samples"
 BAD = {"hole": (1, 2), "loop": (1, 6), "missing_switch": (1, 26), "wrong_ca": (1, 7), "truncated": (1, 56)}
 BAD |= {"no_sm": (1, 56), "port_oob": (0, 0)}  # OpenSM refused the last one, and routed by itself
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared samples are not here")
 @pytest.mark.parametrize("name", BAD)
 def test_bad_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(SHARED / name / "ibnetdiscover.txt"), "--lft", str(SHARED / name / "dump_lfts.txt")]
+    files = [str(SAMPLES / name / "ibnetdiscover.txt.gz"), "--lft", str(SAMPLES / name / "dump_lfts.txt.gz")]
     status, lost = BAD[name]
     assert run(capsys, "check", *files)[0] == status
     assert as_json(capsys, "check", *files)["unrouted"] == lost

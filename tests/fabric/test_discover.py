@@ -16,7 +16,6 @@ from obliv.fabric.files import ibnetdiscover as discover
 from obliv.fabric.files.read import dialect_of, read_fabric
 from obliv.fabric.model import Fabric
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 Write = Callable[..., Path]
 
 DIALECTS = {
@@ -35,13 +34,6 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return make
-
-
-@pytest.fixture
-def shared() -> Path:
-    if not SHARED.is_dir():
-        pytest.skip("the sample data are not here")
-    return SHARED
 
 
 def kinds(fabric: Fabric) -> list[tuple[str, str, int]]:
@@ -100,25 +92,39 @@ def test_options_spaces_line_ends_marks_and_compression_change_nothing(write: Wr
         read_fabric(write(packed[:40] + b"\xff\xff\xff" + packed[43:]))
 
 
-def test_the_four_samples(shared: Path) -> None:
-    one, two, three, four = (read_fabric(shared / "ibnetdiscover" / f"jabl_ibtopotool_{k}.topo") for k in (1, 2, 3, 4))
-    assert [(len(each.switches), len(each.endpoints)) for each in (one, two, three, four)] == [
-        (2, 5),
-        (1, 2),
-        (2, 6),
-        (1, 1),
-    ]
-    assert kinds(one) == [("warning", "unequal-rate", 15), ("warning", "unequal-rate", 18)]
-    assert "4xSDR" in one.findings[0].message
-    assert "1xSDR" in one.findings[0].message
-    assert set(one.lmc[one.endpoints].tolist()) == {1}
-    assert kinds(two) == kinds(four) == []
-    assert kinds(three) == [("warning", "diagnostic", 1)]
-    own = int(three.switches[0])
-    assert [int(three.peer[three.slot(own, port)]) for port in (1, 2)] == [three.slot(own, 2), three.slot(own, 1)]
-    assert three.rate_at(three.slot(own, 1)) == Fraction(100)
-    dual = [slot for slot in one.endpoints.tolist() if one.ident[one.node_of[slot]] == "H-0008f10403960558"]
-    assert sorted(one.lid[dual].tolist()) == [10, 14]
+UNEVEN = """ibwarn: [4711] a diagnostic line
+#
+vendid=0x1
+devid=0x2
+switchguid=0xa0(a0)
+Switch 8 "S-00000000000000a0" # "spine" enhanced port 0 lid 3 lmc 0
+[1] "S-00000000000000a0"[2] # "spine" lid 3 4xEDR
+[2] "S-00000000000000a0"[1] # "spine" lid 3 4xEDR
+[4] "H-00000000000000b0"[1](b1) # "twin" lid 10 4xSDR
+[5] "H-00000000000000b0"[2](b2) # "twin" lid 14 4xQDR
+
+vendid=0x1
+devid=0x3
+caguid=0xb0
+Ca 2 "H-00000000000000b0" # "twin"
+[1](b1) "S-00000000000000a0"[4] # lid 10 lmc 1 "spine" lid 3 1xSDR
+[2](b2) "S-00000000000000a0"[5] # lid 14 lmc 1 "spine" lid 3 4xQDR
+"""
+
+
+def test_what_real_fabrics_have(write: Write) -> None:
+    """A diagnostic line first, a switch cabled to itself, an adapter with two ports, ends that differ in speed."""
+    fabric = read_fabric(write(UNEVEN))
+    assert (len(fabric.switches), len(fabric.endpoints)) == (1, 2)
+    assert sorted(kinds(fabric)) == [("warning", "diagnostic", 1), ("warning", "unequal-rate", 9)]
+    unequal = next(found for found in fabric.findings if found.kind == "unequal-rate")
+    assert "4xSDR" in unequal.message
+    assert "1xSDR" in unequal.message
+    assert set(fabric.lmc[fabric.endpoints].tolist()) == {1}
+    own = int(fabric.switches[0])
+    assert [int(fabric.peer[fabric.slot(own, port)]) for port in (1, 2)] == [fabric.slot(own, 2), fabric.slot(own, 1)]
+    assert fabric.rate_at(fabric.slot(own, 1)) == Fraction(100)
+    assert sorted(fabric.lid[fabric.endpoints].tolist()) == [10, 14]
 
 
 def test_short_net_files_of_ibsim(write: Write) -> None:

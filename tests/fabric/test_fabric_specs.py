@@ -16,8 +16,7 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology, network
 
-SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "opensm"
-needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample data are not here")
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -77,41 +76,18 @@ def test_what_does_not_fit(folder: Path) -> None:
     assert obliv.worst_case(full).channel_load == 2
 
 
-@needs_samples
-@pytest.mark.parametrize("spelling", ["opensm-lfts.dump", "dump_lfts.txt", "opensm.fdbs"])
-@pytest.mark.parametrize(
-    ("where", "offset", "load"),
-    [
-        ("ft8_2/minhop", "0", 4),
-        ("ft8_2/ftree", "0", 4),
-        ("ft8_2/osrm_file", "group", 2),
-        ("ft8_2/minhop_lmc1", "0", 4),
-        ("ft4_3/minhop", "0", 4),
-        ("ft4_3/ftree", "0", 3),
-        ("ft4_3/osrm_file", "group", 2),
-        ("ft4_3/osrm_file", "index", 2),
-    ],
-)
-def test_known_worst_cases(where: str, offset: str, load: int, spelling: str) -> None:
-    topology = obliv.topology(f"fabric:{SAMPLES / where}/ibnetdiscover.txt")
-    routing = obliv.routing(f"lft:{SAMPLES / where}/{spelling},offset={offset}", topology)
-    assert obliv.worst_case(routing).channel_load == load
-
-
-@needs_samples
 def test_dimension_order_as_opensm_has_it() -> None:
-    topology = obliv.topology(f"fabric:{SAMPLES}/torus9x9/dor/ibnetdiscover.txt")
-    routing = obliv.routing(f"lft:{SAMPLES}/torus9x9/dor/opensm-lfts.dump", topology)
+    topology = obliv.topology(f"fabric:{HERE}/fixtures/torus9x9-dor/ibnetdiscover.txt.gz")
+    routing = obliv.routing(f"lft:{HERE}/fixtures/torus9x9-dor/opensm-lfts.dump.gz", topology)
     result = obliv.worst_case(routing)
     assert result.channel_load == 4
     assert result.fraction_of_capacity == Fraction(5, 18)  # Towles' table 1
 
 
-@needs_samples
 @pytest.mark.parametrize(("name", "pairs"), [("loop", 6), ("hole", 2)])
 def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
-    topology = obliv.topology(f"fabric:{SAMPLES}/bad/{name}/ibnetdiscover.txt")
-    routing = obliv.routing(f"lft:{SAMPLES}/bad/{name}/opensm-lfts.dump,missing=skip", topology)
+    topology = obliv.topology(f"fabric:{HERE}/samples/{name}/ibnetdiscover.txt.gz")
+    routing = obliv.routing(f"lft:{HERE}/samples/{name}/opensm-lfts.dump.gz,missing=skip", topology)
     assert worst(routing).skipped == pairs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.fabric import spelled
-from tests.fabric.test_discover import SHARED, shared, write  # noqa: F401
+from tests.fabric.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
@@ -471,25 +471,7 @@ def test_more_entries_of_other_ports_than_fit_at_once(write: Write) -> None:  # 
 
 # What OpenSM wrote.
 
-
-def test_the_samples_agree_in_all_spellings(shared: Path) -> None:  # noqa: F811
-    folders = [each for each in sorted((shared / "opensm").glob("ft*/*/")) if (each / "opensm-lfts.dump").exists()]
-    assert len(folders) > 20
-    for folder in folders:
-        fabric, tables = read(folder / "ibnetdiscover.txt", lft=folder / "opensm-lfts.dump")
-        assert tables is not None
-        assert fabric.findings + tables.findings == ()
-        for name in ("dump_lfts.txt", "dump_lfts_a.txt", "dump_lfts_n.txt", "opensm.fdbs"):
-            if (folder / name).exists():
-                other = read_tables(folder / name, fabric)
-                assert (rows(other, fabric), other.findings) == (rows(tables, fabric), ())
-        for name in ("ibnetdiscover_p.txt", "iblinkinfo.txt", "opensm-subnet.lst"):
-            if (folder / name).exists():
-                scanned, again = read(folder / name, lft=folder / "opensm-lfts.dump")
-                assert spelled.meaning(scanned) == spelled.meaning(fabric)
-                assert again is not None
-                assert rows(again, scanned) == rows(tables, fabric)
-                assert sorted(scanned.lmc[scanned.endpoints].tolist()) == sorted(fabric.lmc[fabric.endpoints].tolist())
+SAMPLES = Path(__file__).parent / "samples"
 
 
 @pytest.mark.parametrize(
@@ -503,16 +485,16 @@ def test_the_samples_agree_in_all_spellings(shared: Path) -> None:  # noqa: F811
         ("truncated", [("error", "cut-off", 31), ("error", "cut-off", 17)]),
     ],
 )
-def test_the_bad_samples(case: str, found: list[tuple[str, str, int]], shared: Path) -> None:  # noqa: F811
+def test_the_bad_samples(case: str, found: list[tuple[str, str, int]]) -> None:
     """What can be noticed while reading; the rest is for the check."""
-    fabric = read_fabric(shared / "opensm" / "bad" / case / "ibnetdiscover.txt")
-    tables = read_tables(shared / "opensm" / "bad" / f"{case}.lfts", fabric)
+    fabric = read_fabric(SAMPLES / case / "ibnetdiscover.txt.gz")
+    tables = read_tables(SAMPLES / f"{case}.lfts.gz", fabric)
     assert kinds(tables.findings)[-1:] == found[:1]
 
 
-def test_no_manager_has_run(shared: Path) -> None:  # noqa: F811
-    folder = shared / "opensm" / "bad" / "no_sm"
-    fabric, tables = read(folder / "ibnetdiscover.txt", lft=folder / "dump_lfts.txt")
+def test_no_manager_has_run() -> None:
+    folder = SAMPLES / "no_sm"
+    fabric, tables = read(folder / "ibnetdiscover.txt.gz", lft=folder / "dump_lfts.txt.gz")
     assert tables is not None
     assert "the subnet manager has not run" in tables.findings[-1].message
     assert (tables.out == NONE).all()
