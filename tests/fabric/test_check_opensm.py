@@ -87,6 +87,6 @@ def test_the_last_lid_is_dropped_by_the_real_program(tmp_path: Path) -> None:
 
 def test_the_engine_that_was_asked_for_and_another_that_came(tmp_path: Path) -> None:
     for result in checked("torus:6", "updn", tmp_path).values():
-        assert result.engine == {"used": "minhop", "requested": "updn", "failed": ["updn"]}
+        assert result.engine.to_dict() == {"used": "minhop", "requested": "updn", "failed": ["updn"]}
         assert "fell back to minhop" in result.of("engine")[0]["message"]
         assert not result.ok

@@ -137,12 +137,12 @@ def test_lids_that_guid2lid_contradicts_stay(write: Write) -> None:  # noqa: F81
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# only this\n", "holds no port GUID"),
+        ("# only this\n", "contains no port GUID"),
         ("0x1 0x2\n", "guid2lid:1: a line should be"),
-        ("\n0x1 0x5 0x4\n", "guid2lid:2: LIDs 5 to 4 are no range"),
-        ("0x1 0x0000 0x0004\n", "no range"),
-        ("0x1 0xbfff 0xc001\n", "no range"),
-        ("0x1 0x0100 0x0200\n", "no range"),
+        ("\n0x1 0x5 0x4\n", "guid2lid:2: LIDs 5 to 4 are not a valid range"),
+        ("0x1 0x0000 0x0004\n", "not a valid range"),
+        ("0x1 0xbfff 0xc001\n", "not a valid range"),
+        ("0x1 0x0100 0x0200\n", "not a valid range"),
         ("0x77 0x0001 0x0001\n", "has no port of"),
         ("\x1b[31m\n", "a line should be"),
     ],

@@ -1,4 +1,4 @@
-"""How much uniform traffic a fabric can carry under the best routing, where that is known."""
+"""The uniform traffic that a fabric can carry under the best routing, where that is known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 1 << 18  # switches times channels
 
 
 def capacity_load(fabric: Fabric) -> Fraction | None:
-    """The least that the most loaded channel carries when all endpoints send to all alike.
+    """Return the least load of the most loaded channel when all endpoints send to all alike.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     Returns
     -------
     Fraction or None
-        Exact; None where it is not known.
+        Exact; None if it is not known.
 
     Notes
     -----
@@ -69,13 +69,13 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
 
 
 def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int], int]:
-    """What channels carry when every host sends 1 to every host over all shortest paths alike, in units of 1 / unit.
+    """Return the loads of channels when every host sends 1 to every host over all shortest paths alike, and their unit.
 
-    It is -1 where a host cannot be reached; the unit comes with it.
+    Loads are in units of 1 / unit; a load of -1 means that a host cannot be reached.
     """
     far_from = Distances(nodes, head, tail, nodes)  # along channels
     ends, weight = list(zip(tail.tolist(), head.tolist(), strict=True)), hosts.tolist()
-    found = []  # of every source: the channels of shortest paths in their order, and how many such paths lead where
+    trees = []  # of every source: the channels of shortest paths in their order, and how many such paths lead where
     unit = 1
     for source in np.flatnonzero(hosts).tolist():
         far = far_from([source])
@@ -88,9 +88,9 @@ def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int
         for v, w in map(ends.__getitem__, outwards.tolist()):
             paths[w] += paths[v]
         unit = lcm(unit, *(count for count, many in zip(paths, weight, strict=True) if many))
-        found.append((source, outwards[::-1].tolist(), paths))
+        trees.append((source, outwards[::-1].tolist(), paths))
     loads = [0] * len(ends)
-    for source, inwards, paths in found:
+    for source, inwards, paths in trees:
         # a path that leads on to t carries weight[t] / paths[t]; what leaves v carries the sum over all that follow
         carried = [unit // count * many if many else 0 for count, many in zip(paths, weight, strict=True)]
         for c in inwards:

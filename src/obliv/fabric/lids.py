@@ -1,4 +1,4 @@
-"""LIDs that cannot be, and numbers that should be given once only."""
+"""LIDs: checks of those in files, repeated numbers, and new ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "require_lids", "w
 
 
 LAST_LID = 0xBFFF  #: The last unicast LID.
-_MOST_LMC = 7
+_MAX_LMC = 7
 
 
 def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str], notes: Notes) -> tuple[Array, Array]:
-    """LIDs and LMCs without those that cannot be; what is odd is noted."""
-    for slot in np.flatnonzero(lmc > _MOST_LMC).tolist():
+    """Return LIDs and LMCs with 0 for invalid ones; defects are noted."""
+    for slot in np.flatnonzero(lmc > _MAX_LMC).tolist():
         notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: it is 7 at most", line[slot])
-    lmc = np.where(lmc > _MOST_LMC, 0, lmc)
+    lmc = np.where(lmc > _MAX_LMC, 0, lmc)
     last = lid + (1 << lmc) - 1
     for slot in np.flatnonzero(last > LAST_LID).tolist():
         notes.add("error", "bad-lid", f"{place(slot)} has LID {lid[slot]}: unicast LIDs end at {LAST_LID}", line[slot])
@@ -63,19 +63,19 @@ def note_repeated_guids(guid: Array, line: Array, what: str, called: Callable[[i
 
 
 def _repeated(values: Array, owners: Array) -> list[tuple[int, int, int]]:
-    """Owners of a value that another one has: the first, each later one, and the value."""
+    """Return the owners of repeated values: the first owner, each later one, and the value."""
     order = np.argsort(values, kind="stable")
     values, owners = values[order], owners[order]
     again = np.flatnonzero(values[1:] == values[:-1]) + 1 if len(values) else np.zeros(0, np.int64)
-    found = []
+    repeats = []
     for k in again.tolist():
         first = int(np.searchsorted(values, values[k]))
-        found.append((int(owners[first]), int(owners[k]), int(values[k])))
-    return found
+        repeats.append((int(owners[first]), int(owners[k]), int(values[k])))
+    return repeats
 
 
 def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
-    """The same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
+    """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     [8, 10, 12, 14, 16, 18, 20, 22]
     """
     if not 0 <= lmc <= 7:
-        raise TopologyError(f"an LMC is 0 to 7, not {lmc}")
+        raise TopologyError(f"LMC {lmc} is out of range (0 to 7)")
     own = fabric.first_slot[fabric.switches]
     others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
     ports = np.flatnonzero(others & (fabric.peer >= 0))
@@ -100,7 +100,7 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
 
 
 def require_lids(switches: int, ports: int, lmc: int) -> int:
-    """The first LID of hosts, if there are enough."""
+    """Return the first LID of hosts, if there are enough LIDs."""
     step = 1 << lmc
     first = -(-(switches + 1) // step) * step
     if first + step * ports - 1 > LAST_LID:

@@ -35,7 +35,7 @@ RATES = {
 
 
 def gbits(rate: Fraction) -> str:
-    """A data rate in words."""
+    """Return a data rate in words."""
     return f"{float(rate):.6g} Gb/s"
 
 
@@ -48,35 +48,35 @@ class Fabric:
     Parameters
     ----------
     name : str
-        The file that it was read from.
+        The file, or the topology that it was made from.
     kind : tuple of str
         "switch", "ca", "router" or "unknown" for every node.
     ident : tuple of str
-        What the file calls a node: ``S-0002c90200001008`` or any other word; unique.
+        The identifier of a node in the file: ``S-0002c90200001008`` or any other word; unique.
     guid : uint64 array, shape (nodes,)
         Node GUIDs, 0 where unknown.
     description : tuple of str
-        Hostile text: it may repeat, be empty, hold anything.
+        Untrusted text: it may repeat, be empty, contain anything.
     first_slot : int64 array, shape (nodes + 1,)
     peer : int64 array, shape (slots,)
-        The slot at the other end of a cable, -1 where there is none.
+        The slot at the other end of the cable, -1 without a cable.
     port_guid : uint64 array, shape (slots,)
         0 where unknown.
     lid : int32 array, shape (slots,)
         The base LID of every CA port, and of a switch at its port 0; 0 where unknown.
     lmc : int8 array, shape (slots,)
     rate : int32 array, shape (slots,)
-        Place in `rates` of what the port says of its cable, -1 where it says nothing.
+        Place in `rates` of the rate that the port reports, -1 if it reports no rate.
     rates : tuple of Fraction
         Data rates in Gb/s.
     line : int32 array, shape (slots,)
-        The line of the file where the port stands, 0 for none.
+        The line of the file about the port, 0 if there is no such line.
     node_line : int32 array, shape (nodes,)
     sources : tuple of (path, SHA-256)
     findings : tuple of Finding
-        What was noticed while reading.
+        Defects and remarks noted while reading.
     lmc_told : bool
-        Whether a file says what `lmc` is; else it counts as 0.
+        Whether a file tells the LMC; else it counts as 0.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Fabric:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.kind)
 
     @cached_property
@@ -116,8 +116,8 @@ class Fabric:
     def endpoints(self) -> Array:
         """The slots of the ports that send and take traffic.
 
-        CA ports with a cable to a switch or to another CA, but not those of aggregation nodes; what hangs on a router
-        is of another subnet.
+        CA ports with a cable to a switch or to another CA, but not those of aggregation nodes; nodes behind a router
+        belong to another subnet.
         """
         ports = self._adapter_ports
         beside = self.node_of[self.peer[ports]]
@@ -125,7 +125,7 @@ class Fabric:
 
     @property
     def stray(self) -> Array:
-        """The slots of CA ports whose cable leads to neither a switch nor a CA: they are no endpoints."""
+        """The slots of CA ports whose cable leads to neither a switch nor a CA: they are not endpoints."""
         return np.setdiff1d(self._adapter_ports, self.endpoints)
 
     @cached_property
@@ -138,16 +138,16 @@ class Fabric:
         return np.asarray(cabled[np.array(mine, bool)[self.node_of[cabled]]])
 
     def port_of(self, slot: int) -> int:
-        """The number of a port on its node."""
+        """Return the number of a port on its node."""
         return slot - int(self.first_slot[self.node_of[slot]])
 
     def slot(self, node: int, port: int) -> int:
-        """The slot of a port, -1 where the node has no such port."""
+        """Return the slot of a port, -1 where the node has no such port."""
         first, end = int(self.first_slot[node]), int(self.first_slot[node + 1])
         return first + port if 0 <= port < end - first else -1
 
     def rate_at(self, slot: int) -> Fraction | None:
-        """The data rate in Gb/s that a port says its cable has."""
+        """Return the data rate in Gb/s that a port reports for its cable, None if it reports no rate."""
         return self.rates[int(self.rate[slot])] if self.rate[slot] >= 0 else None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is noticed while a file is read, kept within bounds however broken the file is."""
+"""Findings about a file, limited in number however broken the file is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from obliv.fabric.model import Finding
 
 __all__ = ["Notes"]
 
-_MOST = 200  # of one severity and kind
+_LIMIT = 200  # findings of one severity and kind
 
 
 class Notes:
@@ -21,18 +21,18 @@ class Notes:
         self._kept: list[Finding] = []
 
     def add(self, severity: str, kind: str, message: str, line: int = 0) -> None:
-        """Note something; of very many of a severity and kind only the first are kept, and counted."""
+        """Add a finding; of very many of a severity and kind only the first are kept, the others counted."""
         self.last_line = int(line)
         self._count[severity, kind] += 1
-        if self._count[severity, kind] <= _MOST:
+        if self._count[severity, kind] <= _LIMIT:
             self._kept.append(Finding(severity, kind, message, self.file, int(line)))
 
     def findings(self) -> tuple[Finding, ...]:
-        """What was noted, by kind in the order of the first, then by line; at the end how many more there were."""
+        """Return the findings, by kind in the order of their first, then by line; then counts of those left out."""
         order = {kind: place for place, (_, kind) in reversed(list(enumerate(self._count)))}
-        found = sorted(self._kept, key=lambda finding: (order[finding.kind], finding.line))
+        findings = sorted(self._kept, key=lambda finding: (order[finding.kind], finding.line))
         for (severity, kind), count in self._count.items():
-            more = count - _MOST
+            more = count - _LIMIT
             if more > 0:
-                found.append(Finding(severity, kind, f"and {more} more like these", self.file, count=more))
-        return tuple(sorted(found, key=lambda finding: order[finding.kind]))
+                findings.append(Finding(severity, kind, f"and {more} more like these", self.file, count=more))
+        return tuple(sorted(findings, key=lambda finding: order[finding.kind]))

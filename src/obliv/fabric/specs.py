@@ -30,7 +30,7 @@ def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
 
 @register_routing("lft", example="lft:opensm-lfts.dump")
 def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refuse") -> FabricRouting:
-    """Forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
+    """Read the forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
 
     Parameters
     ----------

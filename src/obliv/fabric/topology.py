@@ -35,7 +35,7 @@ class FabricTopology(Topology):
     slot_of : int64 array, shape (channels,)
         The port where each channel begins.
     channel_of : int64 array, shape (slots,)
-        The channel that begins at a port, -1 for none.
+        The channel that begins at a port, -1 for no channel.
     node_at : int64 array, shape (slots,)
         The node that a port belongs to, -1 where it is neither an endpoint nor a switch's.
     reference : Fraction or None
@@ -50,7 +50,7 @@ class FabricTopology(Topology):
 
     @property
     def hosts(self) -> int:
-        """How many nodes are endpoints: those before the switches, terminals or not."""
+        """Number of nodes that are endpoints: those before the switches, terminals or not."""
         return len(self.fabric.endpoints)
 
     @property
@@ -76,7 +76,7 @@ class FabricTopology(Topology):
         return slot, int(self.fabric.peer[slot])
 
     def port_name(self, slot: int) -> str:
-        """A port in words: the node's description and the port's number."""
+        """Return the name of a port: the node's description and the port's number."""
         return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"
 
     def port_names(self, channel: int) -> tuple[str, str]:
@@ -117,13 +117,13 @@ class FabricTopology(Topology):
 
 
 def network(fabric: Fabric, spec: str = "") -> FabricTopology:
-    """The topology of a fabric.
+    """Return the topology of a fabric.
 
     Parameters
     ----------
     fabric : Fabric
     spec : str, optional
-        What to call it; default ``fabric:`` and the fabric's name.
+        Its spec; default ``fabric:`` and the fabric's name.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     Raises
     ------
     TopologyError
-        If there is no endpoint with a cable.
+        If no endpoint has a cable.
     """
     from obliv.fabric.capacity import capacity_load  # it needs scipy, which only fabrics that are read should load
 
@@ -182,7 +182,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
 
 
 def safe(text: str) -> str:
-    """A text from a file without anything that moves a cursor, breaks a line or hides, cut where it is very long."""
+    """Return a text from a file with its unprintable characters replaced, cut where it is very long."""
     shown = printable(text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
 
@@ -192,7 +192,7 @@ def _called(fabric: Fabric, node: int) -> str:
 
 
 def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
-    """Descriptions; those of an adapter with several ports in use say which, and repeated ones have the node's word."""
+    """Return unique names: descriptions, with the port of adapters that use several, and the identifier if repeated."""
     owner = fabric.node_of[ends].tolist()
     ports = Counter(owner)
     first = fabric.first_slot
@@ -218,7 +218,7 @@ def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
 
 
 def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fraction], Fraction | None, tuple[str, ...]]:
-    """The bandwidth of every channel, the rate that counts as 1, and what there is to say about it."""
+    """Return the bandwidth of every channel, the rate that counts as 1, and notes."""
     known = fabric.rate[fabric.rate >= 0]
     if not len(known):
         notes = ("no link says how fast it is: all count as equal",)

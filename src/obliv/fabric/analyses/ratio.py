@@ -64,19 +64,19 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
     if topology.bandwidth or not topology.unit_rates:
         raise InputError(f"{topology.fabric.name} has cables of unequal speeds, so that is not known; {_INSTEAD}")
     tree = require_base_load(shape.tree)
-    found = worst_case(routing, progress=progress)
+    worst = worst_case(routing, progress=progress)
     single = routing.routes.denominator == 1
     bound = bound_of(tree) if single and _climbs(routing, tree) else None
-    ends = (found.channel.tail, found.channel.head) if found.channel else ()
+    ends = (worst.channel.tail, worst.channel.head) if worst.channel else ()
     names = tuple(topology.name_of(node) for node in ends) or ("", "")
     return Ratio(
         topology=topology.spec,
         routing=routing.spec,
         provenance=provenance_of(routing, began),
         subject=routing,
-        ratio=known(found.channel_load),
-        channel=found.channel,
-        permutation=found.permutation or (),
+        ratio=known(worst.channel_load),
+        channel=worst.channel,
+        permutation=worst.permutation or (),
         lower_bound=None if bound is None else bound[0],
         lower_bound_source=bound[1] if bound is not None else f"no bound is known for these paths on {shape.name}",
         names=(names[0], names[1]),

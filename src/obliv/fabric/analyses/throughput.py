@@ -57,19 +57,19 @@ def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> Fabri
         raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
     topology = routing.topology
     flows = [slowed(traffic_of(pattern, topology), topology) for pattern in traffic]
-    found = analysed(routing, *flows)
+    plain = analysed(routing, *flows)
     notes = topology.notes
     if not topology.unit_rates:
         notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
     return FabricThroughput(
-        topology=found.topology,
-        routing=found.routing,
-        provenance=found.provenance,
-        subject=found.subject,
-        capacity=found.capacity,
+        topology=plain.topology,
+        routing=plain.routing,
+        provenance=plain.provenance,
+        subject=plain.subject,
+        capacity=plain.capacity,
         patterns=tuple(
             FabricPattern(**vars(row), hottest=_busiest(routing, flow, hottest))
-            for row, flow in zip(found.patterns, flows, strict=True)
+            for row, flow in zip(plain.patterns, flows, strict=True)
         ),
         notes=notes,
     )

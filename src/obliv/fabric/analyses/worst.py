@@ -62,24 +62,24 @@ def worst(
     >>> result.channel_load, next(result.pairs())
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
-    found, search = solved_worst_case(routing, certificate=certificate, progress=progress)
+    result, search = solved_worst_case(routing, certificate=certificate, progress=progress)
     topology, loads = routing.topology, routing.fabric_loads
-    channel = found.channel
+    channel = result.channel
     return FabricWorst(
-        topology=found.topology,
-        routing=found.routing,
-        provenance=found.provenance,
-        subject=found.subject,
-        channel_load=found.channel_load,
-        capacity=found.capacity,
+        topology=result.topology,
+        routing=result.routing,
+        provenance=result.provenance,
+        subject=result.subject,
+        channel_load=result.channel_load,
+        capacity=result.capacity,
         channel=channel,
-        names=found.names if channel is None else _port_names(topology, channel.id),
-        permutation=found.permutation,
-        traffic=found.traffic,
-        focus_channels=found.focus_channels,
-        certificate=found.certificate,
+        names=result.names if channel is None else _port_names(topology, channel.id),
+        permutation=result.permutation,
+        traffic=result.traffic,
+        focus_channels=result.focus_channels,
+        certificate=result.certificate,
         terminal_names=tuple(topology.labels[node] for node in topology.terminals.tolist()),
-        crossing=() if channel is None else _crossing(loads, found, channel.id),
+        crossing=() if channel is None else _crossing(loads, result, channel.id),
         hottest=() if channel is None else hottest_cables(loads, hottest, search.optima),
         skipped=routing.skipped if routing.skip else 0,
         notes=topology.notes,
@@ -151,12 +151,12 @@ def _port_names(topology: FabricTopology, channel: int) -> tuple[str, str]:
     return topology.port_name(slot), topology.port_name(peer)
 
 
-def _crossing(loads: FabricLoads, found: WorstCase, channel: int) -> tuple[tuple[int, int], ...]:
+def _crossing(loads: FabricLoads, result: WorstCase, channel: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs of the worst traffic whose routes cross the worst channel."""
     row, column, _ = loads.weights(channel).spread()
     crosses = set((row.astype(np.int64) * loads.terminals + column).tolist())
-    if found.traffic is not None:
-        sent = [(s, d) for s, d, _ in found.traffic]
+    if result.traffic is not None:
+        sent = [(s, d) for s, d, _ in result.traffic]
     else:
-        sent = list(enumerate(found.permutation or ()))
+        sent = list(enumerate(result.permutation or ()))
     return tuple((s, d) for s, d in sent if s != d and s * loads.terminals + d in crosses)

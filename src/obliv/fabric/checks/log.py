@@ -21,9 +21,9 @@ _NONE = b"No routing engine able to successfully configure"
 
 
 def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
-    """The engine that routed last, and those that failed before it.
+    """Return the engine that routed last, and those that failed before it.
 
-    OpenSM routes with minhop where the engine that was asked for fails, and says so in the log only.
+    OpenSM routes with minhop if the requested engine fails, and says so only in the log.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     used, reason, at, last, blank = None, "", 0, 0, True
     for number, line in Blocks(path).lines():
         blank = blank and not line.strip()
-        if found := _UNKNOWN.search(line):
-            if found[1] != b"no_fallback":  # which older ones take for an engine, but honour
-                failed[_text(found)] = None
+        if match := _UNKNOWN.search(line):
+            if match[1] != b"no_fallback":  # which older ones take for an engine, but honour
+                failed[_text(match)] = None
                 reason, at = "OpenSM has no engine of that name", number
-        elif found := _FAILED.search(line):
+        elif match := _FAILED.search(line):
             if last:  # a new sweep
                 failed, last = {}, 0
-            failed[_text(found)] = None
+            failed[_text(match)] = None
             at = number
-        elif found := _DONE.search(line):
+        elif match := _DONE.search(line):
             if last:
                 failed = {}
-            used, last = _text(found), number
+            used, last = _text(match), number
         elif _NONE in line:
             used, last = None, number
-        elif found := _REASON.search(line):
-            reason = _text(found).strip()
+        elif match := _REASON.search(line):
+            reason = _text(match).strip()
     if blank:
         raise FileError("the file is empty", path)
     asked = requested or next(iter(failed), used)
@@ -77,8 +77,8 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     return EngineRun(used, asked, tuple(failed))
 
 
-def _text(found: re.Match[bytes]) -> str:
-    return found[1].decode("utf-8", "replace")
+def _text(match: re.Match[bytes]) -> str:
+    return match[1].decode("utf-8", "replace")
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A fabric made of records: slots, cables, and what the two ends of a cable say of each other."""
+"""A fabric assembled from records: slots, cables, and what the two ends of a cable say of each other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.cables import cables
-from obliv.fabric.files.records import MOST_PORTS, NAMES, Node, Port, Records, text_of
+from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
 from obliv.fabric.lids import checked_lids, note_repeated_guids
 from obliv.fabric.model import RATES, Fabric
 from obliv.fabric.notes import Notes
+from obliv.fabric.tables import MAX_PORTS
 
 __all__ = ["assemble"]
 
@@ -25,9 +26,9 @@ _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
 def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_told: bool) -> Fabric:
-    """The fabric that the records of a file describe, of a kind that tells the LMC or not."""
+    """Return the fabric that the records of a file describe; `lmc_told` says whether such files tell the LMC."""
     if not records.nodes:
-        raise FileError("no record of a switch or channel adapter could be read", records.notes.file)
+        raise FileError("contains no readable record of a switch or channel adapter", records.notes.file)
     columns = _columns(records)
     first_slot, columns = _slots(records, columns)
     nodes, notes = records.nodes, records.notes
@@ -75,7 +76,7 @@ def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_told
 
 
 def _columns(records: Records) -> Columns:
-    """The ports as arrays, without those that cannot be; nodes of which others only speak are added."""
+    """Return the ports as arrays, without invalid ones; nodes that only other records mention are added."""
     records.flush()
     chunks = records.chunks
     if not chunks:
@@ -84,10 +85,10 @@ def _columns(records: Records) -> Columns:
     names = [name for chunk in chunks for name in chunk.peer]
     sound = np.ones(len(names), bool)
     for what in ("port", "peer_port"):
-        sound &= (columns[what] > 0) & (columns[what] <= MOST_PORTS)
+        sound &= (columns[what] > 0) & (columns[what] <= MAX_PORTS)
     for k in np.flatnonzero(~sound).tolist():
         ports = f"{columns['port'][k]} and {columns['peer_port'][k]}"
-        text = f"a cable between ports {ports}: ports of cables have numbers from 1 to {MOST_PORTS}"
+        text = f"a cable between ports {ports}: ports of cables have numbers from 1 to {MAX_PORTS}"
         records.notes.add("error", "bad-port", text, columns["line"][k])
     missing = set(names).difference(records.index)
     if missing:
@@ -110,8 +111,8 @@ def _add_missing(records: Records, name: bytes, text: bytes, line: int) -> None:
 
 
 def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
-    """Where each node's slots begin; ports that its record does not have are noted, repeated ones left out."""
-    declared = np.array([min(node.ports, MOST_PORTS) for node in records.nodes], np.int64)
+    """Return where each node's slots begin; ports beyond its record's number are noted, repeated ones left out."""
+    declared = np.array([min(node.ports, MAX_PORTS) for node in records.nodes], np.int64)
     most = declared.copy()
     for owner, port in (("node", "port"), ("peer", "peer_port")):
         beyond = (columns[port] > declared[columns[owner]]) & (declared[columns[owner]] > 0)
@@ -136,7 +137,7 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
 def _identities(
     records: Records, columns: Columns, first_slot: Array, near: Array, far: Array, place: Callable[[int], str]
 ) -> tuple[Array, Array, Array]:
-    """GUID, LID and LMC of every slot: what the port itself says, else what the other end of its cable does."""
+    """Return GUID, LID and LMC of every slot: as the port itself says, else as the other end of its cable does."""
     nodes, slots = records.nodes, int(first_slot[-1])
     port_guid = _placed(slots, near, columns["guid"], 0, np.uint64)
     lid = _placed(slots, near, columns["lid"], 0, np.int64)
@@ -146,8 +147,8 @@ def _identities(
     lid[own], lmc[own] = [node.lid for node in nodes], [node.lmc for node in nodes]
     at_switch = np.array([node.kind == "switch" for node in nodes], bool)[columns["peer"]]
     target = np.where(at_switch, own[columns["peer"]], far)
-    told = {"LID": (lid, columns["peer_lid"]), "GUID": (port_guid, np.where(at_switch, 0, columns["peer_guid"]))}
-    for what, (values, said) in told.items():
+    reported = {"LID": (lid, columns["peer_lid"]), "GUID": (port_guid, np.where(at_switch, 0, columns["peer_guid"]))}
+    for what, (values, said) in reported.items():
         heard = np.flatnonzero((said > 0) & (target >= 0))
         silent = heard[values[target[heard]] == 0]
         values[target[silent[::-1]]] = said[silent[::-1]]  # the first one counts
@@ -176,7 +177,7 @@ def _placed(slots: int, near: Array, values: Array, missing: int, dtype: Any) ->
 
 
 def _unique(nodes: list[Node]) -> tuple[str, ...]:
-    """The idents as text, still different when their bytes were none."""
+    """Return the identifiers as text, unique even where their bytes are not valid text."""
     seen: dict[str, None] = {}
     again: Counter[str] = Counter()
     for node in nodes:

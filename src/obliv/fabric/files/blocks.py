@@ -1,4 +1,4 @@
-"""Large text files read in blocks of whole lines, compressed with gzip or not; their SHA-256 is made on the way."""
+"""Large text files read in blocks of whole lines, compressed with gzip or not, with their SHA-256."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from obliv.errors import FileError
 
 __all__ = ["LONGEST", "Blocks", "lines_of"]
 
-#: Bytes of the longest line that is looked at; real ones have a few hundred.
+#: Bytes of the longest line that is read; real lines have a few hundred.
 LONGEST = 4096
 
 _SIZE = 1 << 22
@@ -20,7 +20,7 @@ _MOST = 1 << 36  # bytes that a compressed file may hold: a small one can hold a
 
 
 class Blocks:
-    """The blocks of a file, each a number of whole lines; the last may lack its line end.
+    """The blocks of a file, each of whole lines; the last may lack its line end.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Blocks:
             yield rest
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Every line with its number, as :func:`lines_of` has them."""
+        """Yield every line with its number, cut as by :func:`lines_of`."""
         number = 0
         for block in self:
             for line in lines_of(block):
@@ -71,7 +71,7 @@ class Blocks:
                 yield number, line
 
     def _text(self) -> Iterator[bytes]:
-        """What the file holds, decompressed."""
+        """Yield the content of the file, decompressed."""
         digest = hashlib.sha256()
         try:
             with open(self.path, "rb") as stream:
@@ -85,7 +85,7 @@ class Blocks:
 
 
 def lines_of(block: bytes) -> list[bytes]:
-    """The lines of a block without their ends; one that is longer than `LONGEST` is cut a byte later."""
+    """Return the lines of a block without their ends; a line longer than `LONGEST` is cut a byte later."""
     lines = block.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -101,7 +101,7 @@ def _pieces(stream: BinaryIO, digest: hashlib._Hash, size: int) -> Iterator[byte
 
 
 def _plain(data: bytes, path: str | Path) -> bytes:
-    """The first block without a byte order mark."""
+    """Return the first block without a byte order mark."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileError("is UTF-16 text: save it as UTF-8", path)
     return data.removeprefix(b"\xef\xbb\xbf")

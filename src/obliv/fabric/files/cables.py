@@ -13,24 +13,24 @@ __all__ = ["cables"]
 
 
 def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[int], str], notes: Notes) -> Array:
-    """The slot at the other end of every slot, -1 for none.
+    """Return the slot at the other end of every slot's cable, -1 without a cable.
 
     Parameters
     ----------
     near, far : int64 array
-        Every statement: which slot (each at most once) says to be cabled to which, -1 where that is no slot.
+        The statements of the file: a slot (each at most once) and the slot that it says it is cabled to, or -1.
     line : int64 array
         Where it stands.
     slots : int
     place : function
         The name of a slot.
     notes : Notes
-        Takes what does not fit together.
+        Takes statements that contradict each other.
 
     Returns
     -------
     int64 array
-        Cables on which both ends agree, and of the others those that take no port from another one, the first first.
+        Cables on which both ends agree, then others in the order of the file whose ports are free.
     """
     peer, said, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
     said[near], where[near] = far, line

@@ -37,7 +37,7 @@ def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...
     Returns
     -------
     tuple of str
-        What was left out, since the format has no place for it.
+        Parts that the format cannot hold and that were left out.
 
     Raises
     ------
@@ -60,13 +60,13 @@ def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...
     known = {"net": write_net, "graphml": write_graphml, "anynet": write_anynet}
     chosen = format or _SUFFIXES.get(Path(path).suffix.lower(), "")
     if chosen not in known:
-        what = f"format {format[:40]!r} is unknown: " if format else "the name does not tell the format: "
+        what = f"format {format[:40]!r} is unknown: " if format else "the format is unclear from the name: "
         raise SpecError(what + (did_you_mean(format, known) if format else "end it in .net, .graphml or .anynet"))
     return known[chosen](fabric, path)
 
 
 def to_networkx(fabric: Fabric) -> Any:
-    """A ``networkx.MultiGraph`` of a fabric.
+    """Return a fabric as a ``networkx.MultiGraph``.
 
     Parameters
     ----------
@@ -188,15 +188,15 @@ def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
 
 
 def _about(fabric: Fabric, node: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"kind": fabric.kind[node], "ident": fabric.ident[node]}
+    attributes: dict[str, Any] = {"kind": fabric.kind[node], "ident": fabric.ident[node]}
     if fabric.guid[node]:
-        found["guid"] = f"{int(fabric.guid[node]):016x}"
+        attributes["guid"] = f"{int(fabric.guid[node]):016x}"
     lid = int(fabric.lid[fabric.first_slot[node]])
-    return found | ({"lid": lid} if lid and fabric.kind[node] == "switch" else {})
+    return attributes | ({"lid": lid} if lid and fabric.kind[node] == "switch" else {})
 
 
 def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
-    """Every cable once: its ends and what they are."""
+    """Yield every cable once: its ends and their attributes."""
     for near in np.flatnonzero(fabric.peer >= 0).tolist():
         far = int(fabric.peer[near])
         if near > far:

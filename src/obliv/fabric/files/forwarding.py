@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,34 +20,34 @@ __all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
 
 
 def switch_guids(fabric: Fabric) -> dict[int, int]:
-    """The node of every switch by its GUID."""
+    """Return the node of every switch by its GUID."""
     return {int(fabric.guid[node]): node for node in reversed(fabric.switches.tolist()) if fabric.guid[node]}
 
 
 def port_guids(fabric: Fabric) -> dict[int, int]:
-    """The slot of every port by its GUID; a switch goes by its node's where that of its port is not known."""
+    """Return the slot of every port by its GUID; a switch goes by its node GUID where its port GUID is unknown."""
     own = fabric.first_slot[fabric.switches]
     slots = np.flatnonzero(fabric.port_guid)
     silent = own[fabric.port_guid[own] == 0]
-    found = {int(fabric.guid[fabric.node_of[slot]]): slot for slot in silent[::-1].tolist()}
-    found |= dict(zip(fabric.port_guid[slots[::-1]].tolist(), slots[::-1].tolist(), strict=True))
-    found.pop(0, None)
-    return found
+    slot_by_guid = {int(fabric.guid[fabric.node_of[slot]]): slot for slot in silent[::-1].tolist()}
+    slot_by_guid |= dict(zip(fabric.port_guid[slots[::-1]].tolist(), slots[::-1].tolist(), strict=True))
+    slot_by_guid.pop(0, None)
+    return slot_by_guid
 
 
 def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
-    """The fabric with what tables say of its LIDs.
+    """Return the fabric with the LIDs or LMCs that tables show.
 
-    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all: a LID that
-    they lost is found missing.
+    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters; a
+    LID that the tables lost is then reported as missing.
 
     Parameters
     ----------
     fabric : Fabric
     raw : RawTables
-        Tables that name the ports; of others nothing is learned.
+        Tables that name the ports; others change nothing.
     lids : bool
-        Whether LIDs are learned; else only the LMC of ports whose LID is what the tables say.
+        Whether LIDs are learned; else only the LMC of ports whose LID agrees with the tables.
     """
     slot_of = port_guids(fabric)
     named: dict[int, list[int]] = {}  # the LIDs of every slot
@@ -74,7 +75,7 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
 
 
 def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
-    """The LMC of every slot by the LIDs that tables name as its own."""
+    """Return the LMC of every slot by the LIDs that tables name as its own."""
     own = {}
     for slot, lids in named.items():
         bits = (lids[0] ^ lids[-1]).bit_length()
@@ -89,12 +90,12 @@ def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
 
 
 def changed(fabric: Fabric, **fields: Any) -> Fabric:
-    """The fabric with other values in some fields."""
-    return Fabric(**{**{name: getattr(fabric, name) for name in Fabric.__dataclass_fields__}, **fields})
+    """Return the fabric with other values in some fields."""
+    return replace(fabric, **fields)
 
 
 def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
-    """The tables by the LIDs of the fabric: an entry follows the port that it names, as in OpenSM's own loader."""
+    """Return the tables by the LIDs of the fabric: an entry follows the port that it names, as in OpenSM's loader."""
     path, notes = raw.notes.file, raw.notes
     if not fabric.lid.any():
         empty = all(row.count(NONE) == len(row) for row in raw.rows.values())
@@ -135,7 +136,7 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
 
 
 def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
-    """The fabric's LID for every LID of the file, -1 for those that would take another port's."""
+    """Return the fabric's LID for every LID of the file, -1 where that LID is another port's."""
     slot_of = port_guids(fabric)
     claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
     new = np.arange(LAST_LID + 1)
@@ -156,10 +157,10 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     new[nameless & taken] = -1  # an entry that names its port counts more than one that does not
     target = new[named]
     moved = named[(target != named) & (target >= 0)]
-    kept, count = np.unique(target[target >= 0], return_counts=True)
+    targets, count = np.unique(target[target >= 0], return_counts=True)
     _note(raw, "moved-lids", moved, "belong to ports that have others in the topology: the entries follow the ports")
     _note(raw, "unknown-port", np.array(unknown, np.int64), "belong to ports that the topology does not have")
-    fewer = kept[count > 1]
+    fewer = targets[count > 1]
     if len(fewer):
         what = f"{len(fewer)} ports have several LIDs in the file and fewer in the topology, LID {fewer[0]} for one: "
         raw.notes.add("warning", "lmc-mismatch", what + "give files of one moment")
@@ -174,13 +175,13 @@ def _note(raw: RawTables, kind: str, lids: Array, what: str) -> None:
 
 
 def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
-    """The LID of a port that goes with one that it has elsewhere."""
+    """Return the LID of a port that corresponds to one that it has in the file."""
     base, many = int(fabric.lid[slot]), 1 << int(fabric.lmc[slot])
     return lid if base == 0 or base <= lid < base + many else base + (lid & (many - 1))
 
 
 def _owned(fabric: Fabric, slots: Array) -> Array:
-    """Whether a LID is one of some ports'."""
+    """Return for every LID whether one of some ports owns it."""
     slots = slots[fabric.lid[slots] > 0]
     first = fabric.lid[slots].astype(np.int64)
     change = np.zeros(LAST_LID + 130, np.int64)
@@ -190,7 +191,7 @@ def _owned(fabric: Fabric, slots: Array) -> Array:
 
 
 def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:
-    """Entries that name another port than earlier ones did for the same LID."""
+    """Store the entries that name another port than earlier entries did for the same LID."""
     if not raw.moved:
         return
     slot_of = port_guids(fabric)

@@ -1,4 +1,4 @@
-"""Reading what ibnetdiscover prints, with or without -f and -g, and the .net files of ibsim."""
+"""Reader of the output of ibnetdiscover, with or without -f and -g, and of the .net files of ibsim."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PREAMBLE = 1000  # more bytes than stand before the name of a record
 
 
 def read_discover(blocks: Blocks) -> Fabric:
-    """The fabric of an ibnetdiscover output or an ibsim file.
+    """Read the fabric of an ibnetdiscover output or an ibsim file.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def read_discover(blocks: Blocks) -> Fabric:
     Returns
     -------
     Fabric
-        Its `findings` say what was noticed.
+        Its `findings` list defects and remarks.
     """
     records = Records(str(blocks.path))
     reader = _Reader(records)
@@ -78,7 +78,7 @@ def read_discover(blocks: Blocks) -> Fabric:
 
 @contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """Spare the collector: what is made here are a great many tuples, none of which is in a cycle."""
+    """Pause the search for reference cycles: reading makes a great many tuples, and no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -104,7 +104,7 @@ def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
 
 
 class _Reader:
-    """Where the reading of a file stands."""
+    """The state of reading a file."""
 
     def __init__(self, records: Records) -> None:
         self.records, self.notes = records, records.notes
@@ -122,11 +122,11 @@ class _Reader:
             self.number += 1
             if len(line) > LONGEST:
                 self._odd(line)
-            elif (found := _PORT.match(line)) is not None:
-                self.half = found[9] is not None and rate_number(found[10]) < 0 and not _UNKNOWN.match(found[10] or b"")
+            elif (match := _PORT.match(line)) is not None:
+                self.half = match[9] is not None and rate_number(match[10]) < 0 and not _UNKNOWN.match(match[10] or b"")
                 if self._current >= 0:
                     self._cabled[self._current] = True
-                    add((self._current, self.number, *found.groups()))
+                    add((self._current, self.number, *match.groups()))
                 elif self._current == _NONE:
                     self.notes.add("warning", "bad-line", "a port outside any record: left out", self.number)
             elif not (word := line.strip()):
@@ -141,15 +141,15 @@ class _Reader:
                 self._odd(line)
 
     def read_usual(self, block: bytes) -> bool:
-        """Read a block at once if all its lines are as ibnetdiscover writes them, else nothing: whether it was read."""
+        """Read a block at once if all its lines are usual, else nothing; return whether it was read."""
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
         if not block.endswith(b"\n") or int(np.diff(ends, prepend=-1).max()) > LONGEST:
             return False
         lines = len(ends)
-        found = _USUAL.findall(block)
-        if not found:
+        match = _USUAL.findall(block)
+        if not match:
             return False
-        gaps, *ports, guids, port_guids, kinds, sizes, idents, abouts = zip(*found, strict=True)
+        gaps, *ports, guids, port_guids, kinds, sizes, idents, abouts = zip(*match, strict=True)
         many = len(gaps)
         full = [k for k, gap in enumerate(gaps) if gap]
         heads = [k for k, kind in enumerate(kinds) if kind]
@@ -178,17 +178,17 @@ class _Reader:
             self._current, self._guid, self._port_guid = _NONE, 0, 0
         self.number = int(line[-1])
         node = np.repeat(np.array(begun, np.int64), np.diff([0, *heads, many]))
-        kept = node >= 0
-        kept[heads + last] = False
-        chosen = kept.tolist()
-        self.records.add_ports(node[kept], line[kept], [list(compress(column, chosen)) for column in ports])
-        self._cabled.update(dict.fromkeys(np.unique(node[kept]).tolist(), True))
+        usable = node >= 0
+        usable[heads + last] = False
+        chosen = usable.tolist()
+        self.records.add_ports(node[usable], line[usable], [list(compress(column, chosen)) for column in ports])
+        self._cabled.update(dict.fromkeys(np.unique(node[usable]).tolist(), True))
         return True
 
     def _is_unusual(
         self, block: bytes, gaps: Sequence[bytes], full: list[int], heads: list[int], ends: list[int]
     ) -> bool:
-        """Whether the lines between ports and heads are more than the keys of a record before its head."""
+        """Return whether the lines between ports and heads are more than the keys of a record before its head."""
         scans = self._scans + block.count(b"# Topology file")
         before_ports = set(full).difference(heads, ends)
         if scans > 1 or any(_NEW(gaps[k]) for k in before_ports):
@@ -230,7 +230,7 @@ class _Reader:
             self._cabled[self._current] = False
 
     def _odd(self, line: bytes) -> None:
-        """A line that is none of the usual ones."""
+        """Read a line that ibnetdiscover does not usually write."""
         bare = _BARE.match(line)
         if bare is None or len(line) > LONGEST:
             noted_line(line, self.number, self.notes)

@@ -1,4 +1,4 @@
-"""Forwarding tables written so that ``opensm -R file -U FILE`` loads them."""
+"""Writer of forwarding tables that ``opensm -R file -U FILE`` loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["write_tables"]
 def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
     """Write forwarding tables in the spelling of OpenSM's ``opensm-lfts.dump``.
 
-    OpenSM does not check what it loads this way: check the tables before. It moves the entries of a port to the LIDs
+    OpenSM does not check what it loads this way: check the tables first. It moves the entries of a port to the LIDs
     that the port has then, if every port has as many as here; so ``-l`` must name the LMC of the fabric.
 
     Parameters
@@ -33,8 +33,8 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
     Raises
     ------
     FileError
-        If the tables cannot be loaded as they are: a switch without GUID, a port beyond those that the switch has
-        (OpenSM would throw the whole file away), or no table at all.
+        If the tables cannot be loaded as they are: a switch without GUID, a port that the switch does not have
+        (OpenSM would reject the whole file), or no table at all.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
         raise FileError("cannot be written: there is no table", path)
     ports = np.diff(fabric.first_slot)
     for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
-        name = plain(fabric.description[node])
+        name = plain(fabric.description[node].strip() or fabric.ident[node])
         if not fabric.guid[node]:
             raise FileError(f"cannot be written: switch '{name}' has no GUID, by which OpenSM would know it", path)
         used = row[row != NONE]
@@ -80,8 +80,8 @@ def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
 
 
 def _owners(fabric: Fabric, lids: int) -> list[bytes]:
-    """For every LID what stands behind the port: whose it is."""
-    found = [b" # unknown\n"] * lids
+    """Return for every LID the text behind its port: its owner."""
+    owners = [b" # unknown\n"] * lids
     for slot in np.flatnonzero(fabric.lid > 0).tolist():
         node = int(fabric.node_of[slot])
         guid = int(fabric.port_guid[slot]) or (int(fabric.guid[node]) if fabric.kind[node] == "switch" else 0)
@@ -91,5 +91,5 @@ def _owners(fabric: Fabric, lids: int) -> list[bytes]:
         text = f" # {kind} portguid 0x{guid:016x}: '{plain(fabric.description[node])}'\n".encode("utf-8", "replace")
         first = int(fabric.lid[slot])
         for lid in range(first, min(first + (1 << int(fabric.lmc[slot])), lids)):
-            found[lid] = text
-    return found
+            owners[lid] = text
+    return owners

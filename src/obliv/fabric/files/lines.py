@@ -1,4 +1,4 @@
-"""Lines that tell what a file is, and lines that are no part of what it should hold."""
+"""Lines that tell the dialect of a file, and lines that do not belong in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TROUBLE = re.compile(
 
 
 def noted_line(line: bytes, number: int, notes: Notes) -> None:
-    """Note a line that is no part of what a file should hold."""
+    """Note a line that does not belong in the file."""
     if _CHASSIS.match(line) or _GREETING.match(line):
         return
     if len(line) > LONGEST:
@@ -50,5 +50,5 @@ def noted_line(line: bytes, number: int, notes: Notes) -> None:
 
 
 def shown_line(line: bytes) -> str:
-    """A line in a message."""
+    """Return a line as it is shown in a message."""
     return shown(line.strip().decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Fabrics written as ``.net`` files, which ibsim simulates; ``ibnetdiscover`` writes the same."""
+"""Writer of ``.net`` files, which ibsim simulates; ``ibnetdiscover`` writes the same format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = {rate: name for name, rate in sorted(RATES.items(), key=lambda item: it
 
 
 def rate_name(rate: Fraction | None) -> str:
-    """A width and speed that carry a rate, four lanes where that is possible.
+    """Return a width and speed that carry a rate, with four lanes where that is possible.
 
     Examples
     --------
@@ -33,8 +33,8 @@ def rate_name(rate: Fraction | None) -> str:
 def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     """Write a fabric as a ``.net`` file: hosts first, then switches, with the LIDs that it has.
 
-    ibsim takes it as it is; the first host of the file is where OpenSM sits then. Descriptions are made harmless: what
-    is no printable character, quotes and what ibsim takes for options become question marks.
+    ibsim reads it as it is; OpenSM then runs on the first host of the file. In descriptions, characters that are not
+    printable, quotes and what ibsim takes for options become question marks.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        What was left out, since the format has no place for it.
+        Parts that the format cannot hold and that were left out.
 
     Examples
     --------
@@ -64,16 +64,16 @@ def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     """
     names = _idents(fabric)
     order = sorted(range(fabric.nodes), key=lambda v: fabric.kind[v] == "switch")
-    kept = [v for v in order if fabric.kind[v] in _TYPES]
-    if not kept:
+    writable = [v for v in order if fabric.kind[v] in _TYPES]
+    if not writable:
         raise FileError("cannot be written: the fabric has no node of known type", path)
-    write_pieces(path, (_record(fabric, v, names) for v in kept))
-    left = fabric.nodes - len(kept)
+    write_pieces(path, (_record(fabric, v, names) for v in writable))
+    left = fabric.nodes - len(writable)
     return (f"{left} nodes of unknown type and their cables",) if left else ()
 
 
 def _idents(fabric: Fabric) -> list[str]:
-    """What each node is called: as in its file, where that can be written and is unique."""
+    """Return the identifier of each node: as in its file, where that can be written and is unique."""
     names: list[str] = []
     used = set(fabric.ident)
     for v, ident in enumerate(fabric.ident):
@@ -121,7 +121,7 @@ def _described(fabric: Fabric, node: int) -> str:
 
 
 def _speed(rate: Fraction | None) -> str:
-    """Width and speed, with ibsim's own options where it would take another."""
+    """Return width and speed, with ibsim's own options where it would take another."""
     name = rate_name(rate)
     if not name:
         return ""

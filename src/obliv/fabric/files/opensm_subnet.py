@@ -1,4 +1,4 @@
-"""Reading what OpenSM keeps of a subnet: opensm-subnet.lst and guid2lid."""
+"""Readers of OpenSM's files about a subnet: opensm-subnet.lst and guid2lid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
 
 
 def read_subnet(blocks: Blocks) -> Fabric:
-    """The fabric of an ``opensm-subnet.lst``; it does not say which ports have an LMC."""
+    """Read the fabric of an ``opensm-subnet.lst``, which does not tell the LMC."""
     records = Records(str(blocks.path))
     number = 0
     for number, line in blocks.lines():
@@ -72,21 +72,21 @@ def read_subnet(blocks: Blocks) -> Fabric:
 
 
 def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
-    """The node at an end of a link, added when it is new."""
+    """Return the node at an end of a link, added if it is new."""
     word, ports, guid, port_guid, text, lid, _ = end
     kind = _KINDS.get(word.removesuffix(b"-SM"), "unknown")
     number = int(guid, 16)
     ident = _LETTERS.get(kind, b"?-") + b"%016x" % number
-    found = records.index.get(ident)
-    if found is not None:
-        return found
+    known = records.index.get(ident)
+    if known is not None:
+        return known
     own = (int(port_guid, 16), int(lid, 16)) if kind == "switch" else (0, 0)
     return records.add(Node(kind, ident, line, int(ports, 16), text, number, *own))
 
 
 def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
-    """The first and last LID of every port GUID, and the line, from a ``guid2lid`` file of OpenSM."""
-    found: dict[int, tuple[int, int, int]] = {}
+    """Read the first and last LID of every port GUID, and the line, from OpenSM's ``guid2lid`` file."""
+    known: dict[int, tuple[int, int, int]] = {}
     for number, line in Blocks(path).lines():
         if not line.strip() or line.lstrip().startswith(b"#"):
             continue
@@ -96,15 +96,15 @@ def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
             raise FileError(what, path, number)
         guid, first, last = (int(digits, 16) for digits in pair.groups())
         if not 0 < first <= last <= LAST_LID or last - first > 127:
-            raise FileError(f"LIDs {first} to {last} are no range of LIDs of a port", path, number)
-        found[guid] = (first, last, number)
-    if not found:
-        raise FileError("holds no port GUID with its LIDs", path)
-    return found
+            raise FileError(f"LIDs {first} to {last} are not a valid range for a port", path, number)
+        known[guid] = (first, last, number)
+    if not known:
+        raise FileError("contains no port GUID with its LIDs", path)
+    return known
 
 
 def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
-    """The fabric with LIDs, and LMCs, where it has none; what contradicts it is noted."""
+    """Return the fabric with LIDs and LMCs where it has none; contradictions are noted."""
     table, notes, slot_of = read_guid2lid(path), Notes(str(path)), port_guids(fabric)
     lid, lmc = fabric.lid.copy(), fabric.lmc.copy()
     used = 0

@@ -1,4 +1,4 @@
-"""Names that harm no file which is written, whatever they are."""
+"""Names that are safe to write into files of this kind."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MOST = 64  # bytes of a node description
 
 
 def plain(text: str, besides: str = "") -> str:
-    r"""A name that may stand between quotes in a line of any of these files, whatever it was.
+    r"""Return a name that is safe between quotes in a line of any of these files.
 
     Examples
     --------
     >>> plain('n1"\n0x0001 002')
     'n1??0x0001 002'
     """
-    kept = printable(text[:_MOST], "\"'" + besides)
-    while len(kept.encode("utf-8", "replace")) > _MOST - 1:
-        kept = kept[:-1]
-    return kept
+    shortened = printable(text[:_MOST], "\"'" + besides)
+    while len(shortened.encode("utf-8", "replace")) > _MOST - 1:
+        shortened = shortened[:-1]
+    return shortened

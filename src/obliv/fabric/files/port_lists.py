@@ -1,4 +1,4 @@
-"""Reading lists of ports: what ibnetdiscover -p and iblinkinfo print."""
+"""Readers of lists of ports: the outputs of ibnetdiscover -p and iblinkinfo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SPEEDS |= {b"53.125": b"HDR", b"106.25": b"NDR", b"212.5": b"XDR"}
 
 
 def read_portlist(blocks: Blocks) -> Fabric:
-    """The fabric of what ``ibnetdiscover -p`` prints, in which every port of a CA is a node; it tells no LMC."""
+    """Read the fabric of an ``ibnetdiscover -p`` output, without LMC; every port of a CA is a node."""
     records = Records(str(blocks.path))
     number = 0
     for number, line in blocks.lines():
@@ -52,14 +52,14 @@ def read_portlist(blocks: Blocks) -> Fabric:
         there = None if far == "switch" else far_guid
         own = None if kind == b"SW" else lid
         name = _ident(far, int(far_guid, 16))
-        told = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
-        records.ports.append(tuple(told))
+        entry = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
+        records.ports.append(tuple(entry))
     _note_cut(blocks, records, number)
     return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
 
 
 def read_linkinfo(blocks: Blocks) -> Fabric:
-    """The fabric of what ``iblinkinfo`` prints, with ``-l`` or without; it tells no LMC."""
+    """Read the fabric of an ``iblinkinfo`` output, with ``-l`` or without; it does not tell the LMC."""
     records = Records(str(blocks.path))
     lines: list[_Line] = []
     head: tuple[str, int, bytes] = ("", 0, b"")
@@ -92,7 +92,7 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
 
 
 def _with_kinds(lines: list[_Line]) -> list[_Line]:
-    """The lines of ``iblinkinfo -l`` with the kinds of their nodes: a GUID at several ports is a switch's."""
+    """Return the lines of ``iblinkinfo -l`` with the kinds of their nodes: a GUID at several ports is a switch's."""
     ports: dict[int, set[bytes]] = {}
     for line in lines:
         ports.setdefault(line.guid, set()).add(line.port)
@@ -142,7 +142,7 @@ def _link(records: Records, lines: list[_Line]) -> None:
 
 
 class _Line(NamedTuple):
-    """A port as iblinkinfo has it."""
+    """A port in an iblinkinfo output."""
 
     number: int
     kind: str
@@ -157,20 +157,20 @@ class _Line(NamedTuple):
 
 
 def _rate(state: bytes) -> bytes:
-    """The rate of ``4X 10.0 Gbps Active/ LinkUp``, empty if it is none."""
-    found = _RATE.match(state)
-    if found is None:
+    """Return the rate in ``4X 10.0 Gbps Active/ LinkUp``, empty if there is no rate."""
+    known = _RATE.match(state)
+    if known is None:
         return b""
-    speed = b"FDR10" if b"FDR10" in state else _SPEEDS.get(found[2].rstrip(b"0").rstrip(b"."), b"?")
-    return found[1] + b"x" + speed
+    speed = b"FDR10" if b"FDR10" in state else _SPEEDS.get(known[2].rstrip(b"0").rstrip(b"."), b"?")
+    return known[1] + b"x" + speed
 
 
 def _node(records: Records, kind: str, guid: int, lid: int, text: bytes, line: int) -> int:
-    """The node that a port is of, added when it is new."""
+    """Return the node of a port, added if it is new."""
     name = _ident(kind, guid)
-    found = records.index.get(name)
-    if found is not None:
-        return found
+    known = records.index.get(name)
+    if known is not None:
+        return known
     at_switch = kind == "switch"
     return records.add(Node(kind, name, line, 0, text, guid if at_switch else 0, 0, lid if at_switch else 0))
 

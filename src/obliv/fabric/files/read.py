@@ -1,4 +1,4 @@
-"""Reading a fabric and its forwarding tables, whatever program wrote them."""
+"""Readers of fabrics and forwarding tables, whatever program wrote them."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _KNOWN = "ibnetdiscover, ibnetdiscover -p, iblinkinfo, opensm-subnet.lst or a .n
 
 
 def dialect_of(path: str | Path) -> str:
-    """What wrote a topology file, by the first line that tells.
+    """Return the dialect of a topology file, by the first line that tells.
 
     Raises
     ------
     FileError
-        If no line tells, or one that tells otherwise comes first.
+        If no line tells, or a line of forwarding tables comes first.
     """
     for number, line in Blocks(path, _SIZE >> 3).lines():
         for name, (sign, _) in _DIALECTS.items():
             if sign.match(line):
                 return name
         if TABLES.match(line) or MULTICAST.match(line):
-            raise FileError("holds forwarding tables, no topology: give it as the tables", path, number)
-    raise FileError(f"holds no topology of an InfiniBand fabric: {_KNOWN} are read", path)
+            raise FileError("contains forwarding tables, not a topology: give it as the tables", path, number)
+    raise FileError(f"contains no topology of an InfiniBand fabric; readable are {_KNOWN}", path)
 
 
 def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabric:
-    """The fabric that a topology file describes.
+    """Read the fabric that a topology file describes.
 
     Parameters
     ----------
@@ -53,24 +53,24 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
         What ibnetdiscover wrote (with any of -p, -f, -g), iblinkinfo, OpenSM (``opensm-subnet.lst``), or a ``.net``
         file of ibsim; compressed with gzip or not.
     guid2lid : str or Path, optional
-        OpenSM's file of LIDs, for topologies that have none.
+        OpenSM's file of LIDs, for topologies without LIDs.
 
     Returns
     -------
     Fabric
-        Its `findings` say what was noticed.
+        Its `findings` list defects and remarks.
 
     Raises
     ------
     FileError
-        If nothing useful is in the file.
+        If the file cannot be read or contains nothing of the kind.
     """
     fabric = _DIALECTS[dialect_of(path)][1](Blocks(path, _SIZE))
     return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
 
 
 def read_tables(path: str | Path, fabric: Fabric) -> Tables:
-    """The forwarding tables of a file, in any of the three spellings, by the LIDs of a fabric.
+    """Read the forwarding tables of a file, in any of the three spellings, by the LIDs of a fabric.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def read_tables(path: str | Path, fabric: Fabric) -> Tables:
     Returns
     -------
     Tables
-        Its `findings` say what was noticed.
+        Its `findings` list defects and remarks.
 
     Raises
     ------
     FileError
-        If nothing useful is in the file.
+        If the file cannot be read or contains nothing of the kind.
     """
     return tables_on(fabric, read_raw(Blocks(path), switch_guids(fabric)))
 
@@ -95,7 +95,7 @@ def read_tables(path: str | Path, fabric: Fabric) -> Tables:
 def read(
     topology: str | Path, lft: str | Path | None = None, *, guid2lid: str | Path | None = None
 ) -> tuple[Fabric, Tables | None]:
-    """A fabric and its forwarding tables.
+    """Read a fabric and its forwarding tables.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ def read(
     Raises
     ------
     FileError
-        If nothing useful is in a file.
+        If a file cannot be read or contains nothing of the kind.
     """
     fabric = read_fabric(topology, guid2lid=guid2lid)
     return (fabric, None) if lft is None else with_tables(fabric, lft)
 
 
 def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
-    """A fabric and its forwarding tables, from which it learns LIDs and the LMC that its own file does not tell.
+    """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not tell.
 
     Parameters
     ----------
@@ -134,13 +134,13 @@ def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
     Returns
     -------
     Fabric
-        The same one where there is nothing to learn.
+        The same object where nothing is added.
     Tables
 
     Raises
     ------
     FileError
-        If nothing useful is in the file.
+        If the file cannot be read or contains nothing of the kind.
     """
     raw = read_raw(Blocks(path), switch_guids(fabric))
     lids = not fabric.lid.any()

@@ -1,4 +1,4 @@
-"""What a topology file says, record by record, in the same way for all its dialects."""
+"""The records of a topology file, in the same form for all dialects."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from obliv._util.typing import Array
 from obliv.fabric.model import RATES
 from obliv.fabric.notes import Notes
 
-__all__ = ["MOST_PORTS", "NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
+__all__ = ["NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
 
 
-MOST_PORTS = 254  #: 255 means "no port" in forwarding tables.
 NAMES = tuple(RATES)  #: Widths and speeds, by number.
 _NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
 
@@ -60,7 +59,7 @@ class Chunk(NamedTuple):
 
 
 class Records:
-    """The records of a file, and what was noticed in it."""
+    """The records of a file, with notes."""
 
     def __init__(self, path: str) -> None:
         self.notes = Notes(path)
@@ -70,7 +69,7 @@ class Records:
         self.chunks: list[Chunk] = []
 
     def add(self, node: Node) -> int:
-        """Add a node: its number, or -1 if there is one of that name, which is noted."""
+        """Add a node and return its number, or -1 if there is one of that name, which is noted."""
         before = self.index.get(node.ident)
         if before is not None:
             self.notes.add(
@@ -104,7 +103,7 @@ class Records:
             self.ports.clear()
 
     def called(self, node: int) -> str:
-        """A node in a message."""
+        """Return a node as it is named in a message."""
         about = self.nodes[node]
         name = text_of(about.ident)
         if len(name) > 40 or not (name.isascii() and name.replace("-", "").isalnum()):
@@ -113,13 +112,13 @@ class Records:
 
 
 def _each(column: Sequence[Any], number: Callable[[Any], int], kind: Any) -> Array:
-    """The number of every entry; of entries that come again and again it is made once."""
+    """Return the number of every entry; repeated entries are converted once."""
     known = {value: number(value) for value in set(column)}
     return np.fromiter(map(known.__getitem__, column), kind, len(column))
 
 
 def rate_number(word: bytes | None) -> int:
-    """The place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown.
+    """Return the place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown.
 
     Examples
     --------
@@ -130,5 +129,5 @@ def rate_number(word: bytes | None) -> int:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes of a file as text, whatever they are."""
+    """Return bytes of a file as text, whatever they are."""
     return data.decode("utf-8", "replace")

@@ -27,14 +27,14 @@ _SWITCH_GUID = 0x0002C90200001000  # every switch has four
 
 
 def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0) -> Fabric:
-    """The fabric that has the cabling of a topology.
+    """Return the fabric that has the cabling of a topology.
 
     Parameters
     ----------
     topology : Topology
-        Every channel needs one back, the two are a cable. Where every terminal has a single link, to a node that is no
-        terminal, terminals become hosts and all other nodes switches; elsewhere every node becomes a switch, with a
-        host at port 1 where it is a terminal. Ports are numbered in the order of a node's channels.
+        Every channel needs one in the other direction; the two are a cable. If every terminal has a single link, to a
+        node that is not a terminal, terminals become hosts and all other nodes switches; else every node becomes a
+        switch, with a host at port 1 where it is a terminal. Ports are numbered in the order of a node's channels.
     rate : str
         Width and speed of a cable of bandwidth 1.
     lids : bool
@@ -96,7 +96,7 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
 
 
 def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
-    """A routing by forwarding tables, on a fabric made of its topology.
+    """Return a routing as forwarding tables, on a fabric made from its topology.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
 
 
 def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:
-    """The place of every slot's rate, and the rates."""
+    """Return the place of every slot's rate, and the rates."""
     known = set(RATES.values())
     rates: list[Fraction] = [base]
     place = np.where(cabling.peer >= 0, 0, -1).astype(np.int32)
@@ -150,12 +150,12 @@ def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array,
 
 def _descriptions(topology: Topology, cabling: Cabling) -> tuple[str, ...]:
     labels = topology.labels
-    found = [""] * (len(cabling.first_slot) - 1)
+    descriptions = [""] * (len(cabling.first_slot) - 1)
     for v in range(topology.nodes):
-        found[cabling.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
+        descriptions[cabling.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
     for k, v in enumerate(topology.terminals.tolist()):
         if labels:
-            found[cabling.host[k]] = f"host {labels[v]}" if cabling.added else labels[v]
+            descriptions[cabling.host[k]] = f"host {labels[v]}" if cabling.added else labels[v]
         else:
-            found[cabling.host[k]] = f"host{topology.name_of(v)}"
-    return tuple(found)
+            descriptions[cabling.host[k]] = f"host{topology.name_of(v)}"
+    return tuple(descriptions)

@@ -23,7 +23,7 @@ __all__ = ["tables_of"]
 
 
 def tables_of(routing: Routing, fabric: Fabric) -> Tables:
-    """The forwarding tables that make a routing on the fabric of its topology.
+    """Return the forwarding tables of a routing, on the fabric of its topology.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     Returns
     -------
     Tables
-        All LIDs of a host are sent the same way. What no path of a pair asks for has no entry: so hosts have entries
-        where packets come, and switches none but their own.
+        All LIDs of a host are forwarded alike. There are entries only where paths of the routing lead: for hosts at
+        switches that their packets reach, and for a switch at itself.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _of_tree(routing: Any) -> Array:
 
 
 def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
-    """The port for every switch and terminal."""
+    """Return the port for every switch and terminal."""
     out = np.full((len(fabric.switches), len(cabling.host)), NONE, np.uint8)
     row = np.full(fabric.nodes, -1, np.int64)
     row[fabric.switches] = np.arange(len(fabric.switches))
@@ -103,7 +103,7 @@ def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
 
 
 def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
-    """For every terminal the channels that packets for it take, at most one from each node."""
+    """Yield for every terminal the channels that packets for it take, at most one from each node."""
     topology = routing.topology
     terminals, name = topology.terminals.tolist(), topology.name_of
     if isinstance(routing, HopRouting):
@@ -128,8 +128,8 @@ def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
 
 
 def _only_path(routing: Routing, source: int, destination: int) -> Sequence[int]:
-    found = [channels for channels, chance in checked_paths(routing, source, destination) if chance]
-    if len(found) != 1:
+    paths = [channels for channels, chance in checked_paths(routing, source, destination) if chance]
+    if len(paths) != 1:
         pair = f"from {routing.topology.name_of(source)} to {routing.topology.name_of(destination)}"
-        raise RoutingError(f"{routing.spec} has {len(found)} paths {pair}: tables need one")
-    return found[0]
+        raise RoutingError(f"{routing.spec} has {len(paths)} paths {pair}: tables need one")
+    return paths[0]

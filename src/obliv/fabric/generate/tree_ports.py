@@ -15,7 +15,7 @@ __all__ = ["tree_ports"]
 
 
 def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
-    """By which port each switch sends on what some sources send to each host.
+    """Return the port by which each switch forwards what some sources send to each host.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array
         number = number[..., 0] if number.ndim > 1 else number
         for level in range(1, tree.levels):
             beyond = host[turn > level]
-            way, whole = number[beyond], width[turn[beyond]]
-            row = first[level] - hosts + source // tree.below[level] * width[level] + way // (whole // width[level])
-            up = way // (whole // width[level + 1]) % tree.parents[level]
+            path, whole = number[beyond], width[turn[beyond]]
+            row = first[level] - hosts + source // tree.below[level] * width[level] + path // (whole // width[level])
+            up = path // (whole // width[level + 1]) % tree.parents[level]
             port = (1 + tree.children[level - 1] + up).astype(np.uint8)
             before = out[row, beyond]
             other = np.flatnonzero((before != NONE) & (before != port))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.fabric.kernels.traces import Hops
 from obliv.kernels import kernel
 
 __all__ = ["followers"]
-
-Array = Any
 
 
 @kernel

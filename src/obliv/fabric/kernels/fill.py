@@ -1,21 +1,20 @@
-"""Kernels that fill forwarding tables up and down over ranked switches."""
+"""Kernels: forwarding tables filled up and down over ranked switches."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 from obliv.routings._kernels import distances_to
 
 __all__ = ["Side", "climb_to", "fill_tables", "port_down", "port_up"]
 
-Array = Any
-
 
 class Side(NamedTuple):
-    """Neighbours above or below, and the ports that lead there: those of switch v from ``first[v]`` on."""
+    """Neighbors above or below, and the ports that lead there: those of switch v from ``first[v]`` on."""
 
     first: Array
     to: Array
@@ -37,11 +36,11 @@ def fill_tables(
     step: int,
     out: Array,
 ) -> None:
-    """Ports of all switches for destinations that are sorted by the switch where they are.
+    """Store the ports of all switches for destinations that are sorted by their switch.
 
-    A packet climbs until a way down leads to its destination's switch and then comes down, by the fewest hops each
-    time.  Of several ports the one wanted is taken, where it is one of them.  Else one whose number in the tree is some
-    steps further, or where there is none the one that was least often taken for such want.
+    A packet goes up until a route down leads to its destination's switch and then goes down, by the fewest hops each
+    time.  Of several ports the wanted one is taken if it is among them; else the port whose number in the tree is some
+    steps further; else the least used one.
 
     Parameters
     ----------
@@ -51,16 +50,16 @@ def fill_tables(
     ideal : uint8 array, shape (switches, most)
         Ports upwards by their number in the tree, 0 where one is missing.
     size, shift, level : int32 arrays, shape (switches,)
-        The number of `ideal` ports (0: none; -1: nothing is wanted), what is added to what is wanted, the row of
+        The number of `ideal` ports (0: no port; -1: any port will do), what is added to the wanted number, the row of
         `want`.
     home, home_port : int32 arrays, shape (columns,)
         The switch of every destination and its port there.
     want : int32 array, shape (levels, columns)
-        The number of the port that is wanted, before the shift; downwards that of one of parallel cables.
+        The number of the wanted port, before the shift; downwards that of one of parallel cables.
     step : int
         How far to go on from a port that is missing, 0 for not at all.
     out : uint8 array, shape (switches, columns)
-        Filled in; 255 where no way leads.
+        Written; 255 where no route leads.
     """
     switches = len(order)
     near = np.full(switches, -1, np.int32)
@@ -90,7 +89,7 @@ def fill_tables(
 
 @kernel
 def climb_to(order: Array, up: Side, near: Array, hops: Array) -> None:
-    """Fewest hops of ways that climb, then come down; `near` counts those that only come down, -1 for none."""
+    """Store the fewest hops of routes that go up, then down; `near` counts those that only go down, -1 for no route."""
     for v in order:
         hops[v] = near[v]
         if near[v] < 0:
@@ -102,7 +101,7 @@ def climb_to(order: Array, up: Side, near: Array, hops: Array) -> None:
 
 @kernel
 def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int:
-    """A port down the shortest way: of so many the one that is wanted, -1 for the one least often taken."""
+    """Return a port down the shortest route: number `wanted` among them, or for -1 the least used one."""
     best = -1
     fits = 0
     for e in range(down.first[v], down.first[v + 1]):
@@ -123,7 +122,7 @@ def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int
 
 @kernel
 def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
-    """A port up the shortest way: the one of that number, -1 for none, or as :func:`fill_tables` says."""
+    """Return a port up the shortest route: the port of that number, or one chosen as in :func:`fill_tables`."""
     best = -1
     if number >= 0:
         for _ in range(size):

@@ -7,15 +7,14 @@ so no position beyond that line end is ever read.  LIDs are compared with the le
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["Entries", "Moved", "PortGuids", "Read", "read_entries"]
-
-Array = Any
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _BRACKET, _ZERO, _NINE, _COLON = 9, 10, 13, 32, 35, 40, 48, 57, 58
 _UPPER_N, _UPPER_R, _UPPER_U, _UPPER_X, _LOWER_P, _LOWER_X = 78, 82, 85, 88, 112, 120

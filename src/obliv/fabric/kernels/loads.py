@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["RouteArrays", "bound_channels", "carry", "heaviest", "narrowest", "spread_routes", "sum_channels"]
-
-Array = Any
 
 
 class RouteArrays(NamedTuple):

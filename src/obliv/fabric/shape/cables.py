@@ -20,7 +20,7 @@ def compared(
     nodes: dict[tuple[int, int], int],
     sizes: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]]:
-    """Pairs of switches with too few cables, cables too many, and how many parallel ones each level has."""
+    """Return pairs of switches with too few cables, surplus cables, and the number of parallel cables of each level."""
     held: dict[tuple[int, int], list[int]] = {}
     extra: list[int] = []
     for near, far in zip(*(each.tolist() for each in ends), strict=True):
@@ -52,9 +52,9 @@ def compared(
 def _pairs(
     low: int, children: tuple[int, ...], parents: tuple[int, ...], nodes: dict[tuple[int, int], int]
 ) -> list[tuple[int, int]]:
-    """The pairs of switches of two levels that the tree joins, where both are there."""
+    """Return the pairs of switches of two levels that the tree joins, where both exist."""
     width = prod(parents[: low - 1])
-    found = []
+    joined = []
     for sub in range(prod(children[low - 1 :])):
         for way in range(width):
             lower = nodes.get((low, sub * width + way), -1)
@@ -64,5 +64,5 @@ def _pairs(
                 at = sub // children[low - 1] * width * parents[low - 1] + way * parents[low - 1] + port
                 upper = nodes.get((low + 1, at), -1)
                 if upper >= 0:
-                    found.append((lower, upper))
-    return found
+                    joined.append((lower, upper))
+    return joined

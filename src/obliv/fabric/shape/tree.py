@@ -18,7 +18,7 @@ from obliv.topologies.trees import Tree, fattree, xgft
 __all__ = ["Shape", "recognise"]
 
 
-_STRAY = 50  # one host in so many may be one too many at its leaf before leaves count as larger
+_STRAY = 50  # if at most one host in so many exceeds the usual number at its leaf, leaves have the usual number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,17 +65,17 @@ class Shape:
 
     @property
     def exact(self) -> bool:
-        """Whether switches and their cables are those of the tree; hosts may lack."""
+        """Whether switches and their cables are exactly those of the tree; hosts may be missing."""
         return not (self.missing or self.extra or self.missing_switches or self.extra_switches)
 
     @property
     def levels(self) -> int:
-        """How many levels of switches there are."""
+        """Number of levels of switches."""
         return len(self.children)
 
     @property
     def empty(self) -> int:
-        """How many places for hosts are empty."""
+        """Number of places for hosts that are empty."""
         return prod(self.children) - int(((self.place >= 0) & (self.place < self.children[0])).sum())
 
     @cached_property
@@ -88,7 +88,7 @@ class Shape:
 
     @property
     def name(self) -> str:
-        """What the tree is called: FT(8,3), EFT2(8,6) or XGFT(3; 4,4,8; 1,2,4), with its parallel cables."""
+        """The name of the tree: FT(8,3), EFT2(8,6) or XGFT(3; 4,4,8; 1,2,4), with its parallel cables."""
         k, n = self.children[0], self.levels
         if n == 1:
             return f"one switch with {self.children[0]} host{'s' if self.children[0] > 1 else ''}"
@@ -107,7 +107,7 @@ class Shape:
         return " with ".join([name, *(["; ".join(several)] if several else [])])
 
     def node_of(self, level: int, number: int) -> int:
-        """The switch of a place, -1 where there is none."""
+        """Return the switch of a place, -1 where there is no switch."""
         return self._nodes.get((level, number), -1)
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class Shape:
 
 
 def recognise(fabric: Fabric) -> Shape | None:
-    """The fat tree that a fabric is, also where cables or switches are missing; None where it is nothing like one.
+    """Return the fat tree in the cabling of a fabric, also where cables or switches are missing; None if it is not one.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def recognise(fabric: Fabric) -> Shape | None:
     Returns
     -------
     Shape or None
-        None where more than a quarter of the tree would be missing or too much.
+        None if more than a quarter of the tree would be missing or surplus.
 
     Notes
     -----
@@ -160,14 +160,14 @@ def recognise(fabric: Fabric) -> Shape | None:
     near, far = near[kept], far[kept]
     pairs = np.unique(np.sort(np.column_stack([fabric.node_of[near], fabric.node_of[far]]), axis=1), axis=0)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    found = layers_of(fabric.nodes, hosts, (pairs[:, 0], pairs[:, 1]))
-    if found is None or (found.levels < 2 and len(fabric.switches) > 1):
+    layers = layers_of(fabric.nodes, hosts, (pairs[:, 0], pairs[:, 1]))
+    if layers is None or (layers.levels < 2 and len(fabric.switches) > 1):
         return None
-    made = numbered(found)
-    if made is None:
+    numbering = numbered(layers)
+    if numbering is None:
         return None
-    more, parents, number = made
-    level = np.where(number >= 0, found.level, -1)
+    more, parents, number = numbering
+    level = np.where(number >= 0, layers.level, -1)
     first = _hosts_at_leaf(hosts[level == 1])
     sizes = _sizes(more, parents)
     if sum(sizes) > 2 * len(fabric.switches):
@@ -187,7 +187,7 @@ def recognise(fabric: Fabric) -> Shape | None:
         missing=missing,
         extra=extra,
         missing_switches=tuple(
-            (at, each) for at, size in enumerate(sizes, 1) for each in range(size) if (at, each) not in nodes
+            (at, spot) for at, size in enumerate(sizes, 1) for spot in range(size) if (at, spot) not in nodes
         ),
         extra_switches=tuple(v for v in fabric.switches.tolist() if number[v] < 0),
         _nodes=nodes,
@@ -197,18 +197,18 @@ def recognise(fabric: Fabric) -> Shape | None:
 
 
 def _hosts_at_leaf(count: Array) -> int:
-    """How many hosts a leaf has: the most, or where a few have more than others, what these have."""
+    """Return the number of hosts of a leaf: the largest, unless only a few leaves have more than the others."""
     usual = int(np.sort(count)[len(count) // 2])
     return usual if _STRAY * np.maximum(count - usual, 0).sum() <= count.sum() else int(count.max())
 
 
 def _sizes(children: tuple[int, ...], parents: tuple[int, ...]) -> list[int]:
-    """How many switches the levels have."""
+    """Return the number of switches of each level."""
     return [prod(children[height:]) * prod(parents[:height]) for height in range(len(children) + 1)]
 
 
 def _host_places(fabric: Fabric, ends: Array, beside: Array, level: Array, number: Array) -> tuple[Array, Array]:
-    """The leaf number of every endpoint and its place there."""
+    """Return the leaf number of every endpoint and its place there."""
     at_leaf = level[beside] == 1
     leaf = np.where(at_leaf, number[beside], -1)
     place = np.full(len(ends), -1)

@@ -1,4 +1,4 @@
-"""The levels of a fat tree in a heap of cables, and its bundles: where some switches meet the same parents."""
+"""The levels of a fat tree in a list of links, and its bundles: groups of switches with the same parents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Layers:
 
     @property
     def levels(self) -> int:
-        """How many levels of switches there are."""
+        """Number of levels of switches."""
         return int(self.level.max(initial=0))
 
 
@@ -66,7 +66,7 @@ def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | N
     the head of a sub-tree without hosts.
     """
     level = np.zeros(nodes, np.int64)
-    found = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    layers = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
     most = hosts[hosts > 0]
     if not len(most):
         return None
@@ -94,16 +94,16 @@ def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | N
             level[candidate & (2 * count >= typical)] = low + 1
         if not (level == low + 1).any():
             break
-        if not _bundle(found, low, tail, head):
+        if not _bundle(layers, low, tail, head):
             return None
-        subtree = linked(found, low + 1, below=True)
+        subtree = linked(layers, low + 1, below=True)
     _place_rest(level, hosts >= 0, tail, head)
-    found = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
-    return found if all(_bundle(found, low, tail, head) for low in range(1, found.levels)) else None
+    layers = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    return layers if all(_bundle(layers, low, tail, head) for low in range(1, layers.levels)) else None
 
 
 def _distance(start: Array, tail: Array, head: Array) -> Array:
-    """How many cables every switch is away from the nearest of some, 0 for what is far."""
+    """Return the distance of every switch to the nearest of some, 0 where none is near."""
     away = np.zeros(len(start), np.int64)
     reached = start.copy()
     for step in range(1, 2 * _MOST_LEVELS):
@@ -116,7 +116,7 @@ def _distance(start: Array, tail: Array, head: Array) -> Array:
 
 
 def majority(item: Array, label: Array, items: int) -> tuple[Array, Array]:
-    """The label that comes most often with every item, the least of several, and how often; -1 and 0 for none."""
+    """Return the most frequent label of every item, the least of equals, and its count; -1 and 0 without labels."""
     winner, votes = np.full(items, -1), np.zeros(items, np.int64)
     if len(item):
         span = int(label.max()) + 1
@@ -127,29 +127,29 @@ def majority(item: Array, label: Array, items: int) -> tuple[Array, Array]:
     return winner, votes
 
 
-def linked(found: Layers, level: int, below: bool) -> Array:
-    """A label for every node: two have the same if bundles link them within levels up to `level`, or from it on."""
-    nodes = len(found.level)
-    inside = (found.level > 0) & ((found.level <= level) if below else (found.level >= level))
-    up = inside & (found.up >= 0) & ((found.level < level) if below else True)
-    down = inside & (found.down >= 0) & (True if below else (found.level > level))
+def linked(layers: Layers, level: int, below: bool) -> Array:
+    """Label nodes: alike if bundles link them within the levels up to `level`, or from it on."""
+    nodes = len(layers.level)
+    inside = (layers.level > 0) & ((layers.level <= level) if below else (layers.level >= level))
+    up = inside & (layers.up >= 0) & ((layers.level < level) if below else True)
+    down = inside & (layers.down >= 0) & (True if below else (layers.level > level))
     one = np.concatenate([np.flatnonzero(up), np.flatnonzero(down)])
-    other = nodes + np.concatenate([found.up[up], found.down[down]])
-    size = nodes + found.bundles
+    other = nodes + np.concatenate([layers.up[up], layers.down[down]])
+    size = nodes + layers.bundles
     graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(size, size))
     label: Array = connected_components(graph, directed=False)[1][:nodes]
     return label
 
 
-def _bundle(found: Layers, low: int, tail: Array, head: Array) -> bool:
-    """Find the bundles between a level and the next, false if that would take too long.
+def _bundle(layers: Layers, low: int, tail: Array, head: Array) -> bool:
+    """Find the bundles between a level and the next; return False if that would take too long.
 
     Two switches are in one if they share more than half of the parents that the one with fewer has; so neither a
     missing cable nor one in the wrong switch joins or parts bundles. Parents go where most of their children are, and
     then children where most of their parents are.
     """
-    nodes = len(found.level)
-    kept = (found.level[tail] == low) & (found.level[head] == low + 1)
+    nodes = len(layers.level)
+    kept = (layers.level[tail] == low) & (layers.level[head] == low + 1)
     child, parent = tail[kept], head[kept]
     if (np.bincount(parent).astype(np.float64) ** 2).sum() > _MOST_SHARED:
         return False
@@ -164,15 +164,15 @@ def _bundle(found: Layers, low: int, tail: Array, head: Array) -> bool:
     of_child, _ = majority(child, of_parent[parent], nodes)
     of_parent, _ = majority(parent, of_child[child], nodes)
     names = np.unique(np.concatenate([of_child[of_child >= 0], of_parent[of_parent >= 0]]))
-    for side, of_side in ((found.up, of_child), (found.down, of_parent)):
+    for side, of_side in ((layers.up, of_child), (layers.down, of_parent)):
         mine = np.flatnonzero(of_side >= 0)
-        side[mine] = found.bundles + np.searchsorted(names, of_side[mine])
-    found.bundles += len(names)
+        side[mine] = layers.bundles + np.searchsorted(names, of_side[mine])
+    layers.bundles += len(names)
     return True
 
 
 def _place_rest(level: Array, switch: Array, tail: Array, head: Array) -> None:
-    """Levels of the switches of sub-trees without hosts, and of those that have few cables left."""
+    """Set the levels of the switches of sub-trees without hosts, and of those with few cables left."""
     top = int(level.max(initial=0))
     for upper in range(top - 1, 1, -1):
         parent = np.zeros(len(level), bool)

@@ -15,7 +15,7 @@ from obliv.topologies.recognise.tree_levels import Layers, linked
 __all__ = ["numbered"]
 
 
-def numbered(found: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
+def numbered(layers: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
     """Children of levels 2 and up, parents of levels 1 and up, and every switch's number on its level.
 
     As :class:`obliv.topologies.trees.Tree` numbers them: (A, B), with A for the sub-tree below and B for the ports that
@@ -30,9 +30,9 @@ def numbered(found: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | 
     number : int array
         -1 for what has no place.
     """
-    top, level = found.levels, found.level
-    below = [np.arange(len(level)), *(linked(found, height, below=True) for height in range(1, top + 1))]
-    above = [below[0], *(linked(found, height, below=False) for height in range(1, top + 1))]
+    top, level = layers.levels, layers.level
+    below = [np.arange(len(level)), *(linked(layers, height, below=True) for height in range(1, top + 1))]
+    above = [below[0], *(linked(layers, height, below=False) for height in range(1, top + 1))]
     placed = np.flatnonzero(level > 0)
     whole = np.bincount(below[top][placed]).argmax()
     if 2 * (below[top][placed] == whole).sum() < len(placed):
