@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 import subprocess
 import sys
 from types import ModuleType
@@ -58,3 +59,32 @@ def test_old_decorators_name_their_successors(package: str, successor: str) -> N
     module = importlib.import_module(f"obliv.{package}")
     with pytest.raises(OblivError, match=f"register_{successor}"):
         module("name")  # type: ignore[operator]
+
+
+EXPORTS = [name for name in obliv.__all__ if name not in ("bufferless", "fabric", "__version__")]
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_export_explains_itself(name: str) -> None:
+    export = getattr(obliv, name)
+    doc = inspect.getdoc(export) or ""
+    assert doc.partition("\n")[0].endswith(".")
+    parameters = inspect.signature(export).parameters
+    assert list(parameters) not in (["args", "kwargs"], ["args", "named"])
+    for parameter in parameters:
+        assert parameter == "more" or parameter in doc or inspect.isclass(export), parameter
+    assert inspect.isclass(export) or ">>>" in doc or name in ("load", "table", "up_ports")
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_export_is_pickled_by_reference(name: str) -> None:
+    export = getattr(obliv, name)
+    assert pickle.loads(pickle.dumps(export)) is export
+
+
+@pytest.mark.parametrize("registry", [TOPOLOGIES, ROUTINGS, PATTERNS], ids=lambda registry: registry.kind)
+def test_registries_and_their_entries_are_picklable(registry: Registry[object]) -> None:
+    assert pickle.loads(pickle.dumps(registry)) is registry
+    for entry in registry:
+        if entry.make.__module__.startswith("obliv."):
+            assert pickle.loads(pickle.dumps(entry)) == entry

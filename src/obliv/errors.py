@@ -52,6 +52,9 @@ __all__ = [
 class OblivError(Exception):
     """The root of all errors that obliv raises on purpose; the tree is in :mod:`obliv.errors`."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+
 
 #: The former name of :class:`OblivError`, for one release.
 ObliviousError = OblivError

@@ -190,7 +190,23 @@ class ROMM(ProgramRouting):
 
 @register_routing("valiant", aliases=("val",))
 def valiant(topology: Topology) -> Routing:
-    """Valiant: by way of a uniformly random terminal, for every pair; dor (elsewhere: shortest) in both phases."""
+    """Valiant: by way of a uniformly random terminal, for every pair; dor (elsewhere: shortest) in both phases.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any connected network.
+
+    References
+    ----------
+    L. G. Valiant and G. J. Brebner, "Universal schemes for parallel communication", STOC 1981.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(valiant(obliv.torus(4, 4))).channel_load
+    Fraction(1, 1)
+    """
     if not isinstance(topology, Cartesian):
         return TwoPhase(Shortest(topology), "valiant")
     if not topology.all_terminals:
