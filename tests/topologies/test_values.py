@@ -44,7 +44,7 @@ def test_equality_sees_every_field() -> None:
 def test_kinds_of_network_know_more_than_the_default() -> None:
     plain: Topology = obliv.build("x", 2, [(0, 1), (1, 0)])
     assert (plain.radices, plain.coordinates(1), plain.heights) == ((), (), None)
-    assert (plain.formula_hint, plain.port_names(0), plain.layout_hint()) == ("", ("", ""), None)
+    assert (plain.advice("ratio"), plain.port_names(0), plain.layout_hint()) == ("", ("", ""), None)
     torus, tree = obliv.topology("torus:3x4"), obliv.topology("fattree:4,2")
     assert (torus.radices, torus.coordinates(5)) == ((3, 4), (2, 1))
     assert tree.heights is not None

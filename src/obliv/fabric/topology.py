@@ -59,11 +59,6 @@ class FabricTopology(Topology):
         ends: Array = self.fabric.endpoints[self.terminals]
         return ends
 
-    @property
-    def formula_hint(self) -> str:
-        """The verb that routes the fat tree that a fabric is."""
-        return "obliv fabric route  makes tables for this one, which are taken as lft:FILE"
-
     def advice(self, purpose: str) -> str:
         return {
             "ratio": "obliv fabric ratio  knows which fat tree a fabric is",

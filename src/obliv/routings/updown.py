@@ -12,7 +12,6 @@ from obliv.routings.distances import Distances, Recent
 from obliv.routings.hops import HopRouting
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
-from obliv.topologies.trees import Tree
 
 __all__ = ["UpDown"]
 
@@ -37,8 +36,9 @@ class UpDown(HopRouting):
     def rank(self) -> Array:
         """Height of every node above the roots' negative distance: larger is higher; no two alike but on a fat tree."""
         topology = self.topology
-        if isinstance(topology, Tree):
-            return np.array([topology.level_of(v) for v in range(topology.nodes)])
+        heights = topology.heights
+        if heights is not None:
+            return heights.astype(np.int64)
         far = Distances(topology.nodes, topology.head, topology.tail, topology.nodes)  # along channels
         if len(topology.terminals) < topology.nodes:
             near = far(topology.terminals)

@@ -197,11 +197,6 @@ class Topology:
         """Height of every node where the network is built as a hierarchy, 0 at the bottom; None for others."""
         return None
 
-    @property
-    def formula_hint(self) -> str:
-        """How to get a routing or an optimum that needs a network given by a formula, where there is a way; or ''."""
-        return ""
-
     def name_of(self, node: int) -> str:
         """Return the name of a node in messages and tables."""
         if not self.labels:
