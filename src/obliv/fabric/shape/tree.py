@@ -1,4 +1,4 @@
-"""Fat trees recognised in the cabling of a fabric, and the cables that break them."""
+"""Fat trees recognized in the cabling of a fabric, and the cables that break them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.cables import compared
-from obliv.topologies.recognise.tree_levels import layers_of
-from obliv.topologies.recognise.tree_places import numbered
+from obliv.topologies.recognise.fat_tree import fat_tree_of
 from obliv.topologies.trees import Tree, fattree, xgft
 
 __all__ = ["Shape", "recognise"]
-
-
-_STRAY = 50  # if at most one host in so many exceeds the usual number at its leaf, leaves have the usual number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,27 +154,18 @@ def recognise(fabric: Fabric) -> Shape | None:
     far = fabric.peer[near]
     kept = is_switch[fabric.node_of[near]] & is_switch[fabric.node_of[far]] & (near < far)
     near, far = near[kept], far[kept]
-    pairs = np.unique(np.sort(np.column_stack([fabric.node_of[near], fabric.node_of[far]]), axis=1), axis=0)
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    layers = layers_of(fabric.nodes, hosts, (pairs[:, 0], pairs[:, 1]))
-    if layers is None or (layers.levels < 2 and len(fabric.switches) > 1):
+    tree = fat_tree_of(hosts, np.column_stack([fabric.node_of[near], fabric.node_of[far]]))
+    if tree is None:
         return None
-    numbering = numbered(layers)
-    if numbering is None:
-        return None
-    more, parents, number = numbering
-    level = np.where(number >= 0, layers.level, -1)
-    first = _hosts_at_leaf(hosts[level == 1])
-    sizes = _sizes(more, parents)
-    if sum(sizes) > 2 * len(fabric.switches):
-        return None
+    level, number = tree.level.copy(), tree.number
     leaf, place = _host_places(fabric, ends, beside, level, number)
     nodes = {(int(level[v]), int(number[v])): v for v in np.flatnonzero(level > 0).tolist()}
-    missing, extra, cables = compared(fabric, (near, far), level, number, nodes, (more, parents))
+    sizes = tree.children[1:], tree.parents[1:]
+    missing, extra, cables = compared(fabric, (near, far), level, number, nodes, sizes)
     level[fabric.node_of[ends]] = 0
     shape = Shape(
-        children=(first, *more),
-        parents=(1, *parents),
+        children=tree.children,
+        parents=tree.parents,
         cables=(1, *cables),
         level=level,
         number=number,
@@ -187,24 +174,13 @@ def recognise(fabric: Fabric) -> Shape | None:
         missing=missing,
         extra=extra,
         missing_switches=tuple(
-            (at, spot) for at, size in enumerate(sizes, 1) for spot in range(size) if (at, spot) not in nodes
+            (at, spot) for at, size in enumerate(tree.sizes, 1) for spot in range(size) if (at, spot) not in nodes
         ),
         extra_switches=tuple(v for v in fabric.switches.tolist() if number[v] < 0),
         _nodes=nodes,
     )
     wrong = len(missing) + len(extra) + len(shape.missing_switches) + len(shape.extra_switches)
     return shape if 4 * wrong <= len(near) + len(fabric.switches) else None
-
-
-def _hosts_at_leaf(count: Array) -> int:
-    """Return the number of hosts of a leaf: the largest, unless only a few leaves have more than the others."""
-    usual = int(np.sort(count)[len(count) // 2])
-    return usual if _STRAY * np.maximum(count - usual, 0).sum() <= count.sum() else int(count.max())
-
-
-def _sizes(children: tuple[int, ...], parents: tuple[int, ...]) -> list[int]:
-    """Return the number of switches of each level."""
-    return [prod(children[height:]) * prod(parents[:height]) for height in range(len(children) + 1)]
 
 
 def _host_places(fabric: Fabric, ends: Array, beside: Array, level: Array, number: Array) -> tuple[Array, Array]:

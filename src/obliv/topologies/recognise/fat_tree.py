@@ -1,0 +1,89 @@
+"""Fat trees recognized in the links of a network, whole or with some parts missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.topologies.recognise.tree_levels import layers_of
+from obliv.topologies.recognise.tree_places import numbered
+
+__all__ = ["FatTree", "fat_tree_of"]
+
+_STRAY = 50  # if at most one host in so many exceeds the usual number at its leaf, leaves have the usual number
+
+
+@dataclass(frozen=True, eq=False)
+class FatTree:
+    """The fat tree that a network of switches is, or nearly is, and the place of its switches in it.
+
+    Numbers are those of :class:`obliv.topologies.trees.Tree`.
+
+    Parameters
+    ----------
+    children, parents : tuple of int
+        Of the nodes of levels 1 and up, and of those of levels 0 and up.
+    level, number : int arrays, shape (nodes,)
+        The level of every switch, from 1, and its number there; -1 for nodes without a place.
+    """
+
+    children: tuple[int, ...]
+    parents: tuple[int, ...]
+    level: Array
+    number: Array
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of switches of each level."""
+        more, parents = self.children[1:], self.parents[1:]
+        return [prod(more[height:]) * prod(parents[:height]) for height in range(len(more) + 1)]
+
+
+def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
+    """Return the fat tree that a network is, or nearly is; None for other networks.
+
+    Parameters
+    ----------
+    hosts : int array, shape (nodes,)
+        The number of hosts of every switch, -1 for nodes that are not switches.
+    pairs : int array, shape (links, 2)
+        The switches at the ends of every link, in any order; repeated links count once.
+
+    Returns
+    -------
+    FatTree or None
+        Where a sub-tree has more or fewer switches than most, or a switch more or fewer parents, the others decide the
+        size of the tree.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> links = np.column_stack([tree.tail, tree.head])
+    >>> between = links[(links >= 8).all(axis=1)]  # nodes 0 to 7 are hosts
+    >>> found = fat_tree_of(np.array([-1] * 8 + [2] * 4 + [0] * 2), between)
+    >>> found.children, found.parents, found.level[8:].tolist()
+    ((2, 4), (1, 2), [1, 1, 1, 1, 2, 2])
+    """
+    links = np.unique(np.sort(pairs, axis=1), axis=0)
+    links = links[links[:, 0] != links[:, 1]]
+    switches = int((hosts >= 0).sum())
+    layers = layers_of(len(hosts), hosts, (links[:, 0], links[:, 1]))
+    if layers is None or (layers.levels < 2 and switches > 1):
+        return None
+    numbering = numbered(layers)
+    if numbering is None:
+        return None
+    children, parents, number = numbering
+    level = np.where(number >= 0, layers.level, -1)
+    tree = FatTree((_hosts_at_leaf(hosts[level == 1]), *children), (1, *parents), level, number)
+    return tree if sum(tree.sizes) <= 2 * switches else None
+
+
+def _hosts_at_leaf(count: Array) -> int:
+    """Return the number of hosts of a leaf: the largest, unless only a few leaves have more than the others."""
+    usual = int(np.sort(count)[len(count) // 2])
+    return usual if _STRAY * np.maximum(count - usual, 0).sum() <= count.sum() else int(count.max())
