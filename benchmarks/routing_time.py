@@ -29,7 +29,7 @@ Draw = Callable[[int], Instance]
 
 def by(algorithm: str, **options: Any) -> Solver:
     def run(one: Instance, seed: int) -> int:
-        made = schedule(one, algorithm, seed=seed, **options)
+        made = schedule(one, algorithm, rng=seed, **options)
         assert made.verified
         return made.makespan
 

@@ -19,13 +19,13 @@ DPI = 100
 def waves() -> Schedule:
     """The centralized algorithm with frames so small that they can be seen."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    return schedule(drawn, "centralized", lam=12, s=4, seed=16)
+    return schedule(drawn, "centralized", lam=12, s=4, rng=16)
 
 
 def rounds() -> Schedule:
     """The distributed algorithm with few boats, so that packets are beaten."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    return schedule(drawn, "distributed", constants="tuned", lam=36, chi=6, s=3, timetable="oracle", seed=4)
+    return schedule(drawn, "distributed", constants="tuned", lam=36, chi=6, s=3, timetable="oracle", rng=4)
 
 
 def sizes() -> dict[str, list[Schedule]]:
@@ -71,7 +71,7 @@ def main() -> None:
     keep(view.space_time(made), "waves")
     keep(view.one_phase(made), "phase")
     keep(view.one_round(rounds()), "round")
-    keep(view.space_time(schedule(instance("leveled-mesh:12x12", seed=1), "hot-potato"), packets=60), "hot-potato")
+    keep(view.space_time(schedule(instance("leveled-mesh:12x12", rng=1), "hot-potato"), packets=60), "hot-potato")
     keep(view.makespans(sizes()), "times")
 
 

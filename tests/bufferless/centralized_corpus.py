@@ -25,8 +25,8 @@ def some_instance(rng: np.random.Generator) -> Instance:
         return walks(layered(depth, width, degree, rng), int(rng.integers(5, 120)), 2, 60, rng, distinct)
     if kind == 2:
         n, m = rng.integers(3, 14, 2)
-        return instance(f"leveled-mesh:{n}x{m}", seed=rng)
-    return instance(f"butterfly:{rng.integers(2, 7)}", seed=rng)
+        return instance(f"leveled-mesh:{n}x{m}", rng=rng)
+    return instance(f"butterfly:{rng.integers(2, 7)}", rng=rng)
 
 
 def some_plan(made: Instance, **arguments: Any) -> CentralizedPlan | None:

@@ -52,13 +52,13 @@ def summary(made: Instance, run) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("which", PAPER, ids=" ".join)
 def test_constants_and_times_of_the_paper(which):
-    made = instance(*which, seed=0)
+    made = instance(*which, rng=0)
     run = centralized(made, np.random.default_rng(0), segments="paper")
     assert summary(made, run) == PAPER[which]
 
 
 def test_times_of_the_paper_on_random_levels():
-    made = instance("random-leveled:L=500,W=16,d=2,seed=0", seed=0, packets=500, minlen=200, maxlen=500)
+    made = instance("random-leveled:L=500,W=16,d=2,seed=0", rng=0, packets=500, minlen=200, maxlen=500)
     run = centralized(made, np.random.default_rng(0), segments="paper")
     assert summary(made, run) == (500, 23, 486, 486, 216, 1501, 3, 436, 1_305_166)
 
@@ -72,7 +72,7 @@ def test_times_of_the_paper_on_random_levels():
     ],
 )
 def test_times_of_the_paper_on_deep_networks(spec, known, least, most):
-    made = instance(spec, seed=0)
+    made = instance(spec, rng=0)
     for seed in range(3):
         run = centralized(made, np.random.default_rng(seed), segments="paper", order="shuffled")
         shown = run.constants
@@ -82,7 +82,7 @@ def test_times_of_the_paper_on_deep_networks(spec, known, least, most):
 
 
 def test_constants():
-    made = instance("butterfly:4", seed=0)
+    made = instance("butterfly:4", rng=0)
     assert lg(made) == 6
     assert centralized_constants(made) == Constants(72, 131, 2)
     assert distributed_constants(made) == Constants(288, 522, 2, 48, 12, 670)
@@ -197,7 +197,7 @@ def test_interpreted_and_compiled_alike(monkeypatch):
 
 def test_one_frame():
     for spec in ("butterfly:6", "leveled-mesh:8x8", "array:64"):
-        made = instance(spec, seed=0)
+        made = instance(spec, rng=0)
         run = centralized(made, np.random.default_rng(0), "one-frame")
         assert run.plan is not None
         assert len(run.plan.color) == made.packets
@@ -211,7 +211,7 @@ def test_one_frame():
 def test_one_frame_times():
     """Boats four apart, no stop: butterfly 2^10 and mesh 16 by 16 as measured before."""
     for spec, time in (("butterfly:8", 24), ("butterfly:10", 34), ("leveled-mesh:16x16", 87), ("array:64", 165)):
-        run = centralized(instance(spec, seed=0), np.random.default_rng(0), "one-frame")
+        run = centralized(instance(spec, rng=0), np.random.default_rng(0), "one-frame")
         assert run.delivery.max() == time
 
 
@@ -223,7 +223,7 @@ def test_tuned_constants():
         ("array:64", {}),
         ("array:512", {"rate": 0.5, "maxlen": 32}),
     ):
-        made = instance(spec, seed=0, **options)
+        made = instance(spec, rng=0, **options)
         run = centralized(made, np.random.default_rng(0), "tuned")
         assert run.plan is not None
         assert not run.notes
@@ -281,7 +281,7 @@ def test_lambda_is_raised_or_the_constant_named():
 )
 def test_input_is_refused(told, word):
     with pytest.raises(InputError, match=word):
-        centralized(instance("array:64", seed=0), np.random.default_rng(0), **told)
+        centralized(instance("array:64", rng=0), np.random.default_rng(0), **told)
 
 
 def test_sets_that_are_given():
@@ -303,7 +303,7 @@ def test_times_beyond_32_bits():
 
 
 def test_the_same_seed_gives_the_same():
-    made = instance("leveled-mesh:12x12", seed=0)
+    made = instance("leveled-mesh:12x12", rng=0)
     for constants in ("paper", "tuned"):
         one, two = (centralized(made, np.random.default_rng(5), constants, order="shuffled") for _ in range(2))
         assert one.delivery.tolist() == two.delivery.tolist()

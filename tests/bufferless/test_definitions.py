@@ -162,7 +162,7 @@ SANE = [
 def test_the_notes_instances(
     spec: str, options: dict[str, Any], packets: int | None, congestion: int, dilation: int
 ) -> None:
-    made = instance(spec, seed=0, **options)
+    made = instance(spec, rng=0, **options)
     assert packets in (None, made.packets)
     assert (made.congestion, made.dilation) == (congestion, dilation)
 
@@ -193,7 +193,7 @@ PAPER = [("butterfly:4", 36_072), ("butterfly:6", 83_466), ("leveled-mesh:8x8", 
 
 @pytest.mark.parametrize(("spec", "makespan"), PAPER)
 def test_the_papers_constants(spec: str, makespan: int) -> None:
-    made = schedule(instance(spec, seed=0), "centralized", constants="paper", segments="paper", seed=0)
+    made = schedule(instance(spec, rng=0), "centralized", constants="paper", segments="paper", rng=0)
     assert made.makespan == makespan
     assert made.verified
     oracle.audit_all(plain(made))
@@ -253,11 +253,11 @@ def drawn(family: str, number: int, size: int) -> Any:
     packets = 2 + int(rng.integers(6 + 10 * size))
     try:
         if kind in ("walks", "crowd"):
-            return instance(network, walks(network, rng, packets, kind == "walks"), seed=number)
-        return instance(network, kind, seed=number, **options)
+            return instance(network, walks(network, rng, packets, kind == "walks"), rng=number)
+        return instance(network, kind, rng=number, **options)
     except obliv.OblivError as error:
         assert "no packet to route" in str(error)
-        return instance(network, walks(network, rng, packets, True), seed=number)
+        return instance(network, walks(network, rng, packets, True), rng=number)
 
 
 def ways(rng: np.random.Generator, number: int, one_source: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -292,7 +292,7 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
         for n, (algorithm, options) in enumerate(ways(rng, number, case.one_source)):
             told = f"{case.network.spec} {case.paths} number {number}: {algorithm} {options}"
             try:
-                made = schedule(case, algorithm, seed=number, **options)
+                made = schedule(case, algorithm, rng=number, **options)
             except obliv.InputError as error:
                 assert "lam" in options, told
                 assert "raise" in str(error), told
@@ -315,7 +315,7 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
                     raise AssertionError(f"{told}: {error}") from error
                 seen[f"audited {algorithm}"] += 1
             if (number + n) % 11 == 0:
-                assert without_time(made) == without_time(schedule(case, algorithm, seed=number, **options)), told
+                assert without_time(made) == without_time(schedule(case, algorithm, rng=number, **options)), told
     return seen
 
 
@@ -350,7 +350,7 @@ def test_the_corpus_reaches_every_corner_of_the_centralized_algorithm() -> None:
         for lam in (6, 8, 12):
             for s in (3, 8, 20):
                 try:
-                    made = schedule(case, "centralized", seed=number, lam=lam, s=s)
+                    made = schedule(case, "centralized", rng=number, lam=lam, s=s)
                 except obliv.InputError:
                     continue
                 oracle.audit_all(plain(made))
@@ -371,7 +371,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(monkeypatch: pytest.Monkey
         for case in cases:
             for number, (algorithm, options) in enumerate(ways(np.random.default_rng(1), 0, case.one_source)):
                 try:
-                    made.append(without_time(schedule(case, algorithm, seed=number, **options)))
+                    made.append(without_time(schedule(case, algorithm, rng=number, **options)))
                 except obliv.InputError as error:
                     made.append(str(error))
         return made
@@ -385,9 +385,9 @@ def test_compiled_kernels_agree_with_interpreted_ones(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:3x5", "mesh:5x2", "line:9", "hypercube:4", "mesh:6"])
 @pytest.mark.parametrize("algorithm", ["centralized", "distributed", "direct", "hot-potato", "fifo", "random-delay"])
 def test_classes_of_a_network(spec: str, algorithm: str) -> None:
-    cases = instances(spec, "random", seed=5)
+    cases = instances(spec, "random", rng=5)
     constants = {"constants": "tuned"} if algorithm in ("centralized", "distributed") else {}
-    made = schedules(cases, algorithm, topology=spec, seed=2, **constants)
+    made = schedules(cases, algorithm, topology=spec, rng=2, **constants)
     assert made.verified
     parts = [plain(each) for each in getattr(made, "classes", (made,))]
     for part in parts:
@@ -409,7 +409,7 @@ def test_classes_of_a_network(spec: str, algorithm: str) -> None:
                 assert all(tuple(ends[edge]) in links for edge in path)
             seen |= set(case.source)
         assert len(seen) == sum(len(part["instance"]["paths"]) for part in parts)
-    assert without_time(made) == without_time(schedules(cases, algorithm, topology=spec, seed=2, **constants))
+    assert without_time(made) == without_time(schedules(cases, algorithm, topology=spec, rng=2, **constants))
 
 
 # What the model says of simple cases.
@@ -435,7 +435,7 @@ def test_uncontested_packets_take_their_paths_length(seed: int, depth: int, widt
     assert case.congestion == 1
     assert case.lower_bound == max(map(len, paths))
     for algorithm, options in (("direct", {}), ("hot-potato", {}), *((name, {}) for name in QUEUES)):
-        made = schedule(case, algorithm, seed=seed, **options)
+        made = schedule(case, algorithm, rng=seed, **options)
         if algorithm == "hot-potato" or not options:
             assert made.delivery.tolist() == [len(path) for path in paths], algorithm
 
@@ -462,11 +462,11 @@ def test_numbers_of_nodes_and_edges_mean_nothing(seed: int, depth: int, width: i
     assert (other.congestion, other.dilation, other.lower_bound) == (case.congestion, case.dilation, case.lower_bound)
     kept = [("direct", {}), ("centralized", {"constants": "one-frame"}), ("centralized", {"constants": "paper"})]
     for algorithm, options in (*kept, *((name, {}) for name in QUEUES)):
-        one, two = (schedule(each, algorithm, seed=seed, **options) for each in (case, other))
+        one, two = (schedule(each, algorithm, rng=seed, **options) for each in (case, other))
         assert one.delivery.tolist() == two.delivery.tolist(), algorithm
     lifted = relabelled(case, rng, 3)
     for algorithm in ("direct", *QUEUES):
-        one, two = (schedule(each, algorithm, seed=seed) for each in (case, lifted))
+        one, two = (schedule(each, algorithm, rng=seed) for each in (case, lifted))
         assert one.delivery.tolist() == two.delivery.tolist(), algorithm
 
 
@@ -527,7 +527,7 @@ def test_a_schedule_without_one_of_its_packets_and_later_is_one(
     folder = tmp_path_factory.mktemp("files")
     network = obliv.topology(f"random-leveled:L=8,W=3,d=2,seed={seed % 1000}")
     case = instance(network, walks(network, np.random.default_rng(seed), 9, False))
-    made = opened(schedule(case, algorithm, seed=seed))
+    made = opened(schedule(case, algorithm, rng=seed))
     assert proved(made, folder)
     gone = seed % case.packets
     inner = made["instance"]
@@ -692,7 +692,7 @@ def test_algorithms_and_constants_that_do_not_fit(algorithm: Any, options: dict[
 
 
 def test_more_sets_than_make_sense() -> None:
-    text = mistake(lambda: schedule(instance("array:4", [[0, 1], [1]]), "centralized", lam=4, s=2**33, seed=1))
+    text = mistake(lambda: schedule(instance("array:4", [[0, 1], [1]]), "centralized", lam=4, s=2**33, rng=1))
     assert "at most" in text
 
 
@@ -995,7 +995,7 @@ def forgeable(algorithm: str, options: dict[str, Any]) -> dict[str, Any]:
     case = instance(network, walks(network, np.random.default_rng(5), 30, True))
     for seed in range(40):
         try:
-            made = schedule(case, algorithm, seed=seed, **options)
+            made = schedule(case, algorithm, rng=seed, **options)
         except obliv.InputError:
             continue
         if made.deflections or algorithm not in ("centralized", "distributed", "hot-potato"):
@@ -1305,14 +1305,14 @@ def test_a_sum_over_classes_forged(key: str, capsys: pytest.CaptureFixture[str],
 
 
 def test_the_same_generator_gives_the_same_and_another_another() -> None:
-    case = instance("butterfly:4", "random", seed=3)
+    case = instance("butterfly:4", "random", rng=3)
     for algorithm, options in [*ONE_EACH, ("direct", {"order": "random"}), ("hot-potato", {"priority": "random"})]:
-        made = [schedule(case, algorithm, seed=np.random.default_rng(5), **options) for _ in range(2)]
+        made = [schedule(case, algorithm, rng=np.random.default_rng(5), **options) for _ in range(2)]
         assert made[0].moves is not None
         assert (made[0].moves.rows() == made[1].moves.rows()).all()
-    seeds = [schedule(case, "hot-potato", seed=seed).moves.rows().tolist() for seed in range(8)]
+    seeds = [schedule(case, "hot-potato", rng=seed).moves.rows().tolist() for seed in range(8)]
     assert len({str(rows) for rows in seeds}) > 1
-    drawn_paths = {tuple(instance("butterfly:4", seed=seed).edge.tolist()) for seed in range(8)}
+    drawn_paths = {tuple(instance("butterfly:4", rng=seed).edge.tolist()) for seed in range(8)}
     assert len(drawn_paths) == 8
 
 
@@ -1320,7 +1320,7 @@ def test_seeds_leave_no_trace_in_numpys_or_pythons_generators() -> None:
     np.random.seed(7)
     random.seed(7)
     before = (np.random.get_state()[1].tolist(), random.getstate())
-    case = instance("leveled-mesh:4x4", seed=1)
+    case = instance("leveled-mesh:4x4", rng=1)
     for algorithm, options in ONE_EACH:
-        schedule(case, algorithm, seed=1, **options)
+        schedule(case, algorithm, rng=1, **options)
     assert (np.random.get_state()[1].tolist(), random.getstate()) == before

@@ -134,7 +134,7 @@ VALUES = {
 def test_values(name: str) -> None:
     options, both, bound, makespan = VALUES[name]
     spec, _, paths = name.partition(" ")
-    one = instance(spec, paths or "random", seed=0, **options)
+    one = instance(spec, paths or "random", rng=0, **options)
     assert (one.congestion + one.dilation, one.lower_bound) == (both, bound)
     assert direct(one).delivery.max() == makespan
 

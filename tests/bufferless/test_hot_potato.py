@@ -31,11 +31,11 @@ KEYS: dict[str, Key] = {
 def crowded(seed: int) -> Instance:
     """Saturated meshes, hot spots, deep networks; and random ones with parallel edges and many packets a source."""
     if seed % 4 == 0:
-        return instance(f"leveled-mesh:{5 + seed % 5}x{5 + seed % 3}", route="xy", seed=seed)
+        return instance(f"leveled-mesh:{5 + seed % 5}x{5 + seed % 3}", route="xy", rng=seed)
     if seed % 4 == 1:
-        return instance("butterfly:4", "hotspot", share=0.5, seed=seed)
+        return instance("butterfly:4", "hotspot", share=0.5, rng=seed)
     if seed % 4 == 2:
-        return instance(f"deep:L=14,W=5,S=7,seed={seed}", seed=seed)
+        return instance(f"deep:L=14,W=5,S=7,seed={seed}", rng=seed)
     rng = np.random.default_rng(seed)
     depth = int(rng.integers(3, 15))
     network = layered(depth, int(rng.integers(2, 6)), int(rng.integers(2, 4)), rng)
@@ -181,7 +181,7 @@ def test_interpreted_as_compiled(priority: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("spec", ["leveled-mesh:12x12", "deep:L=30,W=8,S=12,seed=1", "butterfly:6"])
 def test_chunks(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs, draws and pools in many small chunks: still by the rules, and as drawn at once where draws are as many."""
-    one = instance(spec, seed=3)
+    one = instance(spec, rng=3)
     monkeypatch.setattr(module, "DRAWS", 5)
     whole = hot_potato(one, np.random.default_rng(0), "closest")
     monkeypatch.setattr(module, "CHUNK", 50)
@@ -194,7 +194,7 @@ def test_chunks(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every entry is in the list of free ones or in one stack, after growing with both."""
     monkeypatch.setattr(module, "POOL", 1)
-    one = instance("deep:L=30,W=8,S=12,seed=1", seed=3)
+    one = instance("deep:L=30,W=8,S=12,seed=1", rng=3)
     game = module._Game(one, np.random.default_rng(0))
     game.queue(one.length)
     sizes = set()
@@ -271,7 +271,7 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
-    one = instance(spec, paths or "random", seed=0, **({"route": "xy"} if "128" in spec else {}))
+    one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "128" in spec else {}))
     for priority, (makespan, deflections) in VALUES[name].items():
         made = hot_potato(one, np.random.default_rng(0), priority)
         assert made.delivery.max() == pytest.approx(makespan, rel=0.1)

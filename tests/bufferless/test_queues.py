@@ -143,7 +143,7 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
-    one = instance(spec, paths or "random", seed=0, **({"route": "xy"} if "mesh" in spec else {}))
+    one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "mesh" in spec else {}))
     for priority, makespan in VALUES[name].items():
         found = int(queues(one, np.random.default_rng(0), priority).delivery.max())
         assert found == pytest.approx(makespan, abs=5 if priority == "random-delay" else 2)

@@ -53,7 +53,7 @@ def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: s
 
 
 def test_classes_are_reported_together(tmp_path: Path) -> None:
-    whole = schedules(instances("mesh:5x4", "permutation", seed=3), "direct", topology="mesh:5x4")
+    whole = schedules(instances("mesh:5x4", "permutation", rng=3), "direct", topology="mesh:5x4")
     assert isinstance(whole, obliv.Schedules)
     assert len(whole.classes) == 4
     assert whole.makespan == sum(each.makespan for each in whole.classes)
@@ -117,7 +117,7 @@ def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) 
 
 
 def test_line_has_two_classes() -> None:
-    both = instances("line:9", "permutation", seed=1)
+    both = instances("line:9", "permutation", rng=1)
     assert [each.network.spec for each in both] == ["array:9", "array:9,orientation=-"]
     assert line(5, 1.0, 2, np.random.default_rng(0)).packets == 4
 
@@ -127,7 +127,7 @@ def test_who_was_beaten_may_come_by_its_destination() -> None:
     passed = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        made = schedule(line(60, 0.6, 30, rng), "distributed", seed=seed, lam=36, chi=6, s=3)
+        made = schedule(line(60, 0.6, 30, rng), "distributed", rng=seed, lam=36, chi=6, s=3)
         assert made.verified
         strict = obliv.verify(replace(made, algorithm="hot-potato"))  # whose packets arrive wherever they do
         details = [each["detail"] for each in strict.checks if each["check"] == "packets"]

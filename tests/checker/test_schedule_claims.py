@@ -81,7 +81,7 @@ def by_file(made: dict[str, Any], tmp_path: Path) -> bool:
 def some(seed: int, algorithm: str) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     small = line(14, 0.7, 5, rng) if seed % 2 else walks(layered(7, 3, 2, rng), 9, 2, 6, rng)
-    made = schedule(small, algorithm, seed=seed).to_dict()
+    made = schedule(small, algorithm, rng=seed).to_dict()
     return made | {"algorithm": "mine"} if algorithm == "direct" else made  # the rules alone
 
 

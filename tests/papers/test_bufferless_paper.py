@@ -75,7 +75,7 @@ def test_dependency_graphs(seed: int) -> None:
         ends = np.sort(np.stack([rng.choice(60, 2, replace=False) for _ in range(14)]), axis=1)
         one, lam = obliv.bufferless.instance("array:60", [range(a, min(b, a + 9)) for a, b in ends.tolist()]), 4
     else:
-        one, lam = obliv.bufferless.instance("leveled-mesh:6x6", "random", seed=seed), 2 + seed
+        one, lam = obliv.bufferless.instance("leveled-mesh:6x6", "random", rng=seed), 2 + seed
     gamma = group_frames(one.dilation, lam)
     places = assign(one.level, one.length, lam, gamma)
     path = [set(one.edge[a:b].tolist()) for a, b in pairwise(one.start.tolist())]

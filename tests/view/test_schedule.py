@@ -29,19 +29,19 @@ from obliv.view.schedules.waves import rides
 def waves() -> Schedule:
     """A schedule of the centralized algorithm with deflections."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    return schedule(drawn, "centralized", lam=12, s=4, seed=16, check_moves=False)
+    return schedule(drawn, "centralized", lam=12, s=4, rng=16, check_moves=False)
 
 
 @pytest.fixture(scope="module")
 def groups() -> Schedule:
     """A schedule of the centralized algorithm with three groups and two sessions."""
-    drawn = instance("array:160", seed=1, rate=0.5, maxlen=20)
-    return schedule(drawn, "centralized", lam=14, s=2, seed=3, check_moves=False)
+    drawn = instance("array:160", rng=1, rate=0.5, maxlen=20)
+    return schedule(drawn, "centralized", lam=14, s=2, rng=3, check_moves=False)
 
 
 @pytest.fixture(scope="module")
 def hot() -> Schedule:
-    return schedule(instance("leveled-mesh:8x8", seed=1), "hot-potato", seed=3, check_moves=False)
+    return schedule(instance("leveled-mesh:8x8", rng=1), "hot-potato", rng=3, check_moves=False)
 
 
 def places(made: Schedule, packet: int) -> list[tuple[int, int]]:
@@ -66,7 +66,7 @@ def places(made: Schedule, packet: int) -> list[tuple[int, int]]:
 def test_lines_are_the_moves(name: str) -> None:
     told = {"lam": 10, "s": 2} if name == "centralized" else {}
     drawn = instance("random-leveled:L=40,W=6,d=2,seed=1", packets=40)
-    made = schedule(drawn, name, seed=1, check_moves=False, **told)
+    made = schedule(drawn, name, rng=1, check_moves=False, **told)
     found = traces(made, np.arange(made.packets), (0, made.makespan), coarse=False)
     assert found.packets.tolist() == list(range(made.packets))
     for packet, line in enumerate(found.lines):
@@ -184,7 +184,7 @@ def test_without_a_second_session_it_is_refused() -> None:
 
 
 def test_of_the_papers_phases_those_with_packets_are_chosen() -> None:
-    made = schedule(instance("butterfly:6", seed=1), "centralized", check_moves=False)
+    made = schedule(instance("butterfly:6", rng=1), "centralized", check_moves=False)
     ax = view.space_time(made)
     low, high = ax.get_xlim()
     assert high - low < made.makespan / 4
@@ -214,7 +214,7 @@ def test_hot_potatoes_waiting_and_direct_packets(hot: Schedule) -> None:
 
 
 def test_of_many_packets_a_sample_is_drawn_with_the_last_to_arrive() -> None:
-    made = schedule(instance("butterfly:9", seed=1), "hot-potato", check_moves=False)
+    made = schedule(instance("butterfly:9", rng=1), "hot-potato", check_moves=False)
     one, two = view.space_time(made), view.space_time(made)
     lines = [path.vertices for path in part(one, "packets").get_paths()]
     assert len(lines) == 150
@@ -270,7 +270,7 @@ def test_one_phase_is_refused_where_nobody_rides(waves: Schedule, hot: Schedule)
 def rounds() -> Schedule:
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
     told: dict[str, Any] = {"constants": "tuned", "lam": 36, "chi": 6, "s": 3, "timetable": "oracle"}
-    return schedule(drawn, "distributed", seed=4, check_moves=False, **told)
+    return schedule(drawn, "distributed", rng=4, check_moves=False, **told)
 
 
 def test_a_round_is_its_own_mirror_image(rounds: Schedule) -> None:
@@ -362,7 +362,7 @@ def test_histograms_count_everything(hot: Schedule, waves: Schedule) -> None:
 def test_an_animation_follows_every_packet_from_node_to_node(name: str) -> None:
     drawn = instance("random-leveled:L=30,W=4,d=2,seed=1", packets=30)
     told = {"lam": 10, "s": 3} if name == "centralized" else {}
-    made = schedule(drawn, name, seed=1, check_moves=False, **told)
+    made = schedule(drawn, name, rng=1, check_moves=False, **told)
     shown = scene(made, 5000)
     joined = {tuple(pair) for pair in shown.links.tolist()}
     off = 0

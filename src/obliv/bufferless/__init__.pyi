@@ -1,6 +1,6 @@
 """Packets on leveled networks without buffers: instances, schedules, and the check of every move."""
 
-from obliv.bufferless.api import ALGORITHMS as ALGORITHMS
+from obliv.bufferless.algorithms import ALGORITHMS as ALGORITHMS
 from obliv.bufferless.api import schedule as schedule
 from obliv.bufferless.api import schedules as schedules
 from obliv.bufferless.api import verify as verify

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.paths.grids import between, destinations
-from obliv.bufferless.problems import generator, instance, leveled
+from obliv.bufferless.problems import instance, leveled
 from obliv.errors import InputError
 from obliv.topologies.base import topology as topology_of
 from obliv.topologies.cartesian import Cartesian
@@ -24,16 +25,14 @@ __all__ = ["instances", "oriented"]
 _KINDS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")
 
 
-def instances(
-    topology: Any, paths: Any = "random", seed: int | np.random.Generator = 0, **options: Any
-) -> list[Instance]:
-    """What is to be routed on a topology, one instance after another.
+def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: Any) -> list[Instance]:
+    """Return the instances of traffic on a topology, one for each orientation.
 
     Parameters
     ----------
     topology : str or Topology
         A leveled network, or ``mesh:AxB``, ``line:N`` or ``hypercube:K``, which are taken in their leveled form.
-    paths, seed, **options
+    paths, rng, **options
         As for :func:`obliv.bufferless.instance`; on the last three as for :func:`oriented`.
 
     Returns
@@ -55,23 +54,23 @@ def instances(
     """
     made = topology_of(topology)
     if isinstance(made, Leveled):
-        return [instance(made, paths, seed, **options)]
+        return [instance(made, paths, rng, **options)]
     if not isinstance(made, Cartesian):
         leveled(made)
-    known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "seed")]
+    known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "rng")]
     for name in options:
         if name not in known:
             raise InputError(f"{made.spec} takes no option {name!r}: {did_you_mean(name, known)}")
     if not isinstance(paths, str) or paths not in _KINDS:
         hint = did_you_mean(paths, _KINDS) if isinstance(paths, str) else f"known: {', '.join(_KINDS)}"
         raise InputError(f"paths that are given need one leveled network, such as leveled-mesh:4x4; {hint}")
-    return oriented(made, paths, seed, **options)
+    return oriented(made, paths, rng, **options)
 
 
 def oriented(
     topology: Any,
     paths: str = "random",
-    seed: int | np.random.Generator = 0,
+    rng: Rng = None,
     *,
     route: str = "random",
     share: float = 0.1,
@@ -85,7 +84,8 @@ def oriented(
     paths : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
         Destinations: for every node any other; those of a random permutation; (x, y) to (y, x); the node numbers' bits
         reversed; node 0 with probability `share`, else any other.
-    seed : int or numpy.random.Generator
+    rng : numpy.random.Generator, int or None
+        Random generator or seed; None for seed 0.
     route : {"random", "xy"}
         On a mesh: steps of both dimensions in random order, or all steps of the first dimension before the others.
     share : float
@@ -113,7 +113,7 @@ def oriented(
     made = topology_of(topology)
     sides = made.radices if isinstance(made, Cartesian) and all(along.kind == "line" for along in made.axes) else ()
     if made.spec.startswith("hypercube:"):
-        return [instance(f"leveled-{made.spec}", paths, seed, share=share)]
+        return [instance(f"leveled-{made.spec}", paths, rng, share=share)]
     if len(sides) not in (1, 2):
         raise InputError(
             f"{made.spec} has no leveled form; mesh:AxB, line:N and hypercube:K have one, and the leveled networks are"
@@ -127,9 +127,9 @@ def oriented(
         raise InputError(f"share={share}: it must lie between 0 and 1")
     if paths == "transpose" and len(sides) == 1:
         raise InputError(f"transpose makes no sense on {made.spec}; there is random, permutation, bit-reverse, hotspot")
-    rng = generator(seed)
+    random = generator(rng)
     source = np.arange(made.nodes)
-    to = _to(made.spec, paths, sides, rng, share)
+    to = _to(made.spec, paths, sides, random, share)
     classes = []
     for signs in [(1,), (-1,)] if len(sides) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]:
         chosen = _going(source, to, sides, signs)
@@ -139,14 +139,14 @@ def oriented(
         network = (
             array(sides[0], orientation) if len(sides) == 1 else leveled_mesh(*sides[::-1], orientation=orientation)
         )
-        drawn = between(network, source[chosen], to[chosen], rng, "yx" if route == "xy" else route)
+        drawn = between(network, source[chosen], to[chosen], random, "yx" if route == "xy" else route)
         classes.append(
             Instance(
                 network,
                 drawn.start,
                 drawn.edge,
                 paths,
-                seed if isinstance(seed, int) else None,
+                seed_of(rng),
                 _notes(made, source, to),
             )
         )

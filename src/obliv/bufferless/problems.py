@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.text import did_you_mean
 from obliv.bufferless.paths import grids as grid_paths
 from obliv.bufferless.paths import walks
@@ -50,10 +51,10 @@ _LEVELED = {"mesh": "leveled-mesh", "line": "array", "hypercube": "leveled-hyper
 def instance(
     network: Leveled | str,
     paths: str | Path | Iterable[Iterable[int]] = "random",
-    seed: int | np.random.Generator = 0,
+    rng: Rng = None,
     **options: Any,
 ) -> Instance:
-    """A leveled network and one path along it for every packet.
+    """Return an instance: a leveled network and one path along it for every packet.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ def instance(
     paths : str, Path or lists of int
         ``random``, ``permutation``, ``transpose``, ``bit-reverse`` or ``hotspot``; a file of paths or a saved instance;
         or the edges of every path, lowest level first.
-    seed : int or numpy.random.Generator
-        What is drawn is drawn from numpy's default generator with this seed.
+    rng : numpy.random.Generator, int or None
+        Random generator or seed of the paths; None for seed 0.
     **options
         Of the network's family: `share` of a hotspot; `route` and `rate` of a mesh; `rate` and `maxlen` of an array;
         `probability` on a hypercube; `packets`, `minlen` and `maxlen` of random walks.
@@ -101,14 +102,14 @@ def instance(
     _no_options(options, f"{network.spec}", [p.name for p in known if p.kind is inspect.Parameter.KEYWORD_ONLY])
     _require_numbers(options)
     try:
-        drawn = family.draw(network, paths, generator(seed), **options)
+        drawn = family.draw(network, paths, generator(rng), **options)
     except TypeError as error:  # an option of the wrong type
         raise InputError(f"the options {options} do not fit: {error}") from None
     if len(drawn.start) == 1:
         raise InputError(
             f"{paths} on {network.spec}: there is no packet to route; {'; '.join(drawn.notes) or 'none sends'}"
         )
-    return Instance(network, drawn.start, drawn.edge, paths, seed if isinstance(seed, int) else None, drawn.notes)
+    return Instance(network, drawn.start, drawn.edge, paths, seed_of(rng), drawn.notes)
 
 
 def load_instance(path: str | Path) -> Instance:
@@ -136,21 +137,6 @@ def leveled(network: Any) -> Leveled:
         other = f"; its leveled form is {_LEVELED[name]}:{rest}" if name in _LEVELED else ""
         raise InputError(f"{made.spec} has no levels{other or ', as butterfly:5 or leveled-file:PATH have them'}")
     return made
-
-
-def generator(seed: Any) -> np.random.Generator:
-    """The generator of a seed.
-
-    Raises
-    ------
-    InputError
-        If it is neither a whole number from 0 nor a generator.
-    """
-    if isinstance(seed, np.random.Generator):
-        return seed
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed={seed!r}: it must be a whole number from 0, or a numpy.random.Generator")
-    return np.random.default_rng(int(seed))
 
 
 def _no_options(options: dict[str, Any], what: str, known: Iterable[str] = ()) -> None:

@@ -111,10 +111,10 @@ def bufferless(
     _require_fit(algorithm, told)
     with progress() as step:
         step("paths", 0.0)
-        made = instances(topology, paths, seed=seed)
+        made = instances(topology, paths, rng=seed)
         require_outputs(output, plot, inputs=[each for one in made for each in one.network.sources])
         try:
-            result = schedules(made, algorithm, topology=topology, seed=seed, progress=step, **told)
+            result = schedules(made, algorithm, topology=topology, rng=seed, progress=step, **told)
         except OptionError as error:
             raise InputError(error.text(_OPTIONS)) from None
     if output is not None:

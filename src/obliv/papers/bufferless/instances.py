@@ -20,14 +20,14 @@ def instance(spec: str, seed: int = 0) -> Any:
     """Random paths; of a line alone, one packet all along it."""
     if spec.startswith("array:"):
         return obliv.bufferless.instance(spec, [range(int(spec[6:]) - 1)])
-    return obliv.bufferless.instance(spec, "random", seed=seed)
+    return obliv.bufferless.instance(spec, "random", rng=seed)
 
 
 @lru_cache(maxsize=20)
 def verified(spec: str, algorithm: str) -> Any:
     """A run with the paper's constants, every move checked."""
     options: dict[str, Any] = {"segments": "paper"} if algorithm == "centralized" else {}
-    return obliv.bufferless.schedule(instance(spec), algorithm, seed=0, **options)
+    return obliv.bufferless.schedule(instance(spec), algorithm, rng=0, **options)
 
 
 @lru_cache(maxsize=2000)
