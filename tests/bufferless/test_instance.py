@@ -354,7 +354,7 @@ def test_paths_from_a_file(tmp_path: Path) -> None:
         [3, 1],
         [2],
     ]
-    assert made.notes == ("1 of 6 packets are at their destination already and left out",)
+    assert made.notes[0].startswith("1 of 6 packets are at their destination")
     assert instance("array:4", write(tmp_path, "0 -> 1 -> 2\n1 2\n")).edge.tolist() == [0, 1, 1, 2]
 
 
