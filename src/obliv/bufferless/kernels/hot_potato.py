@@ -2,20 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["collect", "leaving", "steps"]
+__all__ = ["TALLY", "Game", "Keys", "Log", "Pool", "Queue", "collect", "leaving", "steps"]
 
 Array = Any
 
 PRIME = 2**31 - 1
 
+#: Time; packets in the network; groups outside; logged moves; random numbers used; head of the list of free entries of
+#: the pool, and its length; deflections; deepest stack.
+TALLY = np.dtype(
+    [
+        (name, np.int64)
+        for name in ("now", "active", "groups", "logged", "drawn", "free", "spare", "deflections", "deepest")
+    ]
+)
+
+
+class Keys(NamedTuple):
+    """The key of a packet, the smallest is best: ``by_time·entered + by_left·remaining``, then `tie`."""
+
+    by_time: int
+    by_left: int
+    fresh: bool  # new random keys in every step instead
+    tie: Array  # of every packet
+
+
+class Queue(NamedTuple):
+    """Packets outside, in groups with the same first edge: group g is ``line[head[g] : tail[g]]``, best first."""
+
+    group: Array  # the groups that are not empty
+    head: Array
+    tail: Array
+    line: Array
+
+
+class Pool(NamedTuple):
+    """Stacks of links to retrace: ``pushed[top[p]]``, ``pushed[below[top[p]]]``, ... for packet p, -1 at the end."""
+
+    top: Array
+    pushed: Array
+    below: Array
+
+
+class Log(NamedTuple):
+    """Moves: packet and link."""
+
+    who: Array
+    over: Array
+
+
+class Game(NamedTuple):
+    """The network, the packets and what they do."""
+
+    start: Array  # of every packet: where its path begins in `edge`; then the end of the last
+    edge: Array
+    low: Array  # of every edge: its ends
+    high: Array
+    first: Array  # of every node: where the links that leave it begin in `link`; then the end of the last
+    link: Array
+    at: Array  # of every packet: its next entry of `edge`
+    want: Array  # the link that it wants
+    entered: Array
+    remaining: Array  # links to go, to retrace and then ahead
+    delivery: Array
+    claim: Array  # of every link: the packet that takes it in this step, -1 between steps
+    active: Array  # the packets in the network
+    draw: Array  # random numbers below 2^31
+    tally: Array  # one TALLY
+
 
 @kernel
 def leaving(low: Array, high: Array, first: Array, link: Array) -> None:
-    """The links that leave every node: ``link[first[v] : first[v + 1]]``, upward ones first; `first` is zeros."""
+    """List the links that leave every node: ``link[first[v] : first[v + 1]]``, upward ones first; `first` is zeros."""
     edges = len(low)
     nodes = len(first) - 1
     for e in range(edges):
@@ -38,177 +102,175 @@ def leaving(low: Array, high: Array, first: Array, link: Array) -> None:
 
 @kernel
 def rank(p: int, tie: Array, entered: Array, remaining: Array, by_time: int, by_left: int, mix: int, shift: int) -> int:
-    """The key of a packet, smaller is better; with `mix` other than 0 a fresh one, affine in its tie."""
+    """Return the key of a packet; with `mix` other than 0 a random one, affine in its tie."""
     if mix != 0:
         return int((tie[p] * mix + shift) % PRIME)
     return int((by_time * int(entered[p]) + by_left * int(remaining[p])) * 4294967296 + tie[p])
 
 
 @kernel
-def steps(
-    start: Array,
-    edge: Array,
-    low: Array,
-    high: Array,
-    first: Array,
-    link: Array,
-    group: Array,
-    head: Array,
-    tail: Array,
-    line: Array,
-    by_time: int,
-    by_left: int,
-    fresh: int,
-    tie: Array,
-    at: Array,
-    want: Array,
-    entered: Array,
-    remaining: Array,
-    delivery: Array,
-    top: Array,
-    pushed: Array,
-    below: Array,
-    claim: Array,
-    active: Array,
-    draw: Array,
-    who: Array,
-    over: Array,
-    state: Array,
-    limit: int,
-) -> None:
-    """Steps until all packets are there, or time `limit` is reached, or a log, pool or store of draws may not suffice.
-
-    Packets outside stand in groups of one first edge each, group g being ``line[head[g] : tail[g]]``, best first;
-    `group` lists those that are not empty.  Packet p wants the link ``want[p]``; the links that it has to go back are
-    ``pushed[top[p]]``, ``pushed[below[top[p]]]``, ...; free entries of that pool form a list of the same kind.
-    ``claim[l]`` is who takes link l at this step, -1 between steps.  Moves are logged as packet `who` and link `over`.
-    `state`: time, packets active, groups, moves logged, numbers drawn used, head of the free list, its length,
-    deflections, deepest stack.
-    """
-    now = state[0]
-    count = state[1]
-    groups = state[2]
-    logged = state[3]
-    drawn = state[4]
-    free = state[5]
-    spare = state[6]
-    deflections = state[7]
-    deepest = state[8]
+def compete(count: int, game: Game, keys: Keys) -> None:
+    """Give every wanted link to the best of the first `count` active packets that want it."""
+    active, want, claim, tally = game.active, game.want, game.claim, game.tally
+    tie, entered, remaining, by_time, by_left = keys.tie, game.entered, game.remaining, keys.by_time, keys.by_left
     mix = 0
     shift = 0
-    while count > 0 or groups > 0:
-        if now >= limit or logged + count + groups > len(who) or drawn + count + 2 > len(draw) or count > spare:
+    if keys.fresh:
+        drawn = tally[0]["drawn"]
+        mix = 1 + game.draw[drawn] % (PRIME - 1)
+        shift = game.draw[drawn + 1]
+        tally[0]["drawn"] = drawn + 2
+    for i in range(count):
+        p = active[i]
+        rival = claim[want[p]]
+        if rival < 0:
+            claim[want[p]] = p
+        else:
+            mine = rank(p, tie, entered, remaining, by_time, by_left, mix, shift)
+            if mine < rank(rival, tie, entered, remaining, by_time, by_left, mix, shift):
+                claim[want[p]] = p
+
+
+@kernel
+def deflect(count: int, game: Game, log: Log) -> None:
+    """Log the links of the first `count` active packets: wanted ones, or random free ones of their nodes.
+
+    There is always a free link, since packets came to a node over different links.
+    """
+    active, want, claim, draw, tally = game.active, game.want, game.claim, game.draw, game.tally
+    low, high, first, link = game.low, game.high, game.first, game.link
+    who, over = log.who, log.over
+    logged = tally[0]["logged"]
+    drawn = tally[0]["drawn"]
+    for i in range(count):
+        p = active[i]
+        wish = want[p]
+        who[logged + i] = p
+        over[logged + i] = wish
+        if claim[wish] == p:
+            continue
+        node = low[wish >> 1]
+        if wish & 1:
+            node = high[wish >> 1]
+        choices = 0
+        for k in range(first[node], first[node + 1]):
+            if claim[link[k]] < 0:
+                choices += 1
+        pick = (draw[drawn] * choices) >> 31
+        drawn += 1
+        for k in range(first[node], first[node + 1]):
+            if claim[link[k]] < 0:
+                if pick == 0:
+                    claim[link[k]] = p
+                    over[logged + i] = link[k]
+                    break
+                pick -= 1
+    tally[0]["drawn"] = drawn
+
+
+@kernel
+def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
+    """Let the best packet of every group enter if its link is free; return how many packets move."""
+    want, claim, entered, tally = game.want, game.claim, game.entered, game.tally
+    group, head, tail, line = queue.group, queue.head, queue.tail, queue.line
+    logged = tally[0]["logged"]
+    groups = 0
+    for i in range(tally[0]["groups"]):
+        g = group[i]
+        p = line[head[g]]
+        if claim[want[p]] < 0:
+            claim[want[p]] = p
+            log.who[logged + moving] = p
+            log.over[logged + moving] = want[p]
+            entered[p] = now
+            moving += 1
+            head[g] += 1
+        if head[g] < tail[g]:
+            group[groups] = g
+            groups += 1
+    tally[0]["groups"] = groups
+    return moving
+
+
+@kernel
+def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
+    """Make the last `moving` logged moves; deflected packets get a link to retrace."""
+    start, edge, at, want, remaining = game.start, game.edge, game.at, game.want, game.remaining
+    delivery, claim, active, tally = game.delivery, game.claim, game.active, game.tally
+    top, pushed, below = pool.top, pool.pushed, pool.below
+    who, over = log.who, log.over
+    logged = tally[0]["logged"]
+    free = tally[0]["free"]
+    spare = tally[0]["spare"]
+    deflections = tally[0]["deflections"]
+    deepest = tally[0]["deepest"]
+    count = 0
+    for i in range(logged, logged + moving):
+        p = who[i]
+        taken = over[i]
+        claim[taken] = -1
+        if taken == want[p]:
+            remaining[p] -= 1
+            if top[p] < 0:
+                at[p] += 1
+                if at[p] == start[p + 1]:
+                    delivery[p] = now
+                    continue
+            else:
+                back = below[top[p]]
+                below[top[p]] = free
+                free = top[p]
+                spare += 1
+                top[p] = back
+        else:
+            remaining[p] += 1
+            entry = free
+            free = below[entry]
+            spare -= 1
+            pushed[entry] = taken
+            below[entry] = top[p]
+            top[p] = entry
+            deflections += 1
+            deepest = max(deepest, remaining[p] - (start[p + 1] - at[p]))
+        if top[p] < 0:
+            want[p] = 2 * edge[at[p]]
+        else:
+            want[p] = pushed[top[p]] ^ 1
+        active[count] = p
+        count += 1
+    tally[0]["active"] = count
+    tally[0]["logged"] = logged + moving
+    tally[0]["free"] = free
+    tally[0]["spare"] = spare
+    tally[0]["deflections"] = deflections
+    tally[0]["deepest"] = deepest
+
+
+@kernel
+def steps(game: Game, keys: Keys, queue: Queue, pool: Pool, log: Log, limit: int) -> None:
+    """Run until all packets have arrived, or time `limit`, or until log, pool or random numbers may not suffice."""
+    tally = game.tally
+    while tally[0]["active"] > 0 or tally[0]["groups"] > 0:
+        now = tally[0]["now"]
+        count = tally[0]["active"]
+        if (
+            now >= limit
+            or tally[0]["logged"] + count + tally[0]["groups"] > len(log.who)
+            or tally[0]["drawn"] + count + 2 > len(game.draw)
+            or count > tally[0]["spare"]
+        ):
             break
         now += 1
-        if fresh:
-            mix = 1 + draw[drawn] % (PRIME - 1)
-            shift = draw[drawn + 1]
-            drawn += 2
-
-        # the best claimant of every link
-        for i in range(count):
-            p = active[i]
-            rival = claim[want[p]]
-            if rival < 0:
-                claim[want[p]] = p
-            else:
-                mine = rank(p, tie, entered, remaining, by_time, by_left, mix, shift)
-                if mine < rank(rival, tie, entered, remaining, by_time, by_left, mix, shift):
-                    claim[want[p]] = p
-
-        # the others take any link that is free; there is one, since all came to the node over links of their own
-        for i in range(count):
-            p = active[i]
-            wish = want[p]
-            who[logged + i] = p
-            over[logged + i] = wish
-            if claim[wish] == p:
-                continue
-            node = low[wish >> 1]
-            if wish & 1:
-                node = high[wish >> 1]
-            choices = 0
-            for k in range(first[node], first[node + 1]):
-                if claim[link[k]] < 0:
-                    choices += 1
-            pick = (draw[drawn] * choices) >> 31
-            drawn += 1
-            for k in range(first[node], first[node + 1]):
-                if claim[link[k]] < 0:
-                    if pick == 0:
-                        claim[link[k]] = p
-                        over[logged + i] = link[k]
-                        break
-                    pick -= 1
-
-        # injection over what is free still
-        kept = 0
-        moving = count
-        for i in range(groups):
-            g = group[i]
-            p = line[head[g]]
-            if claim[want[p]] < 0:
-                claim[want[p]] = p
-                who[logged + moving] = p
-                over[logged + moving] = want[p]
-                entered[p] = now
-                moving += 1
-                head[g] += 1
-            if head[g] < tail[g]:
-                group[kept] = g
-                kept += 1
-        groups = kept
-
-        # moves
-        count = 0
-        for i in range(logged, logged + moving):
-            p = who[i]
-            taken = over[i]
-            claim[taken] = -1
-            if taken == want[p]:
-                remaining[p] -= 1
-                if top[p] < 0:
-                    at[p] += 1
-                    if at[p] == start[p + 1]:
-                        delivery[p] = now
-                        continue
-                else:
-                    back = below[top[p]]
-                    below[top[p]] = free
-                    free = top[p]
-                    spare += 1
-                    top[p] = back
-            else:
-                remaining[p] += 1
-                entry = free
-                free = below[entry]
-                spare -= 1
-                pushed[entry] = taken
-                below[entry] = top[p]
-                top[p] = entry
-                deflections += 1
-                deepest = max(deepest, remaining[p] - (start[p + 1] - at[p]))
-            if top[p] < 0:
-                want[p] = 2 * edge[at[p]]
-            else:
-                want[p] = pushed[top[p]] ^ 1
-            active[count] = p
-            count += 1
-        logged += moving
-    state[0] = now
-    state[1] = count
-    state[2] = groups
-    state[3] = logged
-    state[4] = drawn
-    state[5] = free
-    state[6] = spare
-    state[7] = deflections
-    state[8] = deepest
+        tally[0]["now"] = now
+        compete(count, game, keys)
+        deflect(count, game, log)
+        moving = inject(now, count, game, queue, log)
+        move(now, moving, game, pool, log)
 
 
 @kernel
 def collect(who: Array, over: Array, cursor: Array, edge: Array, up: Array) -> None:
-    """Sort logged moves by packet, each packet's in the order logged; `cursor` says where its next one goes."""
+    """Sort logged moves by packet, each packet's in the order logged; `cursor` is the position of its next move."""
     for i in range(len(who)):
         p = who[i]
         edge[cursor[p]] = over[i] >> 1
