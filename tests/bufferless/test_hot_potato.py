@@ -11,6 +11,7 @@ import pytest
 from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.test_direct import EMPTY
 
+from obliv.bufferless.kernels.hot_potato import Keys
 from obliv.bufferless.moves import Run
 from obliv.bufferless.problems import instance
 from obliv.bufferless.schedulers import hot_potato as module
@@ -195,22 +196,24 @@ def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every entry is in the list of free ones or in one stack, after growing with both."""
     monkeypatch.setattr(module, "POOL", 1)
     one = instance("deep:L=30,W=8,S=12,seed=1", rng=3)
-    game = module._Game(one, np.random.default_rng(0))
-    game.queue(one.length)
+    table = module._Table(one, np.random.default_rng(0))
+    table._queue(one.length)
+    keys = Keys(1, 0, False, table.tie)
     sizes = set()
     for limit in range(1, 40):
-        game.grow()
-        game.advance(1, 0, 0, game.tie, limit)
-        sizes.add(len(game.pushed))
-        found = []
-        for entry in (game["free"], *game.top.tolist()):
-            at = entry
-            while at >= 0 and len(found) <= len(game.pushed):
-                found.append(at)
-                at = int(game.below[at])
-            if entry == game["free"]:
-                assert len(found) == game["spare"]
-        assert sorted(found) == list(range(len(game.pushed)))
+        table._grow()
+        table._advance(keys, limit)
+        top, pushed, below = table.pool
+        sizes.add(len(pushed))
+        free: list[int] = []
+        stacked: list[int] = []
+        for entries, first in ((free, [int(table.tally["free"])]), (stacked, top.tolist())):
+            for at in first:
+                while at >= 0 and len(entries) <= len(pushed):
+                    entries.append(at)
+                    at = int(below[at])
+        assert len(free) == table.tally["spare"]
+        assert sorted(free + stacked) == list(range(len(pushed)))
     assert len(sizes) > 2
 
 
@@ -254,7 +257,7 @@ def test_refused() -> None:
         hot_potato(crowded(0), rng, lambda packets, remaining, entered, rng: 0)
     one = instance("butterfly:5", "bit-reverse")
     for rule in ("closest", lambda packets, remaining, entered, rng: remaining):
-        with pytest.raises(InputError, match="packets are not there after 5 steps; raise the limit"):
+        with pytest.raises(InputError, match="packets have not arrived after 5 steps; raise limit"):
             hot_potato(one, rng, rule, limit=5)
     assert hot_potato(one, rng, "closest", limit=100).deflections > 0
 
