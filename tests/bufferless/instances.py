@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.base import Leveled, Levels
 from obliv.topologies.leveled.instances import Instance
 
 
@@ -15,7 +15,9 @@ def layered(depth: int, width: int, degree: int, rng: np.random.Generator) -> Le
     high = ((np.arange(depth)[:, None, None] + 1) * width + to.transpose(0, 2, 1)).reshape(-1).astype(np.int32)
     spec = f"layered:{depth},{width},{degree}"
     levels = np.repeat(np.arange(depth + 1, dtype=np.int32), width)
-    return Leveled(spec, "layered", (depth, width), len(levels), len(low), depth, lambda: (low, high), lambda: levels)
+    return Leveled(
+        spec, Levels(len(levels), len(low), depth, lambda: (low, high), lambda: levels), "layered", (depth, width)
+    )
 
 
 def walks(
@@ -41,16 +43,14 @@ def walks(
 
 def line(nodes: int, rate: float, longest: int, rng: np.random.Generator) -> Instance:
     """A linear array; packets to the right, at most one a source."""
-    network = Leveled(
-        f"array:{nodes}",
-        "array",
-        (nodes,),
+    levels = Levels(
         nodes,
         nodes - 1,
         nodes - 1,
         lambda: (np.arange(nodes - 1, dtype=np.int32), np.arange(1, nodes, dtype=np.int32)),
         lambda: np.arange(nodes, dtype=np.int32),
     )
+    network = Leveled(f"array:{nodes}", levels, "array", (nodes,))
     start, edges = [0], []
     for i in range(nodes - 1):
         if rng.random() <= rate:

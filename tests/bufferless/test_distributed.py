@@ -16,7 +16,7 @@ from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.waves import Waves, waves
 from obliv.errors import InputError
 from obliv.results.schedule import Moves
-from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.leveled.base import Leveled, Levels
 from obliv.topologies.leveled.instances import Instance
 
 COMPILED = 1e9  # more work than is ever run without compiler
@@ -314,7 +314,7 @@ def test_no_packets(constants: str) -> None:
 
 def test_a_packet_of_one_edge() -> None:
     """It is there by going to and fro once, at move 1 or 2 of its sub-phase, whatever its boat."""
-    network = Leveled("two", "two", (), 3, 2, 2, lambda: (np.r_[0, 1], np.r_[1, 2]), lambda: np.arange(3))
+    network = Leveled("two", Levels(3, 2, 2, lambda: (np.r_[0, 1], np.r_[1, 2]), lambda: np.arange(3)))
     both = Instance(network, np.array([0, 1, 2]), np.array([0, 1], np.int32))
     made = route(both, np.random.default_rng(0), "tuned", "oracle", chi=5)
     assert made.plan is not None

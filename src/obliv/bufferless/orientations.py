@@ -100,13 +100,13 @@ def oriented(
     Raises
     ------
     InputError
-        If the topology is none of the three, or the traffic makes no sense on it.
+        If the topology is not one of the three, or the traffic is not available on it.
 
     Examples
     --------
     >>> [(each.network.spec, each.packets) for each in oriented("line:9", "bit-reverse" , 0)]
     Traceback (most recent call last):
-    obliv.errors.InputError: bit-reverse on line:9: 9 nodes are no power of two
+    obliv.errors.InputError: bit-reverse on line:9: 9 nodes are not a power of two
     >>> [(each.network.spec, each.packets) for each in oriented("line:8", "bit-reverse")]
     [('array:8', 2), ('array:8,orientation=-', 2)]
     """
@@ -126,7 +126,7 @@ def oriented(
     if not 0 <= share <= 1:
         raise InputError(f"share={share}: it must lie between 0 and 1")
     if paths == "transpose" and len(sides) == 1:
-        raise InputError(f"transpose makes no sense on {made.spec}; there is random, permutation, bit-reverse, hotspot")
+        raise InputError(f"transpose is not available on {made.spec}; use random, permutation, bit-reverse, hotspot")
     random = generator(rng)
     source = np.arange(made.nodes)
     to = _to(made.spec, paths, sides, random, share)

@@ -1,4 +1,4 @@
-"""Instances of packet routing: a leveled network and the paths that are asked for."""
+"""Instances of packet routing: a leveled network and paths."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def instance(
     Raises
     ------
     InputError
-        If the network has no levels, the kind of paths makes no sense on it, an option is unknown or the paths do not
+        If the network has no levels, the kind of paths is not available on it, an option is unknown or the paths do not
         hold together.
 
     Examples
@@ -97,34 +97,34 @@ def instance(
         return _explicit(network, paths)
     family = FAMILIES.get(network.family, _OTHER)
     if paths not in family.kinds:
-        raise InputError(f"{paths} makes no sense on {network.spec}; there is {', '.join(family.kinds)}")
+        raise InputError(f"{paths} is not available on {network.spec}; use {', '.join(family.kinds)}")
     known = inspect.signature(family.draw).parameters.values()
     _no_options(options, f"{network.spec}", [p.name for p in known if p.kind is inspect.Parameter.KEYWORD_ONLY])
     _require_numbers(options)
     try:
         drawn = family.draw(network, paths, generator(rng), **options)
     except TypeError as error:  # an option of the wrong type
-        raise InputError(f"the options {options} do not fit: {error}") from None
+        raise InputError(f"invalid options {options}: {error}") from None
     if len(drawn.start) == 1:
         raise InputError(
-            f"{paths} on {network.spec}: there is no packet to route; {'; '.join(drawn.notes) or 'none sends'}"
+            f"{paths} on {network.spec}: there is no packet to route; {'; '.join(drawn.notes) or 'no node sends'}"
         )
     return Instance(network, drawn.start, drawn.edge, paths, seed_of(rng), drawn.notes)
 
 
 def load_instance(path: str | Path) -> Instance:
-    """The instance in a file that ``Instance.save`` wrote, or in a saved schedule.
+    """Return the instance in a file that ``Instance.save`` wrote, or in a saved schedule.
 
     Raises
     ------
     FileError
-        If the file holds no whole instance.
+        If the file does not hold a valid instance.
     """
     return Instance.load(path)
 
 
 def leveled(network: Any) -> Leveled:
-    """The leveled network that a spec names.
+    """Return the leveled network of a spec.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _explicit(network: Leveled, paths: Any) -> Instance:
     start = np.concatenate([[0], np.cumsum([len(path) for path in kept])]).astype(np.int64)
     edge = np.concatenate([*kept, np.zeros(0, np.int64)])
     dropped = len(given) - len(kept)
-    notes = (f"{dropped} empty paths are left out: their packets are there already",) if dropped else ()
+    notes = (f"{dropped} empty paths are left out: their packets are at their destination",) if dropped else ()
     if len(edge) and (edge.min() < 0 or edge.max() >= network.edges):
         wrong = int(edge[(edge < 0) | (edge >= network.edges)][0])
         raise InputError(f"a path takes edge {wrong}; {network.spec} has the edges 0 to {network.edges - 1}")
@@ -177,7 +177,7 @@ def _explicit(network: Leveled, paths: Any) -> Instance:
 
 def _from_file(network: Leveled, path: str | Path) -> Instance:
     if isinstance(path, str) and not Path(path).exists():
-        raise SpecError(f"paths {path!r}: no kind of paths and no file; {did_you_mean(path, KINDS)}")
+        raise SpecError(f"paths {path!r}: neither a kind of paths nor a file; {did_you_mean(path, KINDS)}")
     start, edge, notes = read_paths(path, network)
     if len(start) == 1:
         raise FileError("there is no path in it", path)

@@ -16,7 +16,7 @@ __all__ = ["bufferless"]
 
 
 class Constants(StrEnum):
-    """Which constants the paper's algorithms run with."""
+    """Constants of the paper's algorithms."""
 
     paper = "paper"
     tuned = "tuned"
@@ -24,14 +24,14 @@ class Constants(StrEnum):
 
 
 class Timetable(StrEnum):
-    """When a round of the distributed algorithm ends."""
+    """When a sub-phase of the distributed algorithm ends."""
 
     fixed = "fixed"
     oracle = "oracle"
 
 
 class Priority(StrEnum):
-    """Which hot potato goes first."""
+    """Which packet of hot-potato goes first."""
 
     age = "age"
     closest = "closest"
@@ -141,7 +141,7 @@ _OPTIONS = {
 
 
 def _require_fit(algorithm: str, told: dict[str, Any]) -> None:
-    """Refuse options that the algorithm does not take, by their names here."""
+    """Check that the algorithm takes the options, by their names on the command line."""
     from obliv.bufferless import ALGORITHMS
 
     if algorithm not in ALGORITHMS:

@@ -29,9 +29,9 @@ def first_fit(
 ) -> None:
     """Give every packet, in `order`, the lowest offset from ``first`` on that no earlier one on its path has.
 
-    Offsets are taken a word of them at a time: what a packet finds in one word depends on earlier packets in that
-    word alone, so all packets are tried in the first word, those that found none in the next one, and every edge
-    needs a single word of `mask` (zeros at first).  ``joins[joins_start[w] : joins_start[w + 1]]`` are the places in
+    Offsets are searched word by word: whether a packet fits in a word depends only on earlier packets in that word, so
+    all packets are tried in the first word, the others in the next one, and every edge needs a single word of `mask`
+    (zeros at first).  ``joins[joins_start[w] : joins_start[w + 1]]`` are the places in
     `order`, ascending, of the packets whose first offset lies in word w.
     """
     waiting = 0
@@ -96,7 +96,7 @@ def first_fit(
 
 @kernel
 def run_through(start: Array, departure: Array, time: Array) -> None:
-    """The times of packets that leave at `departure` and never stop."""
+    """Write the times of packets that leave at `departure` and never stop."""
     for p in range(len(departure)):
         t = departure[p]
         for k in range(start[p], start[p + 1]):

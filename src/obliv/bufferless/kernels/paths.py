@@ -13,7 +13,7 @@ Array = Any
 
 @kernel
 def butterfly(k: int, source: Array, destination: Array, edge: Array) -> None:
-    """Bit after bit of the row, the lowest first."""
+    """Change the row bit by bit, the lowest first."""
     rows = 1 << k
     at = 0
     for p in range(len(source)):
@@ -27,7 +27,7 @@ def butterfly(k: int, source: Array, destination: Array, edge: Array) -> None:
 
 @kernel
 def debruijn(k: int, source: Array, destination: Array, edge: Array) -> None:
-    """The destination's bits are shifted in, the highest first."""
+    """Shift in the destination's bits, the highest first."""
     rows = 1 << k
     at = 0
     for p in range(len(source)):
@@ -41,7 +41,7 @@ def debruijn(k: int, source: Array, destination: Array, edge: Array) -> None:
 
 @kernel
 def shuffle(k: int, source: Array, destination: Array, edge: Array) -> None:
-    """In round i bit 0 becomes bit (k - i) mod k of the destination, then all bits rotate."""
+    """Let bit 0 become in round i bit (k - i) mod k of the destination, then all bits rotate."""
     rows = 1 << k
     at = 0
     for p in range(len(source)):
@@ -58,7 +58,7 @@ def shuffle(k: int, source: Array, destination: Array, edge: Array) -> None:
 
 @kernel
 def fattree(k: int, h: int, source: Array, destination: Array, port: Array, edge: Array) -> None:
-    """Up by the ports given, row after row of `port`, and down by the destination's digits."""
+    """Go up by the ports in `port`, and down by the destination's digits."""
     leaves = k**h
     at = 0
     for p in range(len(source)):
@@ -84,7 +84,7 @@ def fattree(k: int, h: int, source: Array, destination: Array, port: Array, edge
 
 @kernel
 def splitters(k: int, d: int, high: Array, source: Array, destination: Array, choice: Array, edge: Array) -> None:
-    """Through a multibutterfly: the half by the destination's bit, one of its `d` edges by `choice`."""
+    """Go through a multibutterfly: the half by the destination's bit, one of its `d` edges by `choice`."""
     at = 0
     for p in range(len(source)):
         node = int(source[p])
@@ -97,7 +97,7 @@ def splitters(k: int, d: int, high: Array, source: Array, destination: Array, ch
 
 @kernel
 def mesh(n: int, m: int, down: int, right: int, source: Array, start: Array, step: Array, edge: Array) -> None:
-    """A step down (1) or to the side (0) after the other; `down` and `right` are 1, or -1 where that is the way."""
+    """Follow steps down (1) and to the side (0); `down` and `right` are 1, or -1 in the other orientation."""
     for p in range(len(source)):
         x = int(source[p]) // m
         y = int(source[p]) % m
@@ -112,7 +112,7 @@ def mesh(n: int, m: int, down: int, right: int, source: Array, start: Array, ste
 
 @kernel
 def moves(downs: Array, start: Array, uniform: Array, step: Array) -> None:
-    """Random orders of steps down and to the side, all alike likely; one uniform number from [0, 1) a step."""
+    """Draw random orders of steps down and to the side, all equally likely; one uniform number from [0, 1) a step."""
     for p in range(len(downs)):
         left = int(downs[p])
         for at in range(start[p], start[p + 1]):
@@ -125,7 +125,7 @@ def moves(downs: Array, start: Array, uniform: Array, step: Array) -> None:
 
 @kernel
 def hypercube(k: int, source: Array, start: Array, bit: Array, edge: Array) -> None:
-    """Bit after bit is set."""
+    """Set bit after bit."""
     half = 1 << (k - 1)
     for p in range(len(source)):
         node = int(source[p])
@@ -138,7 +138,7 @@ def hypercube(k: int, source: Array, start: Array, bit: Array, edge: Array) -> N
 
 @kernel
 def walks(first: Array, out: Array, high: Array, source: Array, start: Array, draw: Array, edge: Array) -> None:
-    """Random walks: node v has the edges ``out[first[v]:first[v + 1]]``; -1 where a walk can go no further."""
+    """Walk at random: node v has the edges ``out[first[v]:first[v + 1]]``; -1 where a walk can go no further."""
     for p in range(len(source)):
         node = int(source[p])
         for at in range(start[p], start[p + 1]):

@@ -24,9 +24,9 @@ class Queues(NamedTuple):
     key: Array  # of every packet that waits
     left: Array  # of every packet that waits: the tops of the two heaps below it, or -1
     right: Array
-    top: Array  # of every edge: the best of its heap, -1 where nobody waits
-    busy: Array  # the edges where somebody waits
-    movers: Array  # who comes to a node at this time, from an edge or from outside
+    top: Array  # of every edge: the best of its heap, -1 where it is empty
+    busy: Array  # the edges where packets wait
+    movers: Array  # packets that come to a node at this time, from an edge or from outside
     at: Array  # of every packet: one before its path while it is outside
     time: Array  # ``time[k]`` becomes the time of the move over ``edge[k]``
     state: Array  # the time, how many edges are busy, how many packets were released
@@ -34,7 +34,7 @@ class Queues(NamedTuple):
 
 @kernel
 def meld(a: int, b: int, key: Array, left: Array, right: Array) -> int:
-    """Make one heap of two, given by their tops (-1: empty); returns its top."""
+    """Merge two heaps, given by their tops (-1: empty); return the top."""
     if a < 0:
         return b
     if b < 0:
@@ -58,7 +58,7 @@ def meld(a: int, b: int, key: Array, left: Array, right: Array) -> int:
 
 @kernel
 def forward(queues: Queues, by_time: int, by_left: int, budget: int) -> None:
-    """Steps until all packets are there, or until more than `budget` moves were made.
+    """Run until all packets have arrived, or until more than `budget` moves were made.
 
     The key of a packet is by_time·(time of arrival) + by_left·(edges left), ties by `tie`.
     """

@@ -69,7 +69,7 @@ class Riders(NamedTuple):
 
 @kernel
 def better(state: Array, salt: int, p: int, q: int, place: int) -> bool:
-    """Whether p takes the link from q."""
+    """Return whether p takes the link from q."""
     if state[p]["fate"] != state[q]["fate"]:
         return bool(state[p]["fate"] == SURE)
     mine, other = rank_of(salt, p, place), rank_of(salt, q, place)
@@ -81,9 +81,9 @@ def ride(
     first: int, stamp: int, salt: int, both_fail: int, route: Array, edge: Array, state: Array, claim: Array,
     bucket: Array, active: Array,
 ) -> int:  # fmt: skip
-    """One boat: the packets of the list that begins with `first`, level by level; how many fail, or CLASH.
+    """Run one boat, the packets of the list from `first`, level by level; return how many fail, or CLASH.
 
-    Boats are many and most have few packets; to be handed all of :class:`Riders` takes longer than those do.
+    There are many boats, and most have few packets: a call with all of :class:`Riders` would take longer than the ride.
     """
     low, high = len(bucket), -1
     p = first
@@ -142,7 +142,7 @@ def ride(
 
 @kernel
 def board(size: int, phase: int, part: int, turn: int, salt: int, riders: Riders) -> int:
-    """Colours are drawn and boats filled; the moves of packets that are there by going to and fro."""
+    """Draw colors and fill the boats; return the moves of packets that arrive by oscillation."""
     route, state, boat, gone, member = riders.route, riders.state, riders.boat, riders.gone, riders.member
     lam, chi = riders.rule.lam, riders.rule.chi
     moves = 0
@@ -173,7 +173,7 @@ def board(size: int, phase: int, part: int, turn: int, salt: int, riders: Riders
 
 @kernel
 def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
-    """One round; how many fail, or CLASH."""
+    """Run one round; return how many packets fail, or CLASH."""
     rule, route, state, gone, tally = riders.rule, riders.route, riders.state, riders.gone, riders.tally
     edge, claim, boat, bucket, active = riders.edge, riders.claim, riders.boat, riders.bucket, riders.active
     salt = salt_of(rule.seed, phase, part, turn)
@@ -202,7 +202,7 @@ def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
 
 @kernel
 def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int:
-    """Rounds until all succeed, and a row of the table; how many members stay in the network, CLASH or CROWDED."""
+    """Run rounds until all succeed; return how many members stay in the network, CLASH or CROWDED."""
     route, state, gone, table = riders.route, riders.state, riders.gone, riders.table
     member, ridden = riders.member, riders.ridden
     riders.tally[0]["moves"] = 0
@@ -234,7 +234,7 @@ def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int
 
 @kernel
 def boats(riders: Riders) -> int:
-    """All phases; how many sub-phases have members, or CLASH or CROWDED."""
+    """Run all phases; return how many sub-phases have members, or CLASH or CROWDED."""
     order, route, state, live, member = riders.order, riders.route, riders.state, riders.live, riders.member
     entered = 0
     n = 0

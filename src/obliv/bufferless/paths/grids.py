@@ -35,7 +35,7 @@ def mesh(
     network : Leveled
         A leveled mesh of any orientation.
     kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations: any node that a monotone path leads to, all alike likely in each coordinate; those of a random
+        Destinations: any node that a monotone path leads to, all equally likely in each coordinate; those of a random
         permutation of all nodes, of (x, y) to (y, x), of the node numbers' bits reversed, as far as a monotone path
         leads there; the corner on the last level with probability `share`, else as random.
     rng : numpy.random.Generator
@@ -76,7 +76,7 @@ def mesh(
 
 
 def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator, route: str) -> Drawn:
-    """Paths between given nodes of a mesh or an array, where a monotone path joins them.
+    """Return paths between given nodes of a mesh or an array, where a monotone path joins them.
 
     On a mesh `route` is ``xy`` for steps from row to row first, ``yx`` for them last, ``random`` for a random order.
     """
@@ -108,7 +108,7 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
 
 
 def mesh_paths(network: Leveled, source: Array, start: Array, step: Array, notes: tuple[str, ...]) -> Drawn:
-    """The edges of paths in a mesh, whose steps are 1 from row to row and 0 from column to column."""
+    """Return the edges of paths in a mesh, whose steps are 1 from row to row and 0 from column to column."""
     edge = np.empty(len(step), np.int32)
     run(kernels.mesh, len(step), *network.shape, source, start, step, edge)
     return Drawn(start, edge, notes)
@@ -242,7 +242,7 @@ def _cube_paths(k: int, source: Array, length: Array, bit: Array, notes: tuple[s
 
 
 def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Where every node of a grid sends under a permutation; node numbers as of a matrix, row after row."""
+    """Return the destination of every node of a grid under a permutation; nodes are numbered row after row."""
     nodes = int(np.prod(sides))
     node = np.arange(nodes)
     if kind == "permutation":
@@ -253,12 +253,12 @@ def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Ge
         return node % sides[0] * sides[0] + node // sides[0]
     bits = nodes.bit_length() - 1
     if 1 << bits != nodes:
-        raise InputError(f"bit-reverse on {spec}: {nodes} nodes are no power of two")
+        raise InputError(f"bit-reverse on {spec}: {nodes} nodes are not a power of two")
     return reversed_bits(node, bits)
 
 
 def _kept(source: Array, ahead: tuple[Array, ...], spec: str) -> tuple[Array, tuple[Array, ...], tuple[str, ...]]:
-    """Packets that have edges to go, none of them the wrong way; and what became of the others."""
+    """Return packets with edges to go, all in the right direction, and notes on the others."""
     against = np.any([way < 0 for way in ahead], axis=0)
     there = ~against & np.all([way == 0 for way in ahead], axis=0)
     kept = ~against & ~there

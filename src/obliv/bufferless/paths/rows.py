@@ -25,7 +25,7 @@ ROWS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")
 
 
 class Drawn(NamedTuple):
-    """Paths that were drawn: offsets, edges, and what should be said of them."""
+    """Paths: offsets, edges, and notes for the user."""
 
     start: Array
     edge: Array
@@ -33,7 +33,7 @@ class Drawn(NamedTuple):
 
 
 def offsets(length: Array) -> Array:
-    """Where each path begins, and where the last one ends."""
+    """Return the first entry of each path, and the end of the last one."""
     start = np.zeros(len(length) + 1, np.int64)
     np.cumsum(length, out=start[1:])
     require_memory(24.0 * float(start[-1]), f"paths of {int(start[-1]):,} edges")
@@ -41,7 +41,7 @@ def offsets(length: Array) -> Array:
 
 
 def rows(network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
-    """One packet from every row of the first level to a row of the last.
+    """Draw one packet from every row of the first level to a row of the last.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ def _destinations(spec: str, kind: str, count: int, rng: np.random.Generator, sh
     if kind == "transpose":
         side = round(count**0.5)
         if side * side != count:
-            raise InputError(f"transpose on {spec}: {count} rows are no square; choose an even number of bits")
+            raise InputError(f"transpose on {spec}: {count} rows are not a square; choose an even number of bits")
         return np.asarray(row % side * side + row // side)
     if 1 << bits != count:
-        raise InputError(f"bit-reverse on {spec}: {count} rows are no power of two")
+        raise InputError(f"bit-reverse on {spec}: {count} rows are not a power of two")
     return reversed_bits(row, bits)
 
 
 def reversed_bits(number: Array, bits: int) -> Array:
-    """Numbers of so many bits, the last bit first."""
+    """Return numbers with their `bits` bits reversed."""
     back = np.zeros_like(number)
     for bit in range(bits):
         back |= (number >> bit & 1) << (bits - 1 - bit)
@@ -100,7 +100,7 @@ def reversed_bits(number: Array, bits: int) -> Array:
 
 
 def _by(kernel: Any) -> Callable[..., None]:
-    """Where the rows alone say which path it is."""
+    """Return a function for families in which the rows determine the path."""
 
     def fill(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
         run(kernel, len(edge), network.shape[0], source, destination, edge)

@@ -24,7 +24,7 @@ def random_leveled(
     minlen: int | None = None,
     maxlen: int | None = None,
 ) -> Drawn:
-    """Random walks of random lengths from nodes that all differ.
+    """Draw random walks of random lengths from distinct nodes.
 
     As if the matchings had been drawn from `rng` before, so that one seed for the network and for the paths gives what
     one generator would have given for both.
@@ -60,7 +60,7 @@ def random_leveled(
 
 
 def deep(network: Leveled, kind: str, rng: np.random.Generator) -> Drawn:
-    """Random walks to the last level from every node of the first levels; draws as in :func:`random_leveled`."""
+    """Draw random walks to the last level from every node of the first levels; draws as in :func:`random_leveled`."""
     L, W, d, _, S = network.shape
     matchings(L, W, d, rng)
     source = np.arange(S * W)
@@ -77,7 +77,7 @@ def anywhere(
     minlen: int | None = None,
     maxlen: int | None = None,
 ) -> Drawn:
-    """Random walks in any leveled graph, from nodes that all differ and that an edge leaves.
+    """Draw random walks in any leveled graph, from distinct nodes with an outgoing edge.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def anywhere(
         How many; default one from every such node.
     minlen, maxlen : int, optional
         The range of the lengths, as in :func:`random_leveled`; default 1 and the last level. A walk ends early at a
-        node that no edge leaves.
+        node without outgoing edges.
 
     Returns
     -------

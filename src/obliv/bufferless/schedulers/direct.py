@@ -1,4 +1,4 @@
-"""Direct routing: packets wait outside the network, and once inside go forward at every step to their end."""
+"""Direct routing: packets wait outside the network, and once inside go forward at every step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.kernels.direct import BITS, first_fit, run_through
 from obliv.bufferless.moves import Run
-from obliv.errors import InputError
+from obliv.errors import OptionError
 from obliv.kernels import run
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
@@ -22,7 +22,7 @@ ORDERS = ("farthest", "longest", "random", "source")
 
 
 def direct(instance: Instance, rng: np.random.Generator | None = None, order: str = "farthest") -> Run:
-    """A direct schedule, made greedily: one packet after another takes the earliest departure that is free.
+    """Route directly and greedily: one packet after another takes the earliest free departure.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
     rng : numpy.random.Generator, optional
         Only the order "random" needs it.
     order : str
-        Who chooses first: "farthest", the highest destination level and of those the longest path; "longest" path;
-        "random"; "source", the lowest source level.  Ties in the order of packets.
+        Which packet chooses first: "farthest", the highest destination level and of those the longest path; "longest"
+        path; "random"; "source", the lowest source level.  Ties in the order of packets.
 
     Returns
     -------
@@ -40,21 +40,20 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
 
     Raises
     ------
-    InputError
-        If there is no such order, or it needs a generator.
+    OptionError
+        If the order is unknown, or needs a generator.
 
     Notes
     -----
     Two packets that share an edge meet on it if and only if they have the same offset, departure minus source level.
-    So a direct schedule is a colouring of the graph of packets that share an edge, here by first fit.  It is the limit
+    So a direct schedule is a coloring of the graph of packets that share an edge, here by first fit.  It is the limit
     of the algorithm of Busch, Kelkar and Magdon-Ismail (Efficient Bufferless Routing on Leveled Networks, 2004) of one
     frame, and boats a step apart.
 
     Examples
     --------
-    >>> from obliv.topologies.leveled.base import Leveled
-    >>> line = Leveled("line", "line", (3,), 3, 2, 2, lambda: (np.arange(2), np.arange(1, 3)), lambda: np.arange(3))
-    >>> both = Instance(line, np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
+    >>> from obliv.bufferless.problems import instance
+    >>> both = instance("array:3", [[0, 1], [0]])
     >>> direct(both).delivery
     array([2, 2])
     """
@@ -85,7 +84,7 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
 
 
 def _order(instance: Instance, rng: np.random.Generator | None, order: str) -> Array:
-    """The packets in the order in which they choose."""
+    """Return the packets in the order in which they choose."""
     length, level = instance.length, instance.level
     if order == "farthest":
         made = np.lexsort((-length, -(level + length)))
@@ -95,8 +94,8 @@ def _order(instance: Instance, rng: np.random.Generator | None, order: str) -> A
         made = np.argsort(level, kind="stable")
     elif order == "random":
         if rng is None:
-            raise InputError("the order 'random' draws it: pass a seed or a generator")
+            raise OptionError("order", "the order 'random' needs a random generator")
         made = rng.permutation(instance.packets)
     else:
-        raise InputError(f"no order {order!r} of packets: {did_you_mean(order, ORDERS)}")
+        raise OptionError("order", f"invalid {{order}} {order!r}: {did_you_mean(order, ORDERS)}")
     return made.astype(np.int32)

@@ -12,7 +12,7 @@ from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.kernels.queues import Queues, forward
 from obliv.bufferless.moves import Run
-from obliv.errors import InputError
+from obliv.errors import InputError, OptionError
 from obliv.kernels import run
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
@@ -38,10 +38,10 @@ def queues(instance: Instance, rng: np.random.Generator, priority: str | Priorit
     rng : numpy.random.Generator
         Breaks ties (once for all), ranks, delays.
     priority : str or function
-        Whom an edge takes first: "fifo", who came first to the node; "random-rank", the lower of ranks drawn once;
-        "farthest-to-go", who has most edges left; "random-delay", every packet comes to its source after a delay drawn
-        from 0 to C - 1, then as "fifo" (Leighton, Maggs and Rao, 1994).  A function ``priority(packets, remaining,
-        arrived, rng)`` is asked at every step for the keys of all waiting packets, the smallest goes first.
+        The packet that an edge takes first: "fifo", the one that came first to the node; "random-rank", the one with
+        the lowest of ranks drawn once; "farthest-to-go", the one with most edges left; "random-delay", as "fifo" after
+        a delay at the source drawn from 0 to C - 1 (Leighton, Maggs and Rao, 1994).  A function ``priority(packets,
+        remaining, arrived, rng)`` is called in every step for the keys of all waiting packets; the smallest is first.
 
     Returns
     -------
@@ -55,14 +55,14 @@ def queues(instance: Instance, rng: np.random.Generator, priority: str | Priorit
 
     Examples
     --------
-    >>> from obliv.topologies.leveled.base import Leveled
-    >>> line = Leveled("line", "line", (3,), 3, 2, 2, lambda: (np.arange(2), np.arange(1, 3)), lambda: np.arange(3))
-    >>> both = Instance(line, np.array([0, 1, 3]), np.array([0, 0, 1], np.int32))
+    >>> from obliv.bufferless.problems import instance
+    >>> both = instance("array:3", [[0], [0, 1]])
     >>> queues(both, np.random.default_rng(1), "farthest-to-go").delivery
     array([2, 2])
     """
     if not callable(priority) and priority not in PRIORITIES:
-        raise InputError(f"no priority {priority!r} of queues: {did_you_mean(str(priority), PRIORITIES)}")
+        known = did_you_mean(str(priority), PRIORITIES)
+        raise OptionError("priority", f"invalid {{priority}} {priority!r} of queues: {known}")
     edges = instance.network.edges
     require_memory(5.0 * len(instance.edge) + 4.0 * edges + 80.0 * instance.packets, "the queues")
     if callable(priority):
@@ -76,7 +76,7 @@ def queues(instance: Instance, rng: np.random.Generator, priority: str | Priorit
 
 
 def _by_key(instance: Instance, rng: np.random.Generator, by_time: int, by_left: int, delay: bool) -> Array:
-    """The time of every move, with keys that a packet keeps while it waits."""
+    """Return the time of every move, with keys that a packet keeps while it waits."""
     packets, edges = instance.packets, instance.network.edges
     tie = rng.permutation(packets)
     release = rng.integers(0, max(instance.congestion, 1), packets) if delay else np.zeros(packets, np.int64)
@@ -95,7 +95,7 @@ def _by_key(instance: Instance, rng: np.random.Generator, by_time: int, by_left:
 
 
 def _by_function(instance: Instance, rng: np.random.Generator, priority: Priority) -> Array:
-    """The time of every move, asking a function for keys at every step."""
+    """Return the time of every move, with keys from a function in every step."""
     tie = rng.permutation(instance.packets)
     waiting = np.arange(instance.packets)
     at, end = instance.start[:-1].copy(), instance.start[1:]
@@ -118,7 +118,7 @@ def _by_function(instance: Instance, rng: np.random.Generator, priority: Priorit
 
 
 def ask(priority: Priority, packets: Array, remaining: Array, arrived: Array, rng: np.random.Generator) -> Array:
-    """The keys that a user's function gives, refused where they are none.
+    """Return the keys that a user's function gives, checked.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Kernels: how many paths every edge has, and what no schedule can beat."""
+"""Kernels: congestion of edges and the lower bound of schedules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Array = Any
 
 @kernel
 def count(edge: Array, users: Array) -> None:
-    """How often every edge occurs; `users` starts at zero."""
+    """Count how often every edge occurs; `users` starts at zero."""
     for at in range(len(edge)):
         users[edge[at]] += 1
 
 
 @kernel
 def repeated(node: Array, seen: Array) -> bool:
-    """Whether a node occurs twice; `seen` starts at zero."""
+    """Return whether a node occurs twice; `seen` starts at zero."""
     for p in range(len(node)):
         if seen[node[p]]:
             return True
@@ -32,7 +32,7 @@ def repeated(node: Array, seen: Array) -> bool:
 def prefixes(
     start: Array, edge: Array, users: Array, least: int, chosen: Array, slot: Array, before: Array, after: Array
 ) -> None:
-    """The fewest edges that paths have before and after the edges `chosen`, which have `least` users or more.
+    """Find the fewest edges that paths have before and after the edges `chosen`, which have at least `least` users.
 
     Where `slot` is not empty, it says where in `chosen` every edge is.
     """
@@ -61,7 +61,7 @@ def prefixes(
 
 @kernel
 def first_break(start: Array, edge: Array, low: Array, high: Array) -> int:
-    """Where in `edge` the first path breaks, -1 if none does."""
+    """Return where in `edge` the first path breaks, -1 if no path does."""
     for p in range(len(start) - 1):
         for at in range(start[p], start[p + 1] - 1):
             if high[edge[at]] != low[edge[at + 1]]:

@@ -49,10 +49,8 @@ def butterfly(k: int) -> Leveled:
     """
     spec = f"butterfly:{k}"
     rows = row_count(spec, 2, k)
-    return by_formula(
+    levels = by_formula(
         spec,
-        "butterfly",
-        (k,),
         (k + 1) * rows,
         2 * k * rows,
         k,
@@ -60,6 +58,7 @@ def butterfly(k: int) -> Leveled:
         partial(equal_levels, k, rows),
         partial(in_blocks, 2 * rows),
     )
+    return Leveled(spec, levels, "butterfly", (k,))
 
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
@@ -71,7 +70,7 @@ def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
     *radices : int
         Rows n and columns m.
     orientation : str
-        Which way rows and columns are gone through: ``++`` (default), ``+-``, ``-+`` or ``--``.
+        Direction along rows and columns: ``++`` (default), ``+-``, ``-+`` or ``--``.
 
     Returns
     -------
@@ -98,16 +97,20 @@ def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
     if orientation not in ("++", "+-", "-+", "--"):
         raise TopologyError(f"{spec}: the orientation must be ++, +-, -+ or --")
     down, right = (sign == "+" for sign in orientation)
-    return by_formula(
+    levels = by_formula(
         spec,
-        "leveled-mesh",
-        (n, m, 1 if down else -1, 1 if right else -1),
         n * m,
         (n - 1) * m + n * (m - 1),
         n + m - 2,
         partial(_mesh, n, m, down, right),
         partial(_mesh_levels, n, m, down, right),
         partial(_mesh_rises, n, m, down, right),
+    )
+    return Leveled(
+        spec,
+        levels,
+        "leveled-mesh",
+        (n, m, 1 if down else -1, 1 if right else -1),
         remark=f"every edge is a link of its own; {_CLASS}",
     )
 
@@ -139,18 +142,10 @@ def array(n: int, orientation: str = "+") -> Leveled:
     if orientation not in ("+", "-"):
         raise TopologyError(f"{spec}: the orientation must be + or -")
     right = orientation == "+"
-    return by_formula(
-        spec,
-        "array",
-        (n, 1 if right else -1),
-        n,
-        n - 1,
-        n - 1,
-        partial(_array, right),
-        partial(_array_levels, n, right),
-        partial(_array_rises, n, right),
-        remark=f"every edge is a link of its own; {_CLASS}",
+    levels = by_formula(
+        spec, n, n - 1, n - 1, partial(_array, right), partial(_array_levels, n, right), partial(_array_rises, n, right)
     )
+    return Leveled(spec, levels, "array", (n, 1 if right else -1), remark=f"every edge is a link of its own; {_CLASS}")
 
 
 @register_topology("leveled-hypercube", example="leveled-hypercube:6")
@@ -174,22 +169,26 @@ def leveled_hypercube(k: int) -> Leveled:
     """
     spec = f"leveled-hypercube:{k}"
     nodes = row_count(spec, 2, k)
-    return by_formula(
+    levels = by_formula(
         spec,
-        "leveled-hypercube",
-        (k,),
         nodes,
         k * nodes // 2,
         k,
         partial(_hypercube, k),
         partial(_hypercube_levels, k),
         partial(_hypercube_rises, k),
+    )
+    return Leveled(
+        spec,
+        levels,
+        "leveled-hypercube",
+        (k,),
         remark="every edge is a link of its own; packets that also clear bits are left out",
     )
 
 
 def row_count(spec: str, base: int, digits: int) -> int:
-    """How many rows there are, if they can be numbered."""
+    """Return the number of rows if they can be numbered."""
     if digits < 1:
         raise TopologyError(f"{spec}: needs at least one level of edges")
     if digits * (base.bit_length() - 1) >= 31:
@@ -200,12 +199,12 @@ def row_count(spec: str, base: int, digits: int) -> int:
 
 
 def equal_levels(depth: int, rows: int) -> Array:
-    """The level of every node where all levels are alike."""
+    """Return the level of every node where all levels have equally many."""
     return np.repeat(np.arange(depth + 1, dtype=np.int32), rows)
 
 
 def in_blocks(size: int, edge: Array) -> Array:
-    """The level at which edges begin where so many begin at each."""
+    """Return the levels at which edges begin where `size` edges begin at each."""
     return edge // size
 
 

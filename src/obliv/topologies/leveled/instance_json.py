@@ -1,4 +1,4 @@
-"""Instances read from JSON, which may be damaged or hostile."""
+"""Instances read from JSON, which may be damaged or untrusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["fields_of", "network_of", "numbers_of", "readable"]
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn whatever hostile JSON leads to into one InputError of one line."""
+    """Turn every error from untrusted JSON into an InputError of one line."""
     try:
         yield
         return
@@ -28,28 +28,28 @@ def readable() -> Iterator[None]:
         what = f"{error.args[0]!r} is missing"
     except (TypeError, AttributeError, IndexError, OverflowError, MemoryError, ValueError, zlib.error) as error:
         what = " ".join(str(error).split())[:300]
-    raise InputError(f"no whole instance: {what}")
+    raise InputError(f"invalid instance: {what}")
 
 
 def fields_of(made: Any) -> tuple[Any, ...]:
-    """Network, offsets, edges, kind of paths, seed and notes of an instance as JSON types, each checked by itself."""
+    """Return network, offsets, edges, kind of paths, seed and notes of an instance as JSON types, each checked."""
     if not isinstance(made, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     network = network_of(made)
     start, edge = _paths(made)
     about = made.get("made", {})
     if not isinstance(about, dict):
-        raise ValueError("'made' is no JSON object")
+        raise ValueError("'made' is not a JSON object")
     seed, paths, notes = about.get("seed"), about.get("paths", "given"), made.get("notes", [])
     if not (seed is None or isinstance(seed, int)) or not isinstance(paths, str):
-        raise ValueError("'made' says what the paths are and the seed, a whole number or null")
+        raise ValueError("'made' must have paths, a string, and seed, an integer or null")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise ValueError("'notes' is no list of texts")
+        raise ValueError("'notes' is not a list of strings")
     return network, start, edge, paths, seed, tuple(notes)
 
 
 def numbers_of(made: dict[str, Any], name: str) -> Any:
-    """A field that is an array of whole numbers, None where there is none."""
+    """Return a field that is an array of integers, None if it is missing."""
     return _numbers(made[name], name) if name in made else None
 
 
@@ -58,20 +58,20 @@ def _paths(made: dict[str, Any]) -> tuple[Any, Any]:
     if "path_starts" in made:
         return _numbers(made["path_starts"], "path_starts", 2**62).astype(np.int64), _numbers(paths, "paths")
     if not isinstance(paths, list) or not all(isinstance(path, list) for path in paths):
-        raise ValueError("'paths' is no list of lists of edges")
+        raise ValueError("'paths' is not a list of lists of edges")
     start = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
     return start, _numbers([edge for path in paths for edge in path], "paths")
 
 
 def network_of(made: dict[str, Any]) -> Leveled:
-    """The network of an instance as JSON types; ValueError, KeyError and the like where it is none."""
+    """Return the network of an instance as JSON types; raise ValueError, KeyError and the like if it is invalid."""
     level = _numbers(made["levels"], "levels")
     ends = _numbers(made["edges"], "edges", rows=2)
     spec, labels = made.get("topology", "given"), made.get("labels", [])
     if not isinstance(spec, str) or len(spec) > 1000:
-        raise ValueError("'topology' is no text")
+        raise ValueError("'topology' is not a string")
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ValueError("'labels' is no list of texts")
+        raise ValueError("'labels' is not a list of strings")
     if len(labels) not in (0, len(level)):
         raise ValueError(f"{len(labels)} labels are given for {len(level)} nodes")
     if len(level) < 1 or len(np.unique(level)) != int(level.max()) + 1:
@@ -91,7 +91,7 @@ def network_of(made: dict[str, Any]) -> Leveled:
 
 
 def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
-    """An array of whole numbers from 0, packed or plain; int32 where they are below 2^31."""
+    """Return an array of integers from 0, packed or plain; int32 where they are below 2^31."""
     array: Any
     if isinstance(value, dict):
         try:
@@ -100,13 +100,13 @@ def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
             raise ValueError(f"{what!r} cannot be unpacked: {error}") from None
     else:
         if not isinstance(value, list):
-            raise ValueError(f"{what!r} is no list of whole numbers")
+            raise ValueError(f"{what!r} is not a list of integers")
         flat = [x for row in value if isinstance(row, list) for x in row] if rows else value
         if rows and not all(isinstance(row, list) and len(row) == rows for row in value):
             raise ValueError(f"{what!r} must be pairs [lower node, upper node]")
         odd = next((x for x in flat if type(x) is not int), 0)
         if type(odd) is not int:
-            raise ValueError(f"{what!r} holds {shown(repr(odd))} where a whole number belongs")
+            raise ValueError(f"{what!r} holds {shown(repr(odd))} instead of an integer")
         if flat and not 0 <= min(flat) <= max(flat) < below:
             raise ValueError(f"{what!r} holds a number that is negative or too large")
         array = np.array(flat, np.int64).reshape((-1, rows) if rows else -1)

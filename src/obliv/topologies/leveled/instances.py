@@ -37,11 +37,11 @@ class Instance:
     edge : int32 array
         Numbers of edges.
     paths : str
-        What the paths are, such as "random" or a file's name.
+        The kind of paths, such as "random", or the name of a file.
     seed : int, optional
-        What they were drawn with.
+        Random seed of the paths.
     notes : tuple of str
-        What the user should know: packets that stay where they are, pairs that no path joins.
+        Remarks for the user: packets already at their destination, pairs that no path joins.
 
     Raises
     ------
@@ -59,17 +59,17 @@ class Instance:
     def __post_init__(self) -> None:
         start, edge = self.start, self.edge
         if len(start) < 1 or start[0] != 0 or start[-1] != len(edge) or (np.diff(start) < 0).any():
-            raise InputError("the paths do not begin and end where they should")
+            raise InputError("start must begin with 0, end with the number of path edges, and not decrease")
         empty = np.flatnonzero(np.diff(start) == 0)
         if len(empty):
-            raise InputError(f"packet {empty[0]} has a path of no edge; leave it out, it is there already")
+            raise InputError(f"packet {empty[0]} has an empty path; leave it out, it is already at its destination")
         if len(edge) and (edge.min() < 0 or edge.max() >= self.network.edges):
             at = int(np.argmax((edge < 0) | (edge >= self.network.edges)))
             packet = int(np.searchsorted(start, at, side="right")) - 1
             raise InputError(f"packet {packet} takes edge {edge[at]}, the edges are 0 to {self.network.edges - 1}")
 
     def require_paths(self) -> None:
-        """Refuse paths that are broken; paths by formula are known to hold together.
+        """Check that every path is continuous; paths by formula are by construction.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Instance:
 
     @cached_property
     def lower_bound(self) -> int:
-        """What no schedule can beat: D, and for an edge its users and the fewest edges before and after it.
+        """The lower bound of all schedules: D, and for an edge its users and the fewest edges before and after it.
 
         Notes
         -----
@@ -153,7 +153,7 @@ class Instance:
         return best
 
     def _bound_over(self, users: int) -> int:
-        """The bound over all edges with so many users or more."""
+        """Return the bound over all edges with at least `users` users."""
         edges = np.flatnonzero(self.users >= users)
         slot = np.zeros(self.network.edges if len(edges) > _FEW else 0, np.int32)
         if len(slot):
@@ -170,7 +170,7 @@ class Instance:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The instance as JSON types."""
+        """Return the instance as JSON types."""
         small = len(self.edge) <= 100_000
         bounds = self.start.tolist()
         made: dict[str, Any] = {
@@ -191,7 +191,7 @@ class Instance:
 
     @classmethod
     def from_dict(cls, made: Any) -> Instance:
-        """The inverse of :meth:`to_dict`, with all of it checked.
+        """Return the instance that :meth:`to_dict` wrote, with all of it checked.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class Instance:
         Raises
         ------
         InputError
-            If something is missing, is no list of whole numbers or contradicts the rest.
+            If something is missing, is not a list of integers, or contradicts the rest.
         """
         with readable():
             instance = cls(*fields_of(made))
@@ -219,12 +219,12 @@ class Instance:
 
     @classmethod
     def load(cls, path: str | Path) -> Instance:
-        """The instance in a file that :meth:`save` wrote, or in a saved schedule.
+        """Return the instance in a file that :meth:`save` wrote, or in a saved schedule.
 
         Raises
         ------
         FileError
-            If the file holds no whole instance.
+            If the file does not hold a valid instance.
         """
         made = read_json(path)
         try:

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.leveled.base import Leveled, require_numbers
+from obliv.topologies.leveled.base import Leveled, Levels, require_numbers
 from obliv.topologies.leveled.families import equal_levels, in_blocks, row_count
 
 __all__ = ["deep", "matchings", "multibutterfly", "random_leveled"]
@@ -43,7 +43,7 @@ def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
 
 @register_topology("deep", example="deep:L=200,W=64,S=32,seed=1")
 def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
-    """The hard family: as random-leveled with d = 2; all nodes of the first S levels send to the last level.
+    """Return the hard family: as random-leveled with d = 2; all nodes of the first S levels send to the last level.
 
     Parameters
     ----------
@@ -106,10 +106,7 @@ def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
     rows = row_count(spec, 2, k)
     _check(spec, seed, d=d)
     require_numbers(spec, (k + 1) * rows, 2 * d * k * rows)
-    return Leveled(
-        spec,
-        "multibutterfly",
-        (k, d, seed),
+    levels = Levels(
         (k + 1) * rows,
         2 * d * k * rows,
         k,
@@ -117,10 +114,11 @@ def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
         partial(equal_levels, k, rows),
         partial(in_blocks, 2 * d * rows),
     )
+    return Leveled(spec, levels, "multibutterfly", (k, d, seed))
 
 
 def matchings(L: int, W: int, d: int, rng: np.random.Generator) -> Array:
-    """Row in the next level of every edge, shape (L, W, d): permutations drawn level by level."""
+    """Return the row in the next level of every edge, shape (L, W, d): permutations drawn level by level."""
     to = np.empty((L, W, d), np.int32)
     for level in range(L):
         for b in range(d):
@@ -138,10 +136,7 @@ def _check(spec: str, seed: int, **numbers: int) -> None:
 
 def _matched(spec: str, family: str, shape: tuple[int, ...], L: int, W: int, d: int, seed: int) -> Leveled:
     require_numbers(spec, (L + 1) * W, L * W * d)
-    return Leveled(
-        spec,
-        family,
-        shape,
+    levels = Levels(
         (L + 1) * W,
         L * W * d,
         L,
@@ -149,6 +144,7 @@ def _matched(spec: str, family: str, shape: tuple[int, ...], L: int, W: int, d: 
         partial(equal_levels, L, W),
         partial(in_blocks, W * d),
     )
+    return Leveled(spec, levels, family, shape)
 
 
 def _matching_ends(L: int, W: int, d: int, seed: int) -> tuple[Array, Array]:
@@ -158,7 +154,7 @@ def _matching_ends(L: int, W: int, d: int, seed: int) -> tuple[Array, Array]:
 
 
 def _splitters(k: int, d: int, seed: int) -> tuple[Array, Array]:
-    """Each half's nodes are dealt out to a shuffle of the block's nodes, two to each, d times."""
+    """Assign each half's nodes to a shuffle of the block's nodes, two to each, d times."""
     rng = np.random.default_rng(seed)
     rows = 1 << k
     high = np.empty((k, rows, 2, d), np.int32)
