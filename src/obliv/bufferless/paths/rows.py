@@ -6,7 +6,7 @@ Draws are made in one fixed order, so that a seed gives the same instance wherev
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.errors import InputError
-from obliv.kernels import run
+from obliv.kernels import Kernel, run
 from obliv.topologies.leveled.base import Leveled
 
-__all__ = ["ROWS", "Drawn", "offsets", "rows"]
+__all__ = ["ROWS", "Drawn", "by_rows", "fattree", "multibutterfly", "offsets", "rows"]
+
+#: Writes the paths of a family: network, sources, destinations, random generator, edges to fill.
+Fill = Callable[[Leveled, Array, Array, np.random.Generator, Array], None]
 
 
 #: The kinds of traffic between rows.
@@ -40,11 +43,13 @@ def offsets(length: Array) -> Array:
     return start
 
 
-def rows(network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
+def rows(fill: Fill, network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
     """Draw one packet from every row of the first level to a row of the last.
 
     Parameters
     ----------
+    fill : function
+        Writes the paths of the family, given network, sources, destinations, random generator and the edges to fill.
     network : Leveled
         A butterfly, an unrolled de Bruijn, shuffle-exchange or fat-tree network, or a multibutterfly.
     kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
@@ -67,7 +72,7 @@ def rows(network: Leveled, kind: str, rng: np.random.Generator, *, share: float 
     destination = _destinations(network.spec, kind, count, rng, share)
     start = offsets(np.full(count, network.depth))
     edge = np.empty(int(start[-1]), np.int32)
-    _FILL[network.family](network, np.arange(count, dtype=np.int32), destination, rng, edge)
+    fill(network, np.arange(count, dtype=np.int32), destination, rng, edge)
     return Drawn(start, edge)
 
 
@@ -99,31 +104,22 @@ def reversed_bits(number: Array, bits: int) -> Array:
     return back
 
 
-def _by(kernel: Any) -> Callable[..., None]:
-    """Return a function for families in which the rows determine the path."""
-
-    def fill(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
-        run(kernel, len(edge), network.shape[0], source, destination, edge)
-
-    return fill
+def by_rows(
+    kernel: Kernel, network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array
+) -> None:
+    """Write paths that the rows determine, by a kernel of the family."""
+    run(kernel, len(edge), network.shape[0], source, destination, edge)
 
 
-def _fattree(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
+def fattree(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
+    """Write paths through a fat tree, with random ports up."""
     k, h = network.shape
     port = rng.integers(0, k, (len(source), h - 1))
     run(kernels.fattree, len(edge), k, h, source, destination, port, edge)
 
 
-def _multibutterfly(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
+def multibutterfly(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
+    """Write paths through a multibutterfly, with random edges into the right half."""
     k, d, _ = network.shape
     choice = rng.integers(0, d, (len(source), k))
     run(kernels.splitters, len(edge), k, d, network.high, source, destination, choice, edge)
-
-
-_FILL: dict[str, Callable[..., None]] = {
-    "butterfly": _by(kernels.butterfly),
-    "unrolled-debruijn": _by(kernels.debruijn),
-    "unrolled-shuffle": _by(kernels.shuffle),
-    "unrolled-fattree": _fattree,
-    "multibutterfly": _multibutterfly,
-}
