@@ -104,7 +104,7 @@ def test_nothing_to_send() -> None:
 def test_refused() -> None:
     with pytest.raises(InputError, match="did you mean farthest"):
         direct(small(0), order="fartest")
-    with pytest.raises(InputError, match="pass a seed or a generator"):
+    with pytest.raises(InputError, match="needs a random generator"):
         direct(small(0), order="random")
 
 
