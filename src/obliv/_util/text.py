@@ -64,4 +64,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(words)}" if words else "nothing is registered"
+    return f"known: {', '.join(words)}" if words else "no names are known"
