@@ -90,7 +90,7 @@ def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
 
 
 def _holds(axis: Axis, condition: str) -> Array:
-    """Where source and destination agree (=) or differ (!)."""
+    """Return where source and destination agree (=) or differ (!)."""
     same: Array = np.eye(axis.radix, dtype=bool)
     return same if condition == "=" else ~same
 
@@ -134,7 +134,7 @@ def _offset(axis: Axis, step: int, start: Array, coordinate: int) -> Array:
 
 
 def _per_stop(axis: Axis, far: Array) -> tuple[int, Array]:
-    """A common denominator of 1/(length + 1), and those shares over it."""
+    """Return a common denominator of 1/(length + 1), and those shares over it."""
     longest = {"clique": 1, "ring": axis.radix // 2, "line": axis.radix - 1}[axis.kind]
     whole = lcm(*range(1, longest + 2))
     share: Array = np.zeros(far.shape, np.int64 if 4 * whole * (longest + 1) < INT64_SAFE else object)

@@ -63,7 +63,7 @@ def from_hops(
     starts: Array | None = None,
     progress: Progress | None = None,
 ) -> StoredLoads:
-    """The loads of a routing that is given by next hops.
+    """Return the loads of a routing that is given by next hops.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def from_hops(
 def _prepare(
     topology: Topology, hops_to: Callable[[int], Hops], name: str, starts: Array, work: float, limit: int
 ) -> tuple[list[_Block], int]:
-    """The blocks of next hops, and a common denominator of all loads."""
+    """Return the blocks of next hops, and a common denominator of all loads."""
     nodes = topology.nodes
     blocks = []
     common = 1

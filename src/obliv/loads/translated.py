@@ -41,7 +41,7 @@ class Group:
 
 
 def translation_group(topology: Topology) -> Group | None:
-    """The group of a topology's translations, None where they are none or do not act as one should."""
+    """Return the group of a topology's translations; None where it has none or they do not act as a group should."""
     n = topology.nodes
     if not topology.translations or not topology.all_terminals or not topology.unit_rates:
         return None
@@ -97,7 +97,7 @@ class TranslatedLoads(PairLoads):
         self._start = np.searchsorted(at_zero[channel[order]], np.arange(topology.channels + 1))
 
     def _moved(self, channel: int) -> int:
-        """The channel at node 0 that a translation makes of this one."""
+        """Return the channel at node 0 that a translation makes of this one."""
         topology, group = self.topology, self._group
         tail, head = int(topology.tail[channel]), int(topology.head[channel])
         first = topology.first_channel
@@ -120,7 +120,7 @@ class TranslatedLoads(PairLoads):
         return slice(int(self._start[at]), int(self._start[at + 1]))
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
-        """A map that keeps the group need only be checked from node 0."""
+        """Check a map that keeps the group from node 0 only."""
         group = self._group
         turned = group.subtract(node_map, int(node_map[0]))
         steps = [g[0] for g in self.topology.translations]

@@ -47,7 +47,7 @@ class Weights:
         return np.repeat(np.arange(self.rows), np.diff(self.ptr))
 
     def spread(self) -> tuple[Array, Array, Array]:
-        """Every pair of members with its weight: arrays of row members, column members, weights."""
+        """Return every pair of members with its weight: arrays of row members, column members, weights."""
         (row_ptr, row_ids), (col_ptr, col_ids) = self.row_members, self.column_members
         row, col = self.row_of_entry, self.col.astype(np.int64)
         high, wide = np.diff(row_ptr)[row], np.diff(col_ptr)[col]

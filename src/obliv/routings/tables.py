@@ -195,7 +195,7 @@ def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, 
 
 
 def _channels(topology: Topology, node: int, name: str) -> list[int]:
-    """The channels from a node that a word names."""
+    """Return the channels from a node that a word names."""
     first, end = int(topology.first_channel[node]), int(topology.first_channel[node + 1])
     if name.startswith("@") and name[1:].isdigit():
         channel = int(name[1:])

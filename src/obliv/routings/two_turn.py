@@ -122,7 +122,7 @@ class I2TURN(ProgramRouting):
 
 
 def _orders(topology: Topology) -> list[Order]:
-    """All orders of the dimensions; none where there are no coordinates, which is refused later."""
+    """Return all orders of the dimensions; empty where there are no coordinates, which is refused later."""
     return list(permutations(range(len(topology.axes)))) if isinstance(topology, Cartesian) else []
 
 

@@ -44,7 +44,7 @@ def largest_loads(
     words: Array,
     out: Array,
 ) -> None:
-    """The largest load of each row of `images`, a permutation; `words` is scratch for as many words as `base` has."""
+    """Fill `out` with the largest load of each permutation, a row of `images`; `words` is scratch, as long as `base`."""
     count, n = images.shape
     above = np.uint64(shift)
     low = (np.uint64(1) << above) - np.uint64(1)
@@ -104,7 +104,7 @@ def random_permutations(seed: int, block: int, images: Array) -> None:
     half = np.uint64(32)
     one = np.uint64(1)
     state = np.uint64(seed)
-    for salt in (np.uint64(block), np.uint64(0)):  # so that neighbouring seeds and blocks have nothing in common
+    for salt in (np.uint64(block), np.uint64(0)):  # so that neighboring seeds and blocks have nothing in common
         state = (state ^ (state >> half)) * np.uint64(0xD6E8FEB86659FD93)
         state = (state ^ (state >> half)) * np.uint64(0xD6E8FEB86659FD93)
         state = (state ^ (state >> half)) + salt * gamma

@@ -80,7 +80,7 @@ class _Bundle:
             self.lengths.setdefault(key, set()).add(len(links))
 
     def run(self, wraps: frozenset[int]) -> Run:
-        """The run along any of these segments."""
+        """Return the run along any of these segments."""
         last: set[tuple[int, ...]] = set()
         used: set[tuple[int, ...]] = set()
         pairs: set[tuple[int, ...]] = set()
@@ -125,7 +125,7 @@ class _Draft:
 
 @lru_cache(maxsize=64)
 def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline: bool) -> tuple[Case, ...]:
-    """The cases of a dimension.
+    """Return the cases of a dimension.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _histories(along: Axis, draw: str, differ: bool | None) -> Iterator[tuple[li
 
 
 def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Segment, Segment]]:
-    """All choices of a segment to the intermediate coordinate and one onwards.
+    """Yield all choices of a segment to the intermediate coordinate and one onwards.
 
     A dimension that is gone directly has an empty first segment.
     """

@@ -49,7 +49,7 @@ class Dependencies:
         self._held = 0
 
     def label(self, name: Any) -> int:
-        """The number of a label."""
+        """Return the number of a label."""
         if name not in self._numbers:
             self._numbers[name] = len(self.labels)
             self.labels.append(name)
@@ -69,7 +69,7 @@ class Dependencies:
         self._grew(len(self._edges[-1]))
 
     def graph(self) -> Graph:
-        """What was collected, vertices sorted by channel and label."""
+        """Return the graph, vertices sorted by channel and label."""
         self._compact()
         edges = self._edges[0]
         tail, head = edges >> _VERTEX, edges & ((1 << _VERTEX) - 1)
@@ -97,7 +97,7 @@ class Dependencies:
 
 
 def distinct(numbers: Array) -> Array:
-    """The numbers that occur, in order; sorted, since hashing them, as numpy's own may, takes many times as long."""
+    """Return the numbers that occur, in order, by sorting: hashing, as NumPy may do, takes many times as long."""
     ordered = np.sort(numbers)
     new = np.ones(len(ordered), bool)
     new[1:] = ordered[1:] != ordered[:-1]
@@ -106,7 +106,7 @@ def distinct(numbers: Array) -> Array:
 
 
 def short_cycle(ptr: Array, head: Array) -> list[int] | None:
-    """A short cycle of a directed graph, None where there is none.
+    """Return a short cycle of a directed graph; None where there is no cycle.
 
     Linear in the graph where it is acyclic (Kahn); elsewhere a search through the strongly connected components
     (Tarjan), breadth first from one vertex after the other while the time for it lasts.
@@ -151,7 +151,7 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
 
 
 def _undrained(starts: list[int], heads: list[int]) -> list[bool]:
-    """What is left when vertices that nothing leads to are taken away, again and again."""
+    """Return the vertices left when those that nothing leads to are removed, again and again."""
     incoming = [0] * (len(starts) - 1)
     for w in heads:
         incoming[w] += 1
@@ -168,7 +168,7 @@ def _undrained(starts: list[int], heads: list[int]) -> list[bool]:
 
 
 def _components(after: list[list[int]]) -> list[int]:
-    """The strongly connected component of every vertex (Tarjan, without recursion)."""
+    """Return the strongly connected component of every vertex (Tarjan, without recursion)."""
     index = [-1] * len(after)
     low = [0] * len(after)
     component = [-1] * len(after)
@@ -204,7 +204,7 @@ def _components(after: list[list[int]]) -> list[int]:
 
 
 def _round_from(start: int, after: list[list[int]], shorter_than: int) -> tuple[list[int], int]:
-    """The shortest cycle through a vertex, if shorter than asked (0: any), and how many edges were looked at."""
+    """Return the shortest cycle through a vertex, if shorter than asked (0: any), and how many edges were looked at."""
     came = {start: start}
     layer = [start]
     looked = length = 0

@@ -37,14 +37,14 @@ class _Block:
     channel: Array
 
     def onward(self, places: Array) -> tuple[Array, Array]:
-        """The next hops of places: the number of the place among those given, and the channel."""
+        """Return the next hops of places: the number of the place among those given, and the channel."""
         counts = self.ptr[places + 1] - self.ptr[places]
         which = np.repeat(np.arange(len(places)), counts)
         nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
         return which, self.channel[self.ptr[places][which] + nth]
 
     def arrived(self, places: Array) -> Array:
-        """Whether places are at their destination."""
+        """Return whether places are at their destination."""
         here: Array = self.targets[places // self.nodes] == places % self.nodes
         return here
 
@@ -89,7 +89,7 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, found: Dependencies, pro
 
 
 def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
-    """The next hops towards all terminals, some at a time, and the places where packets begin."""
+    """Yield the next hops towards all terminals, some at a time, and the places where packets begin."""
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
     size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
@@ -203,6 +203,6 @@ def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
 
 
 def _names(routing: HopRouting, block: _Block, place: int) -> tuple[str, str]:
-    """A place in words: its node and its destination."""
+    """Describe a place: its node and its destination."""
     name = routing.topology.name_of
     return name(place % block.nodes), name(int(block.targets[place // block.nodes]))

@@ -76,7 +76,7 @@ def _too_many(routing: Routing, what: str) -> TooLargeError:
 
 
 def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list[int]:
-    """What a user's own scheme says about a path, checked."""
+    """Return the virtual channels that a user's own scheme gives a path, checked."""
     name = getattr(scheme, "__name__", "the scheme")
     said: Any = scheme(routing, channels)
     try:
@@ -92,7 +92,7 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
 
 
 def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
-    """What gives the paths of a pair of nodes."""
+    """Return the function that gives the paths of a pair of nodes."""
     if routing.programs and isinstance(routing.topology, Cartesian):
         return partial(_of_programs, routing.topology, routing.programs)
     if routing.phase_routing is not None:
@@ -103,7 +103,7 @@ def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
 
 
 def _listed(routing: Routing, source: int, destination: int) -> Iterator[Traced]:
-    """The paths that a routing lists, checked; all of one phase."""
+    """Yield the paths that a routing lists, checked; all of one phase."""
     total = Fraction(0)
     for channels, chance in checked_paths(routing, source, destination):
         total += chance
@@ -121,7 +121,7 @@ def _of_two_phases(base: Routing, source: int, destination: int) -> Iterator[Tra
 
 
 def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, destination: int) -> Iterator[Traced]:
-    """The paths along next hops that are known to lead there."""
+    """Yield the paths along next hops that are known to lead there."""
     hops = hops_to(destination)
     trail: list[tuple[int, tuple[int, ...]]] = [(source, ())]
     while trail:
@@ -134,7 +134,7 @@ def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, de
 
 
 def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int, destination: int) -> Iterator[Traced]:
-    """The paths of phase programs; the same channels in other phases or orders are another path here."""
+    """Yield the paths of phase programs; the same channels in other phases or orders are another path here."""
     start, end = topology.coordinates(source), topology.coordinates(destination)
     for program in programs:
         if not program.probability or not program.serves(start, end):

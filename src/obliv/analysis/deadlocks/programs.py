@@ -88,7 +88,7 @@ def follow_programs(
 
 
 def _chosen(topology: Cartesian, each: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:
-    """All choices of a case in every dimension."""
+    """Yield all choices of a case in every dimension."""
     if prod(map(len, each)) > _CHOICES:
         raise _too_many(topology, prod(map(len, each)))
     return product(*each)
@@ -126,7 +126,7 @@ def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:
 
 
 def sequences(program: Program, dimensions: int, chosen: Sequence[Case] | None = None) -> Iterator[list[Slot]]:
-    """The segments of a program, in every order in which it may take them.
+    """Yield the segments of a program, in every order in which it may take them.
 
     With `chosen` cases only those that are not empty, orders that agree in them being one.
     """
@@ -151,7 +151,7 @@ def _part(phase: Phase) -> int:
 
 
 def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Run]:
-    """The runs of the paths in a choice of cases, in the order in which they are taken."""
+    """Return the runs of the paths in a choice of cases, in the order in which they are taken."""
     spots = [case.at[SOURCE] for case in chosen]
     moves: list[Move] = []
     begun: list[tuple[int, Spots]] = []
@@ -173,7 +173,7 @@ def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Ru
 
 
 def _inside(topology: Cartesian, tables: list[Array], run: _Run, found: Dependencies) -> None:
-    """The channels of a run, and those that follow each other in it."""
+    """Return the channels of a run, and those that follow each other in it."""
     table, own = tables[run.dim], run.case.runs[run.kind]
     rest = _rest(topology, run.dim, run.spots)
     offset = _offsets(topology, run, found)
@@ -187,7 +187,7 @@ def _inside(topology: Cartesian, tables: list[Array], run: _Run, found: Dependen
 
 
 def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, found: Dependencies) -> None:
-    """The last channels of a run, each followed by the first of the next one."""
+    """Return the last channels of a run, each followed by the first of the next one."""
     end, start = _offsets(topology, run, found), _offsets(topology, then, found)[0]
     if run.dim == then.dim:
         rest = _rest(topology, run.dim, run.spots)
@@ -211,12 +211,12 @@ def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, fo
 
 
 def _offsets(topology: Cartesian, run: _Run, found: Dependencies) -> Array:
-    """What to add to a channel for its vertex, by dateline bit."""
+    """Return what to add to a channel for its vertex, by dateline bit."""
     return np.array([found.label((run.label, bit)) for bit in (0, 1)], np.int64) * topology.channels
 
 
 def _channel_table(topology: Cartesian, dim: int) -> Array:
-    """The channel along each link of an axis, by link and by the number of the other coordinates (as in `_rest`)."""
+    """Return the channel along each link of an axis, by link and by the other coordinates' number (as in `_rest`)."""
     stride, radix = topology.strides[dim], topology.radices[dim]
     table = np.zeros((len(topology.axes[dim].links), topology.nodes // radix), np.int64)
     here = np.flatnonzero(topology.dim_of == dim)
@@ -226,7 +226,7 @@ def _channel_table(topology: Cartesian, dim: int) -> Array:
 
 
 def _rest(topology: Cartesian, dim: int, spots: Sequence[Sequence[int]]) -> Array:
-    """The numbers of all choices of coordinates in the dimensions other than `dim`."""
+    """Return the numbers of all choices of coordinates in the dimensions other than `dim`."""
     numbers: Array = np.zeros(1, np.int64)
     for other, where in enumerate(spots):
         if other != dim:
@@ -235,5 +235,5 @@ def _rest(topology: Cartesian, dim: int, spots: Sequence[Sequence[int]]) -> Arra
 
 
 def _stride(topology: Cartesian, dim: int, other: int) -> int:
-    """What a step in another dimension adds to such a number."""
+    """Return what a step in another dimension adds to such a number."""
     return topology.strides[other] // (topology.radices[dim] if other > dim else 1)

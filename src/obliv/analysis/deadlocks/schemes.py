@@ -94,7 +94,7 @@ def _never(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
 
 
 def _back_in_order(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
-    """A turn from a later dimension to an earlier one."""
+    """Return whether it is a turn from a later dimension to an earlier one."""
     return dim > next_dim
 
 
@@ -192,7 +192,7 @@ SCHEMES = {scheme.name: scheme for scheme in (*PLAIN, *map(_with_dateline, PLAIN
 
 
 def find(name: Any) -> Scheme:
-    """The scheme of a name; SpecError with a hint where there is none."""
+    """Return the scheme of a name; raise SpecError with a hint where it is unknown."""
     if not isinstance(name, str):
         raise SpecError(f"a virtual-channel scheme is a name or a function, not {name!r}")
     if name not in SCHEMES:
@@ -201,7 +201,7 @@ def find(name: Any) -> Scheme:
 
 
 def bits_of(moves: Sequence[Move], labels: Sequence[Label], wraps: Sequence[bool]) -> list[int]:
-    """The dateline bit of every hop: set behind a wrap-around link, cleared by a turn and by a change of class."""
+    """Return the dateline bit of every hop: set after a wrap-around link, cleared by a turn or a change of class."""
     bits: list[int] = []
     for at, move in enumerate(moves):
         straight = at > 0 and moves[at - 1][:2] == move[:2] and labels[at - 1] == labels[at]
@@ -211,7 +211,7 @@ def bits_of(moves: Sequence[Move], labels: Sequence[Label], wraps: Sequence[bool
 
 @cache
 def link_steps(along: Axis) -> tuple[int, ...]:
-    """The direction of every link of an axis."""
+    """Return the direction of every link of an axis."""
     if along.kind == "ring":
         return tuple(1 if link % 2 == 0 else -1 for link in range(len(along.links)))
     return tuple(1 if head > tail else -1 for tail, head in along.links)
@@ -219,7 +219,7 @@ def link_steps(along: Axis) -> tuple[int, ...]:
 
 @cache
 def wrap_links(along: Axis) -> frozenset[int]:
-    """The wrap-around links of a ring, one each way; no other axis has any."""
+    """Return the wrap-around links of a ring, one each way; no other axis has any."""
     return frozenset((2 * (along.radix - 1), 1)) if along.kind == "ring" else frozenset()
 
 
@@ -232,7 +232,7 @@ class Lanes(NamedTuple):
 
 
 def lanes(topology: Any) -> Lanes:
-    """The lanes of a network; without coordinates all channels are alike."""
+    """Return the lanes of a network; without coordinates all channels are alike."""
     if not isinstance(topology, Cartesian):
         zeros = np.zeros(topology.channels, np.int64)
         return Lanes(zeros, zeros, zeros.astype(bool))

@@ -24,7 +24,7 @@ __all__ = ["deadlock", "fewest_virtual_channels"]
 
 
 def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
-    """Whether the channel dependency graph of a routing is acyclic.
+    """Check whether the channel dependency graph of a routing is acyclic.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
 
 
 def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -> VirtualChannels:
-    """The known virtual-channel schemes that fit a routing, and the one that suffices with the fewest.
+    """Try the known virtual-channel schemes that fit a routing, for the one that suffices with the fewest.
 
     Parameters
     ----------
@@ -169,13 +169,13 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, p
 
 
 def _worth_trying(routing: Routing) -> list[Scheme]:
-    """All schemes; those with datelines only where there are rings."""
+    """Return all schemes; those with datelines only where there are rings."""
     rings = bool(lanes(routing.topology).wraps.any())
     return [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
 
 
 def _lacking(scheme: Scheme, routing: Routing) -> str:
-    """What a scheme needs and a routing does not have, empty where it fits."""
+    """Return what a scheme needs and a routing does not have, empty where it fits."""
     return next((need for need in scheme.needs if not _has(routing, need)), "")
 
 
@@ -191,7 +191,7 @@ def _has(routing: Routing, need: str) -> bool:
 
 
 def _numbered(found: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
-    """The virtual channel of every vertex: labels in order, numbered from 0; a user's own numbers stay."""
+    """Return the virtual channel of every vertex: labels in order, numbered from 0; a user's own numbers stay."""
     used = np.unique(graph.label).tolist()
     names = {label: found.labels[label] for label in used}
     order = sorted(used, key=lambda label: names[label])

@@ -90,7 +90,7 @@ def match_link(
     owner: Array,
     reached: Array,
 ) -> int:
-    """The most node-disjoint pairs on a link; stops at `enough`.
+    """Return the most node-disjoint pairs on a link; stop at `enough`.
 
     On return ``owner[d]`` is the row that destination d is matched to, or -1, and ``reached[r]`` says whether row r is
     on an alternating path from a row that could send more: the rows that are not, and the destinations that those that

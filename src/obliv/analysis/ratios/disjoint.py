@@ -55,7 +55,7 @@ class Disjoint:
 
 
 def way_table(loads: TreeLoads, progress: Callable[[float], None] | None = None) -> Array:
-    """The number of the path from every row of alike hosts to every host, in as few bytes as hold it."""
+    """Return the number of the path from every row of alike hosts to every host, in as few bytes as hold it."""
     tree, n = loads.topology, loads.terminals
     rows = n // loads.alike
     kind: Any = np.uint8 if tree.width[-1] <= 2**8 else np.uint16 if tree.width[-1] <= 2**16 else np.uint32
@@ -74,7 +74,7 @@ def way_table(loads: TreeLoads, progress: Callable[[float], None] | None = None)
 def largest_disjoint(
     loads: TreeLoads, *, every: bool = False, progress: Callable[[float], None] | None = None
 ) -> Disjoint:
-    """The largest node-disjoint set of pairs on a link (Yuan et al., Lemma 7: the oblivious ratio of the routing).
+    """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7).
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def largest_disjoint(
 
 
 def _ports(tree: Tree, height: int) -> Array:
-    """The port at a height of every path number, by the level where the path turns."""
+    """Return the port at a height of every path number, by the level where the path turns."""
     ports = np.zeros((tree.levels + 1, tree.width[-1]), np.int32)
     for turn in range(height + 1, tree.levels + 1):
         numbers = np.arange(tree.width[turn])
@@ -146,7 +146,7 @@ def _bounds(table: Array, alike: int, below: Array, ports: Array, height: int, u
 
 
 def _pairs(owner: Array, alike: int) -> list[tuple[int, int]]:
-    """The pairs of a matching; the hosts of a row take turns."""
+    """Return the pairs of a matching; the hosts of a row take turns."""
     found = []
     sent: dict[int, int] = {}
     for d in np.flatnonzero(owner >= 0).tolist():
@@ -157,7 +157,7 @@ def _pairs(owner: Array, alike: int) -> list[tuple[int, int]]:
 
 
 def _cover(loads: TreeLoads, height: int, up: bool, link: int, ports: Array, table: Array, reached: Array) -> Array:
-    """The destinations of the pairs of the rows that alternating paths reach."""
+    """Return the destinations of the pairs of the rows that alternating paths reach."""
     n = loads.terminals
     row = np.flatnonzero(reached)
     source, host = row[:, None] * loads.alike, np.arange(n)

@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 
 
 def is_disjoint(pairs: Iterable[Pair]) -> bool:
-    """Whether no two of different pairs have one source or one destination (Definition 1).
+    """Return whether no two of different pairs have one source or one destination (Definition 1).
 
     Examples
     --------
@@ -39,7 +39,7 @@ def is_disjoint(pairs: Iterable[Pair]) -> bool:
 
 
 def largest_disjoint_subset(pairs: Iterable[Pair]) -> set[Pair]:
-    """A largest node-disjoint subset of a set of pairs; its size is L(A) (Definition 3).
+    """Return a largest node-disjoint subset of a set of pairs; its size is L(A) (Definition 3).
 
     Examples
     --------
@@ -75,27 +75,27 @@ def _augment(root: int, to: dict[int, list[int]], taker: dict[int, int]) -> None
 
 
 def source_set(pairs: Iterable[Pair], node: int) -> set[Pair]:
-    """The pairs with this source, S_s."""
+    """Return the pairs with this source, S_s."""
     return {(s, d) for s, d in pairs if s == node}
 
 
 def destination_set(pairs: Iterable[Pair], node: int) -> set[Pair]:
-    """The pairs with this destination, D_d."""
+    """Return the pairs with this destination, D_d."""
     return {(s, d) for s, d in pairs if d == node}
 
 
 def sources(pairs: Iterable[Pair]) -> set[int]:
-    """The nodes that are a source, SRC(A)."""
+    """Return the nodes that are a source, SRC(A)."""
     return {s for s, _ in pairs}
 
 
 def destinations(pairs: Iterable[Pair]) -> set[int]:
-    """The nodes that are a destination, DST(A)."""
+    """Return the nodes that are a destination, DST(A)."""
     return {d for _, d in pairs}
 
 
 def largest_star(pairs: Iterable[Pair]) -> int:
-    """The most pairs with one source or with one destination, LS(A); 0 of none.
+    """Return the most pairs with one source or with one destination, LS(A); 0 of none.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def largest_star(pairs: Iterable[Pair]) -> int:
 
 
 def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
-    """The pairs of terminals whose path uses each channel, under a routing of single paths.
+    """Return the pairs of terminals whose path uses each channel, under a routing of single paths.
 
     Raises
     ------
@@ -129,17 +129,17 @@ def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
 
 
 def max_disjoint_sizes(routing: Routing) -> dict[int, int]:
-    """The maximum disjoint size of every link, mds(r, l): L of the pairs that are routed on it."""
+    """Return the maximum disjoint size of every link, mds(r, l): L of the pairs that are routed on it."""
     return {c: len(largest_disjoint_subset(pairs)) for c, pairs in pairs_on_links(routing).items()}
 
 
 def max_disjoint_size(routing: Routing) -> int:
-    """The maximum disjoint size of a routing, mds(r), the largest over all links."""
+    """Return the maximum disjoint size of a routing, mds(r), the largest over all links."""
     return max(max_disjoint_sizes(routing).values(), default=0)
 
 
 def most_through_root(m: int, k: int, x: int) -> int:
-    """An upper bound of T(X): how many pairs the root of SEFT2(m, k) carries if no link's disjoint size exceeds `x`.
+    """Return an upper bound of T(X): the pairs that the root of SEFT2(m, k) carries if no disjoint size exceeds `x`.
 
     k(k - 1) X² for X ≥ m/k (Lemma 8); below, less than that of m/k, since T grows. Never more than all pairs that
     have to pass the root, k(k - 1)(m/2)².

@@ -1,8 +1,8 @@
 """A search for symmetries of networks that offer none, such as those from files (needs igraph).
 
-Automorphisms of the bare graph are seldom ones of the routing.  Channels are therefore coloured first by a signature
+Automorphisms of the bare graph are seldom ones of the routing.  Channels are therefore colored first by a signature
 of their pair loads that does not depend on the numbering, and each channel becomes an undirected path
-tail - t - h - head with coloured inner vertices: a directed encoding can make the search hang.
+tail - t - h - head with colored inner vertices: a directed encoding can make the search hang.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ sys.stdout.buffer.write(pickle.dumps([list(g) for g in found]))
 
 
 def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
-    """Generators of a group of node maps that the routing may keep; each still has to be verified.
+    """Return generators of a group of node maps that the routing may keep; each still has to be verified.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
 
 
 def signatures(loads: PairLoads, rounds: int = 3) -> Array:
-    """A class number for every channel; channels that a symmetry carries onto each other have the same.
+    """Return a class number for every channel; channels that a symmetry carries onto each other have the same.
 
     Rounds of one-dimensional Weisfeiler-Leman refinement on each channel's weights between sources and destinations.
     """
@@ -95,7 +95,7 @@ def signatures(loads: PairLoads, rounds: int = 3) -> Array:
 
 
 def _refined(index: Array, values: Array, colors: Array, n: int) -> Array:
-    """For each row a colour that depends on its weights and on the colours across, not on their order."""
+    """For each row a color that depends on its weights and on the colors across, not on their order."""
     if not len(index):
         return np.zeros(n, np.int64)
     mixed = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

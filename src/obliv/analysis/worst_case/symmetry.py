@@ -35,7 +35,7 @@ class Orbits:
 
 
 def verified(loads: PairLoads) -> list[Array]:
-    """The generators that the topology offers and that the routing keeps, each checked on the pair loads.
+    """Return the generators that the topology offers and that the routing keeps, each checked on the pair loads.
 
     An automorphism of the topology need not be one of the routing: dimension order on the 5-ary 3-cube is the
     standing example (load 10, not 2).

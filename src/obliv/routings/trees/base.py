@@ -70,7 +70,7 @@ class TreeRouting(Routing):
 
 
 def way_channels(tree: Tree, source: int, destination: int, turn: int, number: int) -> tuple[int, ...]:
-    """The channels of the path of a number."""
+    """Return the channels of the path of a number."""
     heights = range(turn)
     at = [number // (tree.width[turn] // tree.width[h + 1]) for h in heights]
     up = [tree.up_channel(h, source // tree.below[h] * tree.width[h + 1] + at[h]) for h in heights]
@@ -79,7 +79,7 @@ def way_channels(tree: Tree, source: int, destination: int, turn: int, number: i
 
 
 def number_of(tree: Tree, turn: Array, ports: list[Array]) -> Array:
-    """The number of the path that leaves height h by port ``ports[h]``, as far as the turn."""
+    """Return the number of the path that leaves height h by port ``ports[h]``, as far as the turn."""
     number = np.zeros(np.broadcast(turn, *ports).shape, np.int64)
     for h, port in enumerate(ports):
         number = np.where(turn > h, number * tree.parents[h] + port, number)
@@ -106,7 +106,7 @@ class DModK(TreeRouting):
 
 
 def _last_digits(tree: Tree, chooser: Array) -> list[Array]:
-    """The ports that a host's digits name, the last one at the leaf."""
+    """Return the ports that a host's digits name, the last one at the leaf."""
     return [chooser // tree.width[h] % tree.parents[h] for h in range(tree.levels)]
 
 
@@ -271,13 +271,13 @@ class OSRMN(TreeRouting):
 
 
 def _alternating_ratio(k: int, n: int) -> int:
-    """The ratio of alternating digits on FT(2k, n)."""
+    """Return the ratio of alternating digits on FT(2k, n)."""
     last = 1 if n % 2 else isqrt(k - 1) + 1
     return int(k ** ((n - 1) // 2)) * last
 
 
 def _d_mod_k_ratio(k: int, n: int) -> int:
-    """The ratio of D-mod-k on FT(2k, n)."""
+    """Return the ratio of D-mod-k on FT(2k, n)."""
     return max(min(int(k**h), 2 * int(k ** (n - h)) - 1) for h in range(1, n))
 
 

@@ -12,7 +12,7 @@ __all__ = ["best_grid", "cover_root", "fewest_lids"]
 
 
 def best_grid(hosts: int, roots: int) -> tuple[int, int]:
-    """Groups of sources and of destinations, at most as many pairs of them as roots, so that the largest is smallest.
+    """Return the numbers of groups of sources and of destinations, with at most as many pairs of them as roots.
 
     Of equals the one with the fewest groups of sources, since a host needs an address for each; but two at least, as
     the paper has them: with one it would be D-mod-k.
@@ -25,7 +25,7 @@ def best_grid(hosts: int, roots: int) -> tuple[int, int]:
 
 
 def cover_root(source: Array, destination: Array, k: int, lids: int) -> Array:
-    """The root for places 0 .. k - 1 of source and destination, such that each has few sources and destinations.
+    """Return the root for places 0 .. k - 1 of source and destination, such that each has few sources and destinations.
 
     The distance q = (d - s) mod k is lids · t + c with c < lids, and the root is d - c mod k.  So root i has the
     destinations i + c, `lids` of them, from the sources i - lids · t, ⌈k / lids⌉ of them; to a destination each leaf
@@ -41,7 +41,7 @@ def cover_root(source: Array, destination: Array, k: int, lids: int) -> Array:
 
 
 def fewest_lids(k: int) -> int:
-    """The fewest addresses a host with which :func:`cover_root` attains ⌈√k⌉: one below that, or as many.
+    """Return the fewest addresses a host with which :func:`cover_root` attains ⌈√k⌉: one below that, or as many.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class TreeTable(TreeRouting):
 
 
 def up_ports(routing: TreeRouting) -> list[Array]:
-    """The tables of a routing that is forwarded by switch and destination, as :class:`TreeTable` takes them.
+    """Return the tables of a routing that is forwarded by switch and destination, as :class:`TreeTable` takes them.
 
     Raises
     ------
