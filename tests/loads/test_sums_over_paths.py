@@ -7,6 +7,7 @@ and with unequal bandwidths.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -18,6 +19,7 @@ import pytest
 from tests.fabric.by_hand import random_fabric, random_tables
 
 import obliv
+from obliv._util.progress import silent
 from obliv.errors import InputError
 from obliv.fabric.analyses.average import average
 from obliv.fabric.analyses.bisection import bisection
@@ -25,9 +27,12 @@ from obliv.fabric.analyses.shifts import shifts
 from obliv.fabric.analyses.throughput import throughput
 from obliv.fabric.analyses.worst import worst
 from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import PairLoads
+from obliv.loads.without_self import LoadsWithoutSelf
+from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"
@@ -79,6 +84,40 @@ def _bandwidths(topology: Any) -> Any:
 
 VARIANTS = {"as it is": lambda topology: topology, "order": _order, "subset": _subset, "rates": _rates}
 VARIANTS["bandwidths"] = _bandwidths
+
+
+def check_solutions(loads: PairLoads) -> None:
+    """The worst traffic of every channel: admissible, worth its value, proved by its prices; and the worst of all."""
+    rates, speeds = loads.rates, loads.topology.bandwidth
+    supply, demand = rates.supply.tolist(), rates.demand.tolist()
+    optima = []
+    for c in range(loads.topology.channels):
+        solution = loads.solve(c, rates)
+        weights = {(int(i), int(j)): int(w) for i, j, w in zip(*loads.weights(c).spread(), strict=True)}
+        sent, taken = [0] * len(supply), [0] * len(demand)
+        value = 0
+        for i, j, amount in solution.shipments():
+            value += weights.get((i, j), 0) * amount
+            sent[i] += amount
+            taken[j] += amount
+        assert all(a <= b for a, b in zip(sent + taken, supply + demand, strict=True))
+        assert solution.prices is not None
+        prices = [int(v) for v in solution.prices]
+        assert min(prices) >= 0
+        margins = [0] * len(supply)
+        for (i, j), w in weights.items():
+            margins[i] = max(margins[i], w - prices[j])
+        proof = sum(map(operator.mul, supply, margins)) + sum(map(operator.mul, demand, prices))
+        assert value == solution.value == proof
+        optima.append(value / (speeds[c] if speeds else Fraction(1)))
+    for prices_too in (False, True):
+        found = {}
+        for group in loads.solve_worst(np.arange(len(optima)), rates, prices_too, silent):
+            for c, solution in group:
+                assert solution.value / (speeds[c] if speeds else Fraction(1)) == optima[c]
+                assert len({s for s, _, _ in solution.shipments()}) <= len(supply)
+                found[c] = optima[c]
+        assert max(found.values()) == max(optima)
 
 
 def check_law(routing: Any, loads: PairLoads) -> None:
@@ -137,6 +176,7 @@ def test_loads_are_sums_over_paths(spec: str, word: str, variant: str) -> None:
         assert "tree" in spec or "xgft" in spec
         return
     check_law(routing, routing.pair_loads())
+    check_solutions(routing.pair_loads())
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -197,3 +237,18 @@ def test_loads_between_different_terminals_only() -> None:
         right = whole.on_channel(c).toarray()
         np.fill_diagonal(right, 0)
         assert (others.on_channel(c).toarray() == right).all()
+
+
+def test_every_routing_and_every_kind_of_loads_is_under_the_law() -> None:
+    names = {word.partition(":")[0] for _, word in CASES}
+    registered = {entry.name for entry in ROUTINGS_BY_NAME if not entry.reads_file}
+    assert registered <= names | {"osrm-k"}, "add the new routing to ROUTINGS above"
+    kinds = {type(obliv.routing(word, obliv.topology(spec)).pair_loads()) for spec, word in CASES}
+    others = {FabricLoads, LoadsWithoutSelf}  # by tests of their own, above
+    assert _subclasses(PairLoads) <= kinds | others, "add a routing with the new kind of loads to ROUTINGS above"
+
+
+def _subclasses(kind: type) -> set[type]:
+    """All concrete classes of obliv that derive from one."""
+    found = {below for child in kind.__subclasses__() for below in {child, *_subclasses(child)}}
+    return {child for child in found if child.__module__.startswith("obliv.")}

@@ -28,6 +28,8 @@ def routing_of(x: Any, analysis: str) -> Routing:
         return x
     if is_adaptable(x) and hasattr(x, "topology"):
         return routing(x)
+    if is_adaptable(x) and not isinstance(x, type):
+        raise InputError(f"{analysis}: a {type(x).__name__} has no topology: pass obliv.routing(it, topology)")
     what = f"the spec {x!r:.60}" if isinstance(x, str) else f"a {type(x).__name__}"
     raise InputError(f"{analysis} needs a routing, not {what}: make one with obliv.routing(SPEC, topology)")
 

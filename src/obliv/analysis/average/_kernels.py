@@ -44,7 +44,7 @@ def largest_loads(
     words: Array,
     out: Array,
 ) -> None:
-    """Fill `out` with the largest load of each permutation, a row of `images`; `words` is scratch, as long as `base`."""
+    """Fill `out` with the largest load of each permutation, a row of `images`; `words` is scratch, like `base`."""
     count, n = images.shape
     above = np.uint64(shift)
     low = (np.uint64(1) << above) - np.uint64(1)
