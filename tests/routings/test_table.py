@@ -89,7 +89,7 @@ def test_channels_by_number_and_probabilities(tmp_path: Path) -> None:
         (lambda t: t.replace("hop a c b", "hop a c b=1/2"), "some next hops have a probability"),
         (lambda t: t.replace("hop a b b", "hop a b @5"), "channel 5 does not leave a"),
         (lambda t: t.replace("hop a b b", "path 1 a b"), "use one kind in a file"),
-        (lambda t: t.replace("hop a b b", "hup a b b"), "starts no entry"),
+        (lambda t: t.replace("hop a b b", "hup a b b"), "start of an entry"),
         (lambda t: "path 1/2 a b\n", "add up to 1/2"),
         (lambda t: "path 1 a c\n", "no channel leads from a to c"),
         (lambda t: "path 1\n", "cut short"),

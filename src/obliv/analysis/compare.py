@@ -243,10 +243,10 @@ def _require_one(cells: Sequence[Any]) -> None:
 
 
 def _routing(given: Any, network: Topology) -> Routing:
-    made = routing_of(given, network)
-    if made.topology is not network and made.topology.spec != network.spec:
-        raise RoutingError(f"{made.spec} was made for {made.topology.spec}; give its spec to have it made here")
-    return made
+    routing = routing_of(given, network)
+    if routing.topology is not network and routing.topology.spec != network.spec:
+        raise RoutingError(f"{routing.spec} was made for {routing.topology.spec}; give its spec to have it made here")
+    return routing
 
 
 def _pattern(given: Any, network: Topology) -> Traffic:

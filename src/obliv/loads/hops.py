@@ -130,16 +130,16 @@ def _joined(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[_Blo
     terminals = topology.terminals.astype(np.int64)
     for first in range(0, len(terminals), _DESTINATIONS):
         targets = terminals[first : first + _DESTINATIONS]
-        each = [hops_to(int(target)) for target in targets]
-        sizes = np.cumsum([0] + [len(hops.channel) for hops in each])
-        pointers = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
+        hops_of = [hops_to(int(target)) for target in targets]
+        sizes = np.cumsum([0] + [len(hops.channel) for hops in hops_of])
+        pointers = [hops.ptr[:-1] + size for hops, size in zip(hops_of, sizes, strict=False)]
         yield _Block(
             first,
             targets,
             np.concatenate([*pointers, sizes[-1:]]).astype(np.int64),
-            np.concatenate([hops.channel for hops in each]).astype(np.int32),
-            np.concatenate([hops.share for hops in each]),
-            np.concatenate([hops.total for hops in each]),
+            np.concatenate([hops.channel for hops in hops_of]).astype(np.int32),
+            np.concatenate([hops.share for hops in hops_of]),
+            np.concatenate([hops.total for hops in hops_of]),
             np.empty(len(targets) * topology.nodes, np.int32),
         )
 

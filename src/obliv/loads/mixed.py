@@ -53,9 +53,9 @@ class MixedLoads(PairLoads):
     def _carried(self, traffic: Traffic) -> Array:
         return self._added([part._carried(traffic) for _, part in self._parts])
 
-    def _added(self, each: list[Array]) -> Array:
+    def _added(self, parts: list[Array]) -> Array:
         total = sum(
-            (values.astype(object) * factor for values, (factor, _) in zip(each, self._parts, strict=True)),
+            (values.astype(object) * factor for values, (factor, _) in zip(parts, self._parts, strict=True)),
             np.zeros(self.topology.channels, object),
         )
         return whole(total.tolist())
@@ -93,13 +93,13 @@ class TwoPhaseLoads(PairLoads):
         other, cols = np.unique(self.taken[channel], return_inverse=True)
         table = own[:, None] + other[None, :]
         r, c = np.nonzero(table)
-        found = from_entries(r, c, table[r, c])
+        table_weights = from_entries(r, c, table[r, c])
         return Weights(
-            found.ptr,
-            found.col,
-            found.weight,
-            _gathered(rows, found.row_members[1], n),
-            _gathered(cols, found.column_members[1], n),
+            table_weights.ptr,
+            table_weights.col,
+            table_weights.weight,
+            _gathered(rows, table_weights.row_members[1], n),
+            _gathered(cols, table_weights.column_members[1], n),
         )
 
     def totals(self) -> Array:
@@ -175,4 +175,6 @@ def _summed(index: Array, weight: Array, n: int) -> Array:
 
 def _gathered(class_of: Array, kept: Array, n: int) -> tuple[Array, Array]:
     members = [np.flatnonzero(class_of == k) for k in kept]
-    return np.cumsum([0, *(len(each) for each in members)]), np.concatenate(members) if members else np.zeros(0, int)
+    return np.cumsum([0, *(len(member) for member in members)]), np.concatenate(members) if members else np.zeros(
+        0, int
+    )

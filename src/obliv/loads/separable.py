@@ -274,10 +274,10 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     row = col = np.zeros(1, np.int64)
     weight: Array = np.ones((groups, 1), tables[0][0].dtype)
     numbers = np.arange(topology.nodes)
-    size = prod(np.count_nonzero(np.any([t != 0 for t in each], axis=0)) for each in tables)
+    size = prod(np.count_nonzero(np.any([t != 0 for t in group], axis=0)) for group in tables)
     require_memory(40.0 * min(size, topology.nodes**2), f"the loads of one channel of {topology.spec}")
-    for each, alike, stride, radix in zip(tables, merged, topology.strides, topology.radices, strict=True):
-        stacked = np.stack(each)
+    for group, alike, stride, radix in zip(tables, merged, topology.strides, topology.radices, strict=True):
+        stacked = np.stack(group)
         (rows, row_of), (cols, col_of) = alike
         least = stacked[:, rows][:, :, cols]
         r, c = np.nonzero((least != 0).any(axis=0))
@@ -295,13 +295,13 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
             else (least[:, r, c][:, :, None] * weight[:, None, :]).reshape(groups, -1)
         )
     kept = np.flatnonzero(weight)
-    found = from_entries(row[kept], col[kept], weight[kept])
+    weights = from_entries(row[kept], col[kept], weight[kept])
     members = Weights(
-        found.ptr,
-        found.col,
-        found.weight,
-        _members(row_class, found.row_members[1]),
-        _members(col_class, found.column_members[1]),
+        weights.ptr,
+        weights.col,
+        weights.weight,
+        _members(row_class, weights.row_members[1]),
+        _members(col_class, weights.column_members[1]),
     )
     if topology.all_terminals:
         return members
@@ -323,15 +323,15 @@ def _products_summed(one: Array, two: Array) -> Array:
 
 def _alike(tables: Array) -> tuple[Array, Array]:
     """Return representatives of equal coordinates, and the class of each coordinate."""
-    found: dict[Any, int] = {}
+    numbers: dict[Any, int] = {}
     firsts: list[int] = []
     classes = []
     for at, table in enumerate(tables):
         key = tuple(table.ravel().tolist()) if table.dtype == object else table.tobytes()
-        if key not in found:
-            found[key] = len(firsts)
+        if key not in numbers:
+            numbers[key] = len(firsts)
             firsts.append(at)
-        classes.append(found[key])
+        classes.append(numbers[key])
     return np.array(firsts), np.array(classes)
 
 

@@ -31,7 +31,7 @@ def from_axes(loads: SeparableLoads, lanes: Lanes) -> Words | None:
     at = [(source // stride % k, destination // stride % k) for stride, k in zip(strides, radices, strict=True)]
     blocks: dict[tuple[int, tuple[int, ...]], int] = {}  # (dimension, dimensions that index its words) -> first word
     sides = [_sides(along) for along in topology.axes]
-    width = [lanes.words(each) for each in sides]
+    width = [lanes.words(side) for side in sides]
     size = 0
     entries: list[tuple[Array, Array, Array]] = []
     constant: list[tuple[Array, Array]] = []

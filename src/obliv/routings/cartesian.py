@@ -105,22 +105,22 @@ class ProgramRouting(Routing):
 
     def _stops(self, dim: int, start: int, end: int, draw: str) -> list[tuple[Fraction, Stops]]:
         along = self.topology.axes[dim]
-        found: list[tuple[Fraction, Stops]] = []
+        stops: list[tuple[Fraction, Stops]] = []
         if draw == ANYWHERE:
             for middle in range(along.radix):
                 for there in along.ways(start, middle):
                     for on in along.ways(middle, end):
                         chance = there.probability * on.probability / along.radix
-                        found.append((chance, (middle, there.links, on.links)))
-            return found
+                        stops.append((chance, (middle, there.links, on.links)))
+            return stops
         for way in along.spread_ways(start, end) if draw == SPREAD else along.ways(start, end):
             if draw == QUADRANT:
                 share = way.probability / len(way.coordinates)
                 for t, middle in enumerate(way.coordinates):
-                    found.append((share, (middle, way.links[:t], way.links[t:])))
+                    stops.append((share, (middle, way.links[:t], way.links[t:])))
             else:
-                found.append((way.probability, (None, (), way.links)))
-        return found
+                stops.append((way.probability, (None, (), way.links)))
+        return stops
 
     def _channels(
         self, source: int, program: Program, stops: list[Stops], orders: list[tuple[int, ...]]

@@ -43,7 +43,7 @@ class HopRouting(Routing):
         """Return the next hops of a node as (channel, exact probability), checked."""
         here = self.topology.name_of(node)
         hops = listed(self, self.next_hops(node, destination), f"the next hops of {here}")
-        found: dict[int, Fraction] = {}
+        chance_of: dict[int, Fraction] = {}
         for hop in hops:
             channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
             if not is_channel(self.topology, channel) or self.topology.tail[channel] != node:
@@ -54,12 +54,12 @@ class HopRouting(Routing):
                     f"{self.spec}: a next hop of {here} has probability {chance!r}, not a number from 0 to 1"
                 )
             if exact:  # a channel may be named twice
-                found[int(channel)] = found.get(int(channel), Fraction(0)) + exact
-        total = sum(found.values(), Fraction(0))
-        if found and total != 1:
+                chance_of[int(channel)] = chance_of.get(int(channel), Fraction(0)) + exact
+        total = sum(chance_of.values(), Fraction(0))
+        if chance_of and total != 1:
             there = self.topology.name_of(destination)
             raise RoutingError(f"{self.spec}: the next hops of {here} towards {there} add up to {total}, not 1")
-        return list(found.items())
+        return list(chance_of.items())
 
     def hops_to(self, destination: int) -> Hops:
         """Return all next hops towards a destination, as arrays."""
@@ -145,13 +145,13 @@ def _per_channel(topology: Topology, hops: Hops) -> tuple[Array, Array]:
 def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
     """Return the lengths from every node that a packet for a destination may meet, from those of its next nodes."""
     topology = routing.topology
-    found: dict[int, Lengths] = {destination: {0: Fraction(1)}}
+    left: dict[int, Lengths] = {destination: {0: Fraction(1)}}
     ahead: dict[int, list[tuple[int, Fraction]]] = {}
     for source in topology.terminals.tolist():
         trail = [source]
         while trail:
             node = trail[-1]
-            if node in found:
+            if node in left:
                 trail.pop()
                 continue
             known = node in ahead
@@ -160,7 +160,7 @@ def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
                 if not ahead[node]:
                     here, there = topology.name_of(node), topology.name_of(destination)
                     raise RoutingError(f"{routing.spec}: {here} has no next hop towards {there}")
-            missing = [head for head, _ in ahead[node] if head not in found]
+            missing = [head for head, _ in ahead[node] if head not in left]
             if missing and known:
                 here, there = topology.name_of(node), topology.name_of(destination)
                 raise RoutingError(f"{routing.spec}: the next hops towards {there} form a loop through {here}")
@@ -169,7 +169,7 @@ def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
                 continue
             lengths: Lengths = {}
             for head, chance in ahead[node]:
-                add(lengths, {h + 1: share for h, share in found[head].items()}, chance)
-            found[node] = lengths
+                add(lengths, {h + 1: share for h, share in left[head].items()}, chance)
+            left[node] = lengths
             trail.pop()
-    return found
+    return left

@@ -54,8 +54,8 @@ def routing(spec: Any, topology: Any = None) -> Routing:
         raise InputError('a routing needs a topology: obliv.routing("romm", topology)')
     network: Topology = topology_of(topology)
     if factory:
-        made = spec(network)
-        return adapted(made, network, getattr(made, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)
+        own = spec(network)
+        return adapted(own, network, getattr(own, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)
     if not isinstance(spec, str):
         return adapted(spec, network, getattr(spec, "spec", "") or ROUTINGS.name_of(type(spec)) or type(spec).__name__)
     mix = split_mix(spec)

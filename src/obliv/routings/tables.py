@@ -83,7 +83,9 @@ def table(topology: Topology, path: FilePath) -> Routing:
         word = words[0][0]
         if word not in ("hop", "path"):
             raise FileError(
-                f"{word[:40]!r} starts no entry: a line is  hop NODE DESTINATION NEXT ...  or  path ...", path, number
+                f"{word[:40]!r} is not the start of an entry: a line is  hop NODE DESTINATION NEXT ...  or  path ...",
+                path,
+                number,
             )
         if kind and word != kind:
             raise FileError(f"a {word!r} line in a file of {kind!r} lines: use one kind in a file", path, number)
@@ -156,7 +158,7 @@ def _hop(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, i
     if len(words) < 3:
         raise RoutingError("the line is cut short: write  hop NODE DESTINATION NEXT[=PROBABILITY] ...")
     node, destination = topology.node(words[0][0]), topology.node(words[1][0])
-    found: dict[int, Fraction] = {}
+    shares_of: dict[int, Fraction] = {}
     shares = []
     for name, glued in words[2:]:
         given = bool(glued) or ("=" in name and name not in topology.labels)
@@ -167,13 +169,13 @@ def _hop(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, i
         chance = _probability(share) if given else Fraction(1, len(words) - 2)
         channels = _channels(topology, node, name)
         for c in channels:
-            found[c] = found.get(c, Fraction(0)) + chance / len(channels)
+            shares_of[c] = shares_of.get(c, Fraction(0)) + chance / len(channels)
     if any(shares) and not all(shares):
-        raise RoutingError("some next hops have a probability and some have none")
-    total = sum(found.values())
+        raise RoutingError("some next hops have a probability and some do not")
+    total = sum(shares_of.values())
     if total != 1:
         raise RoutingError(f"the probabilities add up to {total}, they must add up to 1")
-    return (node, destination), list(found.items())
+    return (node, destination), list(shares_of.items())
 
 
 def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, int], Path]:
@@ -183,13 +185,13 @@ def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, 
     source = at = topology.node(words[1][0])
     channels = []
     for name, _ in words[2:]:
-        found = _channels(topology, at, name)
-        if len(found) > 1:
+        candidates = _channels(topology, at, name)
+        if len(candidates) > 1:
             raise RoutingError(
-                f"{len(found)} channels lead to {name}: name one of them, {' '.join(f'@{c}' for c in found)}"
+                f"{len(candidates)} channels lead to {name}: use one of {' '.join(f'@{c}' for c in candidates)}"
             )
-        channels.append(found[0])
-        at = int(topology.head[found[0]])
+        channels.append(candidates[0])
+        at = int(topology.head[candidates[0]])
     route = tuple(channels)
     return (source, at), (route, chance)
 
@@ -205,14 +207,14 @@ def _channels(topology: Topology, node: int, name: str) -> list[int]:
             )
         return [channel]
     head = topology.node(name)
-    found = [c for c in range(first, end) if topology.head[c] == head]
-    if not found:
+    channels = [c for c in range(first, end) if topology.head[c] == head]
+    if not channels:
         raise RoutingError(f"no channel leads from {topology.name_of(node)} to {topology.name_of(head)}")
-    return found
+    return channels
 
 
 def _probability(word: str) -> Fraction:
     chance = share(word)
     if chance is None:
-        raise RoutingError(f"{word[:40]!r} is no probability: write a number from 0 to 1, like 0.5 or 1/2")
+        raise RoutingError(f"{word[:40]!r} is not a probability: write a number from 0 to 1, like 0.5 or 1/2")
     return chance

@@ -190,10 +190,10 @@ def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Seg
             yield Segment(start, middle, way.links[:t]), Segment(middle, end, way.links[t:])
 
 
-def _sorted(found: list[Segment], key: Callable[[Segment], K]) -> list[tuple[K, list[Segment]]]:
+def _sorted(choices: list[Segment], key: Callable[[Segment], K]) -> list[tuple[K, list[Segment]]]:
     """Segments by a key."""
     by_key: dict[K, list[Segment]] = {}
-    for segment in found:
+    for segment in choices:
         by_key.setdefault(key(segment), []).append(segment)
     return list(by_key.items())
 

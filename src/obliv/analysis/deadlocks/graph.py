@@ -101,8 +101,8 @@ def distinct(numbers: Array) -> Array:
     ordered = np.sort(numbers)
     new = np.ones(len(ordered), bool)
     new[1:] = ordered[1:] != ordered[:-1]
-    found: Array = ordered[new]
-    return found
+    values: Array = ordered[new]
+    return values
 
 
 def short_cycle(ptr: Array, head: Array) -> list[int] | None:

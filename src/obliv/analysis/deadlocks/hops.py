@@ -49,14 +49,14 @@ class _Block:
         return here
 
 
-def follow_hops(routing: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> Ends:
+def follow_hops(routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> Ends:
     """Add the dependencies of next hops, for a scheme that only counts turns."""
     topology, where = routing.topology, lanes(routing.topology)
     ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
     classes = done = 1
     for block, sources in _blocks(routing):
         _count(routing, block, sources)
-        while not _spread(routing, scheme, block, sources, where, classes, found, ends):
+        while not _spread(routing, scheme, block, sources, where, classes, dependencies, ends):
             classes *= 2
         done += len(block.targets)
         progress("dependencies", min(1.0, done / len(topology.terminals)))
@@ -68,7 +68,7 @@ def count_paths(routing: HopRouting) -> float:
     return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
 
 
-def follow_two_phases(base: HopRouting, scheme: Scheme, found: Dependencies, progress: Progress) -> None:
+def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of two phases by the same next hops, for a scheme that looks at the phase only."""
     topology = base.topology
     alone = Dependencies(topology.channels)
@@ -76,16 +76,16 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, found: Dependencies, pro
     graph = alone.graph()
     tail, head = graph.channel[np.repeat(np.arange(len(graph.channel)), np.diff(graph.ptr))], graph.channel[graph.head]
     first, second = (
-        found.label((label, 0)) * topology.channels for label in scheme.labels([Move(0, 0, 0), Move(0, 0, 1)])
+        dependencies.label((label, 0)) * topology.channels for label in scheme.labels([Move(0, 0, 0), Move(0, 0, 1)])
     )
     for start in (first, second):
-        found.use(graph.channel + start)
-        found.follow(tail + start, head + start)
+        dependencies.use(graph.channel + start)
+        dependencies.follow(tail + start, head + start)
     begins = np.flatnonzero(ends.begins)
     ptr = np.searchsorted(topology.tail[begins], np.arange(topology.nodes + 1))
     for c in np.flatnonzero(ends.arrives).tolist():
         node = int(topology.head[c])
-        found.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
+        dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
 def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
@@ -95,10 +95,10 @@ def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
     size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
     for first in range(0, len(terminals), size):
         targets = terminals[first : first + size]
-        each = [routing.hops_to(target) for target in targets.tolist()]
-        sizes = np.cumsum([0, *(len(hops.channel) for hops in each)])
-        ptr = [hops.ptr[:-1] + size for hops, size in zip(each, sizes, strict=False)]
-        channel = np.concatenate([hops.channel for hops in each]).astype(np.int64)
+        hops_of = [routing.hops_to(target) for target in targets.tolist()]
+        sizes = np.cumsum([0, *(len(hops.channel) for hops in hops_of)])
+        ptr = [hops.ptr[:-1] + size for hops, size in zip(hops_of, sizes, strict=False)]
+        channel = np.concatenate([hops.channel for hops in hops_of]).astype(np.int64)
         block = _Block(topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
         places = (np.arange(len(targets))[:, None] * topology.nodes + terminals).ravel()
         yield block, places[~block.arrived(places)]
@@ -111,13 +111,13 @@ def _spread(
     sources: Array,
     where: Lanes,
     classes: int,
-    found: Dependencies,
+    dependencies: Dependencies,
     ends: Ends,
 ) -> bool:
     """Follow all packets hop by hop with the virtual channels that they hold; False where these classes are too few."""
     head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
     held = 2 * classes  # by class and dateline bit
-    offset = np.array([found.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
+    offset = np.array([dependencies.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
     seen = np.zeros(len(block.targets) * channels * held, bool)
     which, channel = block.onward(sources)
     ends.begins[channel] = True
@@ -125,7 +125,7 @@ def _spread(
     while len(states):
         pair, vc = states // held, states % held
         channel, places = pair % channels, pair // channels * block.nodes + head[pair % channels]
-        found.use(channel + offset[vc])
+        dependencies.use(channel + offset[vc])
         there = block.arrived(places)
         ends.arrives[channel[there]] = True
         pair, vc, channel, places = pair[~there], vc[~there], channel[~there], places[~there]
@@ -141,7 +141,7 @@ def _spread(
         if scheme.dateline:
             straight = ~turned & (here[0] == then[0]) & (here[1] == then[1])
             bit = (straight & ((vc % 2 > 0) | where.wraps[channel])).astype(np.int64)
-        found.follow(channel + offset[vc], after + offset[2 * count + bit])
+        dependencies.follow(channel + offset[vc], after + offset[2 * count + bit])
         states = _new((pair // channels * channels + after) * held + 2 * count + bit, seen)
     return True
 

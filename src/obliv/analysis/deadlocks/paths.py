@@ -36,7 +36,7 @@ _PATHS = 500_000  # paths of a routing by next hops, which can be counted before
 _HOPS = 10_000_000  # hops of all paths together
 
 
-def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Progress) -> None:
+def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
     topology, where = routing.topology, lanes(routing.topology)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
@@ -59,13 +59,13 @@ def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, found: Dependenci
                 names: list[Any] = list(zip(labels, bits, strict=True))
             else:
                 names = _own(scheme, routing, channels)
-            path = [c + found.label(name) * topology.channels for c, name in zip(channels, names, strict=True)]
+            path = [c + dependencies.label(name) * topology.channels for c, name in zip(channels, names, strict=True)]
             vertices.update(path)
             follows.update(pairwise(path))
         progress("dependencies", (done + 1) / len(nodes) ** 2)
-    found.use(np.array(sorted(vertices), np.int64))
+    dependencies.use(np.array(sorted(vertices), np.int64))
     pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
-    found.follow(pairs[:, 0], pairs[:, 1])
+    dependencies.follow(pairs[:, 0], pairs[:, 1])
 
 
 def _too_many(routing: Routing, what: str) -> TooLargeError:

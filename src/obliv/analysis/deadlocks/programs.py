@@ -55,7 +55,7 @@ def follow_programs(
     topology: Cartesian,
     programs: Sequence[Program],
     scheme: Scheme,
-    found: Dependencies,
+    dependencies: Dependencies,
     progress: Progress,
 ) -> None:
     """Add the dependencies of phase programs between all pairs of nodes."""
@@ -77,11 +77,11 @@ def follow_programs(
             for run in runs:
                 if run not in seen:
                     seen.add(run)
-                    _inside(topology, tables, run, found)
+                    _inside(topology, tables, run, dependencies)
             for pair in pairwise(runs):
                 if pair not in seen:
                     seen.add(pair)
-                    _between(topology, tables, *pair, found)
+                    _between(topology, tables, *pair, dependencies)
             done += 1
             if not done % 1000:
                 progress("dependencies", done / total)
@@ -172,27 +172,27 @@ def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Ru
     return runs
 
 
-def _inside(topology: Cartesian, tables: list[Array], run: _Run, found: Dependencies) -> None:
+def _inside(topology: Cartesian, tables: list[Array], run: _Run, dependencies: Dependencies) -> None:
     """Return the channels of a run, and those that follow each other in it."""
     table, own = tables[run.dim], run.case.runs[run.kind]
     rest = _rest(topology, run.dim, run.spots)
-    offset = _offsets(topology, run, found)
+    offset = _offsets(topology, run, dependencies)
 
     def vertices(links: Array) -> Array:
         made: Array = table[links[:, :1], rest] + offset[links[:, 1:]]
         return made
 
-    found.use(vertices(own.used))
-    found.follow(vertices(own.pairs[:, :2]), vertices(own.pairs[:, 2:]))
+    dependencies.use(vertices(own.used))
+    dependencies.follow(vertices(own.pairs[:, :2]), vertices(own.pairs[:, 2:]))
 
 
-def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, found: Dependencies) -> None:
+def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, dependencies: Dependencies) -> None:
     """Return the last channels of a run, each followed by the first of the next one."""
-    end, start = _offsets(topology, run, found), _offsets(topology, then, found)[0]
+    end, start = _offsets(topology, run, dependencies), _offsets(topology, then, dependencies)[0]
     if run.dim == then.dim:
         rest = _rest(topology, run.dim, run.spots)
         last, bit, follower = (column[:, None] for column in run.case.back.T)
-        found.follow(tables[run.dim][last, rest] + end[bit], tables[run.dim][follower, rest] + start)
+        dependencies.follow(tables[run.dim][last, rest] + end[bit], tables[run.dim][follower, rest] + start)
         return
     spots = [(0,) if dim in (run.dim, then.dim) else where for dim, where in enumerate(run.spots)]
     one, two = _rest(topology, run.dim, spots), _rest(topology, then.dim, spots)
@@ -204,15 +204,15 @@ def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, fo
     for piece in (every[k : k + size] for k in range(0, len(every), size)):
         last, bit = piece[:, 0], piece[:, 1]
         there = np.array(topology.axes[run.dim].links)[last, 1] * _stride(topology, then.dim, run.dim)
-        found.follow(
+        dependencies.follow(
             tables[run.dim][last[:, None, None], begun] + end[bit][:, None, None],
             tables[then.dim][follower[:, None], (two + there[:, None])[:, None, :]] + start,
         )
 
 
-def _offsets(topology: Cartesian, run: _Run, found: Dependencies) -> Array:
+def _offsets(topology: Cartesian, run: _Run, dependencies: Dependencies) -> Array:
     """Return what to add to a channel for its vertex, by dateline bit."""
-    return np.array([found.label((run.label, bit)) for bit in (0, 1)], np.int64) * topology.channels
+    return np.array([dependencies.label((run.label, bit)) for bit in (0, 1)], np.int64) * topology.channels
 
 
 def _channel_table(topology: Cartesian, dim: int) -> Array:

@@ -107,13 +107,13 @@ def _counted(turned: Turned) -> Labels:
     """Classes that count what happened so far."""
 
     def labels(moves: Sequence[Move]) -> list[Label]:
-        found, count = [], 0
+        classes, count = [], 0
         for at, move in enumerate(moves):
             if at:
                 last = moves[at - 1]
                 count += bool(turned(last.dim, last.step, move.dim, move.step))
-            found.append(count)
-        return found
+            classes.append(count)
+        return classes
 
     return labels
 

@@ -82,12 +82,12 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
             f"scheme {chosen.name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
             f"what fits: {fitting}"
         )
-    found = Dependencies(routing.topology.channels)
+    collected = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
-        _follow(part, chosen, found, progress or silent)
-    graph = found.graph()
+        _follow(part, chosen, collected, progress or silent)
+    graph = collected.graph()
     name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
-    return _result(routing, name, graph, _numbered(found, graph), time.perf_counter() - began)
+    return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
 
 
 def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -> VirtualChannels:
@@ -123,7 +123,7 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
             left_out.append(LeftOut(scheme.name, f"needs {lacking}"))
             continue
         try:
-            each = deadlock(routing, scheme.name)
+            result = deadlock(routing, scheme.name)
         except (RoutingError, TooLargeError) as error:
             if scheme.name == "none":
                 raise
@@ -132,10 +132,10 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
         rows.append(
             SchemeCount(
                 scheme.name,
-                each.virtual_channels,
-                each.acyclic,
-                None if each.cycle is None else len(each.cycle),
-                each.dependencies,
+                result.virtual_channels,
+                result.acyclic,
+                None if result.cycle is None else len(result.cycle),
+                result.dependencies,
             )
         )
     return VirtualChannels(
@@ -153,19 +153,19 @@ def _parts(routing: Routing) -> list[Routing]:
     return [part for weight, part in routing.components() if weight]
 
 
-def _follow(routing: Routing, scheme: Scheme | OwnScheme, found: Dependencies, progress: Progress) -> None:
+def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
     base = routing.phase_routing
     if not isinstance(scheme, Scheme):
-        follow_paths(routing, scheme, found, progress)
+        follow_paths(routing, scheme, collected, progress)
     elif routing.programs and isinstance(routing.topology, Cartesian) and routing.topology.all_terminals:
-        follow_programs(routing.topology, routing.programs, scheme, found, progress)
+        follow_programs(routing.topology, routing.programs, scheme, collected, progress)
     elif routing.by_hops is not None and scheme.turned is not None:
-        follow_hops(routing.by_hops, scheme, found, progress)
+        follow_hops(routing.by_hops, scheme, collected, progress)
     elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
-        follow_two_phases(base.by_hops, scheme, found, progress)
+        follow_two_phases(base.by_hops, scheme, collected, progress)
     else:
-        follow_paths(routing, scheme, found, progress)
+        follow_paths(routing, scheme, collected, progress)
 
 
 def _worth_trying(routing: Routing) -> list[Scheme]:
@@ -190,12 +190,12 @@ def _has(routing: Routing, need: str) -> bool:
     return all(part.programs or part.phase_routing is not None for part in _parts(routing))
 
 
-def _numbered(found: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
+def _numbered(collected: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
     """Return the virtual channel of every vertex: labels in order, numbered from 0; a user's own numbers stay."""
     used = np.unique(graph.label).tolist()
-    names = {label: found.labels[label] for label in used}
+    names = {label: collected.labels[label] for label in used}
     order = sorted(used, key=lambda label: names[label])
-    number = np.zeros(len(found.labels) + 1, np.int64)
+    number = np.zeros(len(collected.labels) + 1, np.int64)
     for at, label in enumerate(order):
         number[label] = names[label] if isinstance(names[label], int) else at
     return number[graph.label]

@@ -147,13 +147,13 @@ def _bounds(table: Array, alike: int, below: Array, ports: Array, height: int, u
 
 def _pairs(owner: Array, alike: int) -> list[tuple[int, int]]:
     """Return the pairs of a matching; the hosts of a row take turns."""
-    found = []
+    pairs = []
     sent: dict[int, int] = {}
     for d in np.flatnonzero(owner >= 0).tolist():
         r = int(owner[d])
-        found.append((r * alike + sent.get(r, 0), d))
+        pairs.append((r * alike + sent.get(r, 0), d))
         sent[r] = sent.get(r, 0) + 1
-    return found
+    return pairs
 
 
 def _cover(loads: TreeLoads, height: int, up: bool, link: int, ports: Array, table: Array, reached: Array) -> Array:

@@ -34,8 +34,8 @@ def is_disjoint(pairs: Iterable[Pair]) -> bool:
     >>> is_disjoint([(1, 2), (1, 3)]), is_disjoint([(1, 2), (3, 1)])
     (False, True)
     """
-    kept = set(pairs)
-    return len({s for s, _ in kept}) == len(kept) == len({d for _, d in kept})
+    distinct = set(pairs)
+    return len({s for s, _ in distinct}) == len(distinct) == len({d for _, d in distinct})
 
 
 def largest_disjoint_subset(pairs: Iterable[Pair]) -> set[Pair]:
@@ -116,7 +116,7 @@ def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
         If a pair has several paths.
     """
     terminals = routing.topology.terminals.tolist()
-    found: dict[int, set[Pair]] = defaultdict(set)
+    pairs: dict[int, set[Pair]] = defaultdict(set)
     for i, s in enumerate(terminals):
         for j, d in enumerate(terminals):
             paths = [(channels, chance) for channels, chance in routing.paths(s, d) if chance]
@@ -124,8 +124,8 @@ def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
                 raise RoutingError(f"{routing.spec}: a pair has several paths; disjoint sets are for single paths")
             for channels, _ in paths:
                 for c in channels:
-                    found[c].add((i, j))
-    return dict(found)
+                    pairs[c].add((i, j))
+    return dict(pairs)
 
 
 def max_disjoint_sizes(routing: Routing) -> dict[int, int]:

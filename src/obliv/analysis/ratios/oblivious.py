@@ -114,29 +114,29 @@ Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, c
 
 
 def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Found:
-    found = largest_disjoint(loads, progress=lambda share: step("links", share))
-    image = dict(found.pairs)
+    largest = largest_disjoint(loads, progress=lambda share: step("links", share))
+    image = dict(largest.pairs)
     free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
     permutation = tuple(image[s] if s in image else next(free) for s in range(loads.terminals))
     kept = None
     if certificate:
-        covered = sorted(found.covers)
+        covered = sorted(largest.covers)
         number = {c: k for k, c in enumerate(covered)}
         kept = {
             "denominator": 1,
             "permutation": list(permutation),
-            "duals": [pack(found.covers[c].astype("int64")) for c in covered],
+            "duals": [pack(largest.covers[c].astype("int64")) for c in covered],
             "generators": [],
             "channels": [[number[c], []] if c in number else "simple" for c in range(loads.topology.channels)],
         }
-    return Fraction(found.size), found.channel, permutation, kept
+    return Fraction(largest.size), largest.channel, permutation, kept
 
 
 def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Found:
-    found = worst_case(loads, certificate=certificate, progress=step)
-    if not isinstance(found.channel_load, Fraction) or found.permutation is None:
+    result = worst_case(loads, certificate=certificate, progress=step)
+    if not isinstance(result.channel_load, Fraction) or result.permutation is None:
         raise InputError(f"{loads.topology.spec}: the ratio needs exact loads between terminals of rate 1")
-    return found.channel_load, found.channel.id if found.channel else -1, found.permutation, found.certificate
+    return result.channel_load, result.channel.id if result.channel else -1, result.permutation, result.certificate
 
 
 def _channel(topology: Topology, channel: int) -> Channel | None:

@@ -45,7 +45,7 @@ def require_base_load(topology: Topology) -> Tree:
         raise InputError(f"{spec}: the best routing of every traffic is known where every host sends; {instead}")
     if topology.parents[0] != 1:
         links = topology.parents[0]
-        raise InputError(f"{spec}: hosts have {links} links, so what they send is no lower bound; {instead}")
+        raise InputError(f"{spec}: hosts have {links} links, so what they send is not a lower bound; {instead}")
     worst = all_paths_worst(topology)
     if worst > 1:
         raise InputError(

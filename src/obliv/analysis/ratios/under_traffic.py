@@ -107,19 +107,19 @@ def traffic_ratio(
     seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
     sources = sources_of(subject)
-    for at, each in enumerate(traffic):
-        flow: Traffic = traffic_of(each, topology)
+    for at, given in enumerate(traffic):
+        flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
         if not instances:
             rows.append(PatternRatio(flow.spec, performance(loads, flow)))
             continue
-        found = []
+        ratios = []
         for k in range(instances):
-            found.append(float(performance(loads, traffic_of(_placed(each, seed * instances + k), topology))))
-            step(str(each), (at + (k + 1) / instances) / len(traffic))
-        mean = sum(found) / instances
-        error = sqrt(sum((value - mean) ** 2 for value in found) / (instances - 1) / instances)
-        rows.append(PatternRatio(str(each), Estimate(mean, error, instances)))
+            ratios.append(float(performance(loads, traffic_of(_placed(given, seed * instances + k), topology))))
+            step(str(given), (at + (k + 1) / instances) / len(traffic))
+        mean = sum(ratios) / instances
+        error = sqrt(sum((value - mean) ** 2 for value in ratios) / (instances - 1) / instances)
+        rows.append(PatternRatio(str(given), Estimate(mean, error, instances)))
     routing = name_of(subject)
     return TrafficRatio(
         topology=topology.spec,

@@ -104,8 +104,8 @@ def solved_worst_case(
     random = generator(rng)
     subject = subject_of(x, "worst_case")
     loads = _loads_of(subject, samples, random, step)
-    found = orbits(loads, _maps(loads, symmetry, step))
-    channels = np.unique(found.focus)
+    classes = orbits(loads, _maps(loads, symmetry, step))
+    channels = np.unique(classes.focus)
     search = search_channels(loads, channels, prices=certificate, progress=step)
     topology, scale = loads.topology, search.rates.scale
     sources = sources_of(subject)
@@ -113,7 +113,7 @@ def solved_worst_case(
     flows, permutation = _traffic(loads, search)
     kept = None
     if certificate and search.solution is not None:
-        kept = certificate_of(loads, found, search.prices, claim, search.worst, permutation or (), sources)
+        kept = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
         pairs = flows if permutation is None else [(i, j, 1) for i, j in enumerate(permutation)]

@@ -248,7 +248,7 @@ class OSRMN(TreeRouting):
         super().__init__(topology, spec)
         half = self.topology.half
         if half is None:
-            raise RoutingError(f"{spec} is for fat trees FT(m, n), {topology.spec} is none: take dmodk")
+            raise RoutingError(f"{spec} is for fat trees FT(m, n), {topology.spec} is not one: use dmodk")
         self.lids = fewest_lids(half)  # of the last choice, where both choose it
         self.alternates = _alternating_ratio(half, self.topology.levels) < _d_mod_k_ratio(half, self.topology.levels)
         self.alike = 1 if self.alternates else half

@@ -95,10 +95,10 @@ class OSRMK(TreeRouting):
         tree = self.topology
         half = tree.children[0]
         if tree.levels not in (2, 3) or any(parents != half for parents in tree.parents[1:]) or tree.parents[0] != 1:
-            raise RoutingError(f"{self.spec} is for fat trees of two or three levels, {tree.spec} is none")
+            raise RoutingError(f"{self.spec} is for fat trees of two or three levels, {tree.spec} is not one")
         self.groups = isqrt(half) if tree.levels == 2 else half
         if tree.levels == 2 and self.groups**2 != half:
-            raise RoutingError(f"{self.spec}: on two levels m/2 has to be a square, {half} is none; take kpath")
+            raise RoutingError(f"{self.spec}: on two levels m/2 has to be a square, {half} is not; use kpath")
         blocks = [r for r in range(1, self.groups + 1) if self.groups % r == 0]
         fitting = [(a, b) for a in blocks for b in blocks if a * b == k]
         if not fitting:
