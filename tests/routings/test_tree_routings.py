@@ -131,7 +131,7 @@ def test_osrmn_on_larger_trees() -> None:
 def test_osrmn_elsewhere(topology: str) -> None:
     with pytest.raises(obliv.RoutingError, match="osrmn") as caught:
         obliv.routing("osrmn", obliv.topology(topology))
-    assert "take" in line_of(str(caught.value))
+    assert "use" in line_of(str(caught.value))
 
 
 def test_a_fat_tree_by_another_name() -> None:
@@ -154,12 +154,12 @@ def test_wsr_stands_for_d_mod_k_on_fat_trees_only() -> None:
         assert np.array_equal(wsr.ways(host[:, None], host), dmodk.ways(host[:, None], host)) == same
 
 
-def test_wsr_that_would_take_too_long(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wsr_that_would_use_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ratio", "xgft:3;24,24,24;1,24,24", "wsr"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert "takes too long" in err
+    assert "uses too long" in err
     assert not obliv.routing("wsr", obliv.fattree(20, 4)).own_rule
 
 
@@ -244,7 +244,7 @@ def test_covers_with_so_many_lids(m: int) -> None:
         ("fattree:8,3", "osrm2-c", "take osrm3"),
         ("sub-eft2:8,4", "osrm2-c", "take osrm2"),
         ("xgft:2;4,8;1,5", "osrm2-c", "take osrm2"),
-        ("mesh:4x4", "osrm2-c", "take fattree"),
+        ("mesh:4x4", "osrm2-c", "use fattree"),
         ("fattree:8,2", "osrm2-c:0", "1 to 4 LIDs"),
         ("fattree:8,2", "osrm2-c:lids=5", "1 to 4 LIDs"),
     ],
