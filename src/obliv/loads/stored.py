@@ -127,16 +127,16 @@ class StoredLoads(PairLoads):
             for k in np.flatnonzero(value >= 0).tolist():
                 channel, load = int(group[k]), int(value[k])
                 best = max(best, load / speeds[channel] if speeds else load)
-                shipments = partial(self._matching, channel, mates[first[k] : first[k + 1]])
+                shipments = partial(self._matching, channel, mates, int(first[k]))
                 solved.append((channel, Solution(load, price[k] if prices else None, shipments)))
             yield solved
             done += len(group)
             progress("channels", done / len(order))
 
-    def _matching(self, channel: int, mates: Array) -> Flows:
-        """Return the pairs of a channel's matching, from the source of every destination that has one."""
+    def _matching(self, channel: int, mates: Array, first: int) -> Flows:
+        """Return the pairs of a channel's matching: from `first` on, the source of each of its destinations, or -1."""
         destinations = np.unique(self.destination[self.start[channel] : self.start[channel + 1]])
-        pairs = zip(mates.tolist(), destinations.tolist(), strict=False)  # of the mates those of its destinations
+        pairs = zip(mates[first : first + len(destinations)].tolist(), destinations.tolist(), strict=True)
         return sorted((s, d, 1) for s, d in pairs if s >= 0)
 
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:

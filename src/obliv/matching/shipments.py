@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ class Rates:
         self.demand = whole([int(rate * self.scale) for rate in ejection])
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Solution:
+class Solution(NamedTuple):
     """The worst traffic of one channel, with its proof.
 
     Attributes

@@ -115,6 +115,9 @@ def _spread(
     ends: Ends,
 ) -> bool:
     """Follow all packets hop by hop with the virtual channels that they hold; False where these classes are too few."""
+    has_turned = scheme.turned
+    if has_turned is None:
+        raise RoutingError(f"scheme {scheme.name} looks at more than turns: its paths have to be followed one by one")
     head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
     held = 2 * classes  # by class and dateline bit
     offset = np.array([dependencies.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
@@ -132,8 +135,7 @@ def _spread(
         which, after = block.onward(places)
         pair, vc, channel = pair[which], vc[which], channel[which]
         here, then = (where.dim[channel], where.step[channel]), (where.dim[after], where.step[after])
-        assert scheme.turned is not None
-        turned = np.asarray(scheme.turned(*here, *then), bool)
+        turned = np.asarray(has_turned(*here, *then), bool)
         count = vc // 2 + turned
         if len(count) and count.max() >= classes:
             return False
@@ -197,8 +199,7 @@ def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
     after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
     ptr = np.concatenate([[0], np.cumsum(np.bincount(places[which], minlength=len(left)))])
     circle = short_cycle(ptr, after)
-    assert circle is not None
-    here, end = _names(routing, block, circle[0])
+    here, end = _names(routing, block, int(places[0]) if circle is None else circle[0])
     raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
 
 

@@ -7,13 +7,13 @@ than what was found.  Where forwarding goes by switch and destination, the hosts
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from obliv._util.memory import require_memory
+from obliv._util.progress import Progress, silent, within
 from obliv._util.typing import Array
 from obliv.analysis.ratios._kernels import link_bounds, match_link
 from obliv.errors import InputError
@@ -21,7 +21,7 @@ from obliv.kernels import run
 from obliv.loads.tree import TreeLoads
 from obliv.topologies.trees import Tree
 
-__all__ = ["Disjoint", "largest_disjoint", "way_table"]
+__all__ = ["Disjoint", "largest_disjoint", "path_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Disjoint:
     matched: int
 
 
-def way_table(loads: TreeLoads, progress: Callable[[float], None] | None = None) -> Array:
+def path_table(loads: TreeLoads, progress: Progress | None = None) -> Array:
     """Return the number of the path from every row of alike hosts to every host, in as few bytes as hold it."""
     tree, n = loads.topology, loads.terminals
     rows = n // loads.alike
@@ -63,17 +63,15 @@ def way_table(loads: TreeLoads, progress: Callable[[float], None] | None = None)
     table = np.empty((rows, n), kind)
     hosts = np.arange(n)
     step = max(1, (1 << 18) // n)
+    report = progress or silent
     for first in range(0, rows, step):
         row = np.arange(first, min(rows, first + step))
         table[row] = loads.ways(row[:, None] * loads.alike, hosts)[..., 0]
-        if progress is not None:
-            progress((first + len(row)) / rows)
+        report("paths", (first + len(row)) / rows)
     return table
 
 
-def largest_disjoint(
-    loads: TreeLoads, *, every: bool = False, progress: Callable[[float], None] | None = None
-) -> Disjoint:
+def largest_disjoint(loads: TreeLoads, *, every: bool = False, progress: Progress | None = None) -> Disjoint:
     """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7).
 
     Parameters
@@ -83,7 +81,7 @@ def largest_disjoint(
     every : bool
         Find the most of each height and direction as well.
     progress : callable, optional
-        Called with the share that is done.
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -97,8 +95,8 @@ def largest_disjoint(
     if loads.denominator != 1:
         raise InputError("pairs have several paths: sets of disjoint pairs are for single-path routings")
     tree = loads.topology
-    step = progress or (lambda share: None)
-    table = way_table(loads, lambda share: step(0.5 * share))
+    step = progress or silent
+    table = path_table(loads, within(step, 0.0, 0.5))
     below = np.array(tree.below, np.int64)
     alone = loads.terminals < 2  # else a host's own link carries its one pair
     best, channel, pairs, matched = (0, -1, [], 0) if alone else (1, int(tree.up_channel(0, 0)), [(0, 1)], 0)
@@ -123,7 +121,7 @@ def largest_disjoint(
             if size > best:
                 best, channel, pairs = size, here, _pairs(owner, loads.alike)
         by_height[height, up] = max(most, int(bound.max(initial=0)) if not every and most == 0 else 0)
-        step(0.5 + 0.5 * (at + 1) / len(sides))
+        step("links", 0.5 + 0.5 * (at + 1) / len(sides))
     kept = {c: cover for c, (bounded, cover) in covers.items() if bounded > best}
     return Disjoint(best, channel, pairs, kept, by_height, matched)
 

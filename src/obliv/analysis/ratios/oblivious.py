@@ -114,7 +114,7 @@ Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, c
 
 
 def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Found:
-    largest = largest_disjoint(loads, progress=lambda share: step("links", share))
+    largest = largest_disjoint(loads, progress=step)
     image = dict(largest.pairs)
     free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
     permutation = tuple(image[s] if s in image else next(free) for s in range(loads.terminals))

@@ -16,7 +16,6 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
-from obliv.routings.hops import HopRouting
 from obliv.routings.trees.base import TreeRouting
 
 __all__ = ["tables_of"]
@@ -106,9 +105,9 @@ def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
     """Yield for every terminal the channels that packets for it take, at most one from each node."""
     topology = routing.topology
     terminals, name = topology.terminals.tolist(), topology.name_of
-    if isinstance(routing, HopRouting):
+    if routing.by_hops is not None:
         for k, d in enumerate(terminals):
-            hops = routing.hops_to(d)
+            hops = routing.by_hops.hops_to(d)
             several = np.flatnonzero(np.diff(hops.ptr) > 1)
             if len(several):
                 raise RoutingError(f"{routing.spec}: {name(int(several[0]))} has several next hops towards {name(d)}")
