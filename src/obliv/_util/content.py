@@ -24,7 +24,7 @@ def _defined(kind: type) -> set[str]:
 
 
 def same_content(one: Any, two: Any) -> bool:
-    """Return whether two objects are equal, attribute by attribute and number by number.
+    """Return whether two objects are equal, attribute by attribute, arrays number by number.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def same_content(one: Any, two: Any) -> bool:
     if type(one) is not type(two):
         return False
     if isinstance(one, np.ndarray):
-        return one.dtype == two.dtype and np.array_equal(one, two)
+        return one.dtype.kind == two.dtype.kind and np.array_equal(one, two)
     if isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(same_content, one, two))
     if isinstance(one, dict):

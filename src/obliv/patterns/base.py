@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import equal, whole
+from obliv._util.arrays import whole
+from obliv._util.content import same_content
 from obliv._util.rationals import exact
 from obliv._util.typing import Array, NodeArray
 from obliv.errors import InputError, TrafficError
@@ -76,7 +77,7 @@ class Traffic:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Traffic):
             return NotImplemented
-        return self is other or all(equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return self is other or all(same_content(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
     def __hash__(self) -> int:
         return hash((self.spec, self.terminals))

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import equal
+from obliv._util.content import same_content, state_of
 from obliv._util.text import did_you_mean
 from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
@@ -113,20 +113,14 @@ class Topology:
         if not isinstance(other, Topology) or type(self) is not type(other):
             return NotImplemented
         return self is other or all(
-            equal(getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self)
+            same_content(getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self)
         )
 
     def __hash__(self) -> int:
         return hash((self.spec, self.nodes))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be computed again."""
-        kept = dict(self.__dict__)
-        for kind in type(self).__mro__:
-            for name, value in vars(kind).items():
-                if isinstance(value, cached_property):
-                    kept.pop(name, None)
-        return kept
+        return state_of(self)
 
     def advice(self, purpose: str) -> str:
         """Return how to get on where this topology is not of the kind that a purpose needs; empty by default.
