@@ -32,6 +32,7 @@ from obliv.patterns.base import permutation as permutation
 from obliv.patterns.base import traffic as traffic
 from obliv.results import Average as Average
 from obliv.results import Bisection as Bisection
+from obliv.results import Bounds as Bounds
 from obliv.results import Comparison as Comparison
 from obliv.results import Deadlock as Deadlock
 from obliv.results import Estimate as Estimate
@@ -41,6 +42,7 @@ from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality
 from obliv.results import Moves as Moves
 from obliv.results import Ratio as Ratio
+from obliv.results import Reproduction as Reproduction
 from obliv.results import Result as Result
 from obliv.results import Schedule as Schedule
 from obliv.results import Schedules as Schedules

@@ -22,7 +22,7 @@ from obliv.papers.u2turn.meshes import (
     worst_load,
 )
 from obliv.papers.u2turn.printed import FIGURE6_MESHES, TABLE1, of_u2turn
-from obliv.papers.verdict import Bounds
+from obliv.papers.verdicts import Bounds
 
 # k: worst case, transpose and DOR-WC, uniform, complement, nearest neighbor; VAL, DOR, O1TURN, U2TURN
 SQUARES = {
@@ -123,7 +123,7 @@ def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Any) -> None:
     shares = [share for _, share in u2turn.steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    text = papers.as_text(u2turn.rows)
+    text = papers.as_text(u2turn.result)
     for table in {row["table"] for row in u2turn.rows}:
         assert f"u2turn {table}: " in text
     assert max(map(len, text.splitlines())) <= 120

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliv import Estimate, InputError
-from obliv.papers.verdict import AtMost, Bounds, as_json, verdict
+from obliv.papers.verdicts import AtMost, Bounds, verdict
+from obliv.results.numbers import number
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_upper_bounds(computed: Fraction | Estimate | Bounds, expected: str) -> 
 
 @pytest.mark.parametrize("printed", ["", ".", "about half", "1e3", "1/2", "0.25.5", "%", "nan"])
 def test_words_are_no_numbers(printed: str) -> None:
-    with pytest.raises(InputError, match="no printed number"):
+    with pytest.raises(InputError, match="not a printed number"):
         verdict(printed, Fraction(1, 2))
 
 
@@ -117,6 +118,6 @@ def test_rounded_matches_cut_off_agrees_and_the_next_digit_does_not(value: Fract
 
 
 def test_numbers_never_look_alike() -> None:
-    assert as_json(Fraction(25, 144)) == {"exact": "25/144", "value": 25 / 144}
-    assert as_json(Estimate(0.27, 0.01, 60)) == {"value": 0.27, "stderr": 0.01, "samples": 60}
-    assert as_json(Bounds(Fraction(0), Fraction(1, 8))) == {"lower": 0.0, "upper": 0.125}
+    assert number(Fraction(25, 144)) == {"exact": "25/144", "value": 25 / 144}
+    assert number(Estimate(0.27, 0.01, 60)) == {"value": 0.27, "stderr": 0.01, "samples": 60}
+    assert number(Bounds(Fraction(0), Fraction(1, 8))) == {"lower": 0.0, "upper": 0.125}

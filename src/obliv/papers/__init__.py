@@ -1,6 +1,6 @@
-"""The papers' tables and figures: what is printed, as data, beside the calls that make it again.
+"""The tables and figures of papers: printed entries, as data, beside the calls that reproduce them.
 
-A paper is a package here with a ``PAPER``; it uses what ``import obliv`` gives, like any user.
+A paper is a package with a ``PAPER``; it uses the public API, like any user.
 
 >>> from obliv import papers
 >>> for row in papers.reproduce("towles", "figure9").entries:
@@ -21,7 +21,7 @@ from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
 from obliv.errors import Interrupted, SpecError
 from obliv.papers.paper import Paper, rows_of
-from obliv.papers.verdict import verdict
+from obliv.papers.verdicts import verdict
 from obliv.results import provenance
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
@@ -36,28 +36,29 @@ def known() -> dict[str, str]:
 
 
 def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> Reproduction:
-    """Compute a paper's tables and figures and set them beside what is printed.
+    """Compute tables and figures of a paper and compare them with the published numbers.
 
     Parameters
     ----------
     paper : str
         A name that :func:`known` lists.
     table : str
-        One table or figure; all of them by default.
+        One table or figure; default all of them.
     progress : callable, optional
+        Called with the table and the finished share, from 0 to 1.
 
     Returns
     -------
     Reproduction
-        Its ``entries`` are printed entries beside computed numbers, with a verdict each.
+        Its ``entries`` are printed entries beside computed numbers, with their verdicts.
 
     Raises
     ------
     SpecError
-        If there is no such paper or table.
+        If the paper or the table is unknown.
     """
-    asked = _paper(_found(paper, _PAPERS, "paper"))
-    tables = [_found(table, asked.tables, f"table of {paper}")] if table else list(asked.tables)
+    source = _paper(_find(paper, _PAPERS, "paper"))
+    tables = [_find(table, source.tables, f"table of {paper}")] if table else list(source.tables)
     progress = progress or silent
     began = time.perf_counter()
     rows: list[ReproducedEntry] = []
@@ -67,33 +68,33 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
         return Reproduction(
             provenance=provenance(specs, time.perf_counter() - began, "as each row says"),
             entries=tuple(rows),
-            titles={name: asked.tables[name].title for name in tables},
+            titles={name: source.tables[name].title for name in tables},
         )
 
-    for at, name in enumerate(tables):
+    for done, name in enumerate(tables):
 
-        def part(share: float, at: int = at, name: str = name) -> None:
-            progress(f"{paper} {name}", (at + share) / len(tables))
+        def step(share: float, done: int = done, name: str = name) -> None:
+            progress(f"{paper} {name}", (done + share) / len(tables))
 
         try:
-            part(0.0)
-            rows += rows_of(asked, name, part)
-            part(1.0)
+            step(0.0)
+            rows += rows_of(source, name, step)
+            step(1.0)
         except KeyboardInterrupt:
-            left = " ".join(tables[at:])
-            raise Interrupted(f"what is left: {left}; each can be asked for by name", result()) from None
+            remaining = " ".join(tables[done:])
+            raise Interrupted(f"not computed: {remaining}; ask for each of them by name", result()) from None
     return result()
 
 
 def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
-    """Functions that draw a paper's figures into a file of that path (need matplotlib).
+    """Return the functions that draw the figures of a paper into a file (need matplotlib).
 
     Raises
     ------
     SpecError
-        If there is no such paper.
+        If the paper is unknown.
     """
-    return dict(_paper(_found(paper, _PAPERS, "paper")).figures)
+    return dict(_paper(_find(paper, _PAPERS, "paper")).figures)
 
 
 def _paper(name: str) -> Paper:
@@ -101,7 +102,7 @@ def _paper(name: str) -> Paper:
     return paper
 
 
-def _found(name: str, names: Iterable[str], what: str) -> str:
+def _find(name: str, names: Iterable[str], what: str) -> str:
     if name not in names:
         raise SpecError(f"unknown {what} {name!r}: {did_you_mean(name, names)}")
     return name

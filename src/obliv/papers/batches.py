@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+import obliv
+from obliv._util.typing import Array
+from obliv.papers.paper import Step
 
 __all__ = ["worst_of_batches"]
 
@@ -15,49 +16,49 @@ _CHUNK = 1000  # permutations whose loads stay in the cache
 
 
 def worst_of_batches(
-    loads: Any,
+    loads: obliv.PairLoads,
     size: int,
     batches: int,
     rng: np.random.Generator,
     ceiling: Fraction,
-    step: Callable[[float], None],
+    step: Step,
 ) -> list[Fraction]:
-    """The largest channel load among `size` random permutations, for each of many batches.
+    """Return the largest channel load among `size` random permutations, for each of many batches.
 
     Parameters
     ----------
     loads : PairLoads
-        Of a network whose channels all have bandwidth 1.
+        Pair loads on a network whose channels all have bandwidth 1.
     size, batches : int
-        Permutations a batch (fixed points allowed), and batches.
+        Permutations in a batch (fixed points allowed), and number of batches.
     rng : numpy.random.Generator
-        Source of the permutations. Every batch has a stream of its own, so that two routings meet the same ones.
+        Random generator. Every batch has its own stream, so that two routings get the same permutations.
     ceiling : Fraction
-        The exact worst-case load. A batch that has reached it cannot get worse and ends.
+        The exact worst-case load; a batch that reaches it ends.
     step : callable
-        Called with the share that is done.
+        Called with the finished share.
 
     Returns
     -------
     list of Fraction, length batches
-        Exact for the permutations that were drawn.
+        Exact loads of the sampled permutations.
     """
     table = _by_pair(loads)
     limit = ceiling * loads.denominator
-    found = []
+    loads_of_batches = []
     for batch, stream in enumerate(rng.spawn(batches)):
         worst = 0
         for first in range(0, size, _CHUNK):
             worst = max(worst, _worst(table, min(_CHUNK, size - first), stream))
             if worst >= limit:
                 break
-        found.append(Fraction(worst, loads.denominator))
+        loads_of_batches.append(Fraction(worst, loads.denominator))
         step((batch + 1) / batches)
-    return found
+    return loads_of_batches
 
 
-def _by_pair(loads: Any) -> npt.NDArray[Any]:
-    """Numerators as a table [source, destination, channel], in the smallest type that no permutation overflows."""
+def _by_pair(loads: obliv.PairLoads) -> Array:
+    """Return numerators as a table [source, destination, channel], in the smallest type that cannot overflow."""
     n, channels = loads.terminals, loads.topology.channels
     largest = [loads.on_channel(c).max(axis=1).toarray().sum() for c in range(channels)]
     table = np.zeros((n, n, channels), np.min_scalar_type(-int(max(largest))))
@@ -67,7 +68,7 @@ def _by_pair(loads: Any) -> npt.NDArray[Any]:
     return table
 
 
-def _worst(table: npt.NDArray[Any], count: int, rng: np.random.Generator) -> int:
+def _worst(table: Array, count: int, rng: np.random.Generator) -> int:
     n, _, channels = table.shape
     drawn = rng.permuted(np.broadcast_to(np.arange(n), (count, n)), axis=1)
     total = np.zeros((count, channels), table.dtype)

@@ -9,7 +9,7 @@ __all__ = ["channel_between", "focus_of"]
 
 
 def focus_of(topology: Any, node_maps: Iterable[Any]) -> list[int]:
-    """For every channel the lowest one that the node maps, repeated and combined, carry it onto.
+    """Return for every channel the lowest channel onto which combinations of the node maps carry it.
 
     Parameters
     ----------
@@ -35,6 +35,6 @@ def focus_of(topology: Any, node_maps: Iterable[Any]) -> list[int]:
 
 
 def channel_between(topology: Any, tail: int, head: int) -> int:
-    """The number of the channel from one node to another."""
+    """Return the number of the channel from one node to another."""
     first = topology.first_channel
     return next(c for c in range(int(first[tail]), int(first[tail + 1])) if int(topology.head[c]) == head)

@@ -1,4 +1,4 @@
-"""What a paper is here: tables of printed entries, and for each table the function that computes it."""
+"""A paper: tables of printed entries, each with the function that computes it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from fractions import Fraction
 from math import hypot
 from pathlib import Path
 
-from obliv.papers.verdict import Computed, Said, verdict
-from obliv.results import Estimate
+from obliv import Estimate
+from obliv.papers.verdicts import Computed, Said, verdict
 from obliv.results.reproduction import ReproducedEntry
 
-__all__ = ["Found", "Paper", "Printed", "Table", "rows_of"]
+__all__ = ["Found", "Paper", "Printed", "Step", "Table", "require", "rows_of"]
 
+#: Called with the finished share of a table, from 0 to 1.
 Step = Callable[[float], None]
 
 
 @dataclass(frozen=True)
 class Printed:
-    """One entry as it stands in the paper.
+    """One printed entry of a paper.
 
     Parameters
     ----------
     text : str
-        The printed words or number, as printed.
-    says : str, Fraction or AtMost, optional
-        What that claims, for :func:`verdict`; by default `text` is itself the printed number. Where the paper says
-        that something equals another thing that has to be computed, :class:`Found` brings the other one along.
+        The entry as printed.
+    says : str, Fraction, AtMost or AtLeast, optional
+        The claim of the entry, for :func:`obliv.papers.verdict`; default `text`. If the paper claims that the entry
+        equals another computed number, that number is given with :class:`Found`.
     erratum : str
-        Why the print is wrong, where it is; it counts only where the computed number disagrees.
+        Why the printed entry is wrong; used only if the computed number disagrees.
     open : str
-        What is missing to make the entry again, where no known definition does.
+        Why the entry cannot be reproduced; used only if the computed number disagrees.
     """
 
     text: str
@@ -42,16 +43,18 @@ class Printed:
 
 @dataclass(frozen=True)
 class Found:
-    """One entry as computed, with what there is to say about it.
+    """One computed entry.
 
     Parameters
     ----------
     value : Fraction, Estimate or Bounds
+        The computed number.
     note : str
+        A remark on it.
     against : Fraction, optional
-        What the paper says it equals.
+        The number that it equals according to the paper.
     print_error : float
-        The standard error of the printed number, where that is a mean over random instances too.
+        Standard error of the printed number, if that is a mean over random instances.
     """
 
     value: Computed
@@ -62,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or figure: its entries as printed, and the function that computes every one of them."""
+    """A table or figure: its title, its printed entries, and the function that computes all of them."""
 
     title: str
     printed: Mapping[str, Printed]
@@ -71,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its name on the command line, a line about it, its tables, and what draws its figures into files."""
+    """A paper: its name, a line about it, its tables, and the functions that draw its figures into files."""
 
     name: str
     about: str
@@ -79,27 +82,39 @@ class Paper:
     figures: Mapping[str, Callable[[str | Path], None]] = field(default_factory=dict)
 
 
+def require(condition: bool, statement: str) -> None:
+    """Check a statement that a computed entry relies on.
+
+    Raises
+    ------
+    ArithmeticError
+        If it does not hold.
+    """
+    if not condition:
+        raise ArithmeticError(f"internal error: it does not hold that {statement}")
+
+
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
-    """Compute one table and judge every entry.
+    """Compute one table and return its rows with their verdicts.
 
     Raises
     ------
     KeyError
-        If the printed entries and the computed ones are not the same.
+        If the computed entries are not the printed ones.
     """
     table = paper.tables[name]
-    found = table.compute(step)
-    if list(found) != list(table.printed):
-        raise KeyError(f"{paper.name} {name}: computed {list(found)}, printed {list(table.printed)}")
-    return [_row(paper.name, name, entry, printed, found[entry]) for entry, printed in table.printed.items()]
+    computed = table.compute(step)
+    if list(computed) != list(table.printed):
+        raise KeyError(f"{paper.name} {name}: computed {list(computed)}, printed {list(table.printed)}")
+    return [_row(paper.name, name, entry, printed, computed[entry]) for entry, printed in table.printed.items()]
 
 
 def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> ReproducedEntry:
-    said = printed.says if found.against is None else found.against
+    claim = printed.says if found.against is None else found.against
     value = found.value
     if isinstance(value, Estimate) and found.print_error:
         value = Estimate(value.value, hypot(value.stderr, found.print_error), value.samples)
-    judged = verdict(printed.text if said is None else said, value)
+    judged = verdict(printed.text if claim is None else claim, value)
     notes = [found.note]
     if judged == "differs" and (printed.erratum or printed.open):
         judged = "erratum" if printed.erratum else "open"

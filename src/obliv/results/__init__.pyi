@@ -25,6 +25,8 @@ from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate
 from obliv.results.ratio import Ratio as Ratio
 from obliv.results.ratio import TrafficRatio as TrafficRatio
+from obliv.results.reproduction import ReproducedEntry as ReproducedEntry
+from obliv.results.reproduction import Reproduction as Reproduction
 from obliv.results.schedule import Moves as Moves
 from obliv.results.schedule import Schedule as Schedule
 from obliv.results.schedule import Schedules as Schedules

@@ -2,6 +2,7 @@
 
 from obliv.results.tables import table as table
 from obliv.results.tables import to_csv as to_csv
+from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
 from obliv.view.charts.throughput import plot_throughput as plot_throughput
 from obliv.view.dispatch import plot as plot
@@ -21,3 +22,6 @@ from obliv.view.schedules.phase import one_phase as one_phase
 from obliv.view.schedules.pictures import plot_schedule as plot_schedule
 from obliv.view.schedules.rounds import one_round as one_round
 from obliv.view.schedules.space_time import space_time as space_time
+from obliv.view.style import INK as INK
+from obliv.view.style import MARKERS as MARKERS
+from obliv.view.style import SERIES as SERIES

@@ -25,11 +25,11 @@ class Conflicts:
 
     @property
     def met(self) -> Array:
-        """How many other packets each packet with its j can meet, whatever the sets."""
+        """Number of other packets that each packet with its j can meet, in any sets."""
         return np.bincount(self.node.reshape(-1))
 
     def degrees(self, sets: Array) -> Array:
-        """For every partition, a row of sets from 1, the largest degree d of all graphs."""
+        """Return for every partition, a row of sets from 1, the largest degree d of all graphs."""
         first, second = self.packet
         most = np.zeros(len(sets), np.int64)
         for at, row in enumerate(sets):
@@ -40,7 +40,7 @@ class Conflicts:
 
 
 def conflicts(instance: Any, lam: int, gamma: int) -> Conflicts:
-    """All pairs that can conflict; those of two groups or sessions cannot."""
+    """Return all pairs that can conflict; packets of different groups or sessions cannot."""
     edge = instance.edge
     packet = np.repeat(np.arange(instance.packets), instance.length)
     level = np.asarray(instance.network.edge_level(edge), np.int64)
@@ -62,7 +62,7 @@ def conflicts(instance: Any, lam: int, gamma: int) -> Conflicts:
 
 
 def _pairs(ordered: Array) -> tuple[Array, Array]:
-    """Positions of any two equal numbers in a sorted list."""
+    """Return the positions of all pairs of equal numbers in a sorted list."""
     found = []
     step = 1
     while True:

@@ -14,7 +14,7 @@ from obliv import view
 from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.growth import fit
 from obliv.papers.bufferless.instances import times
-from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES, MESHES
+from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,21 +53,17 @@ def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
 
 
 def _panel(ax: Axes, name: str) -> None:
-    from obliv.view.charts.base import quiet
-    from obliv.view.style import INK, MARKERS, SERIES
-
     algorithm, alpha, term = _THEOREMS[name]
     ax.set_xscale("log")
     ax.set_yscale("log")
     ends: list[float] = []
-    for (family, specs), label, color, mark in zip(
-        FAMILIES.items(), ("butterflies", "meshes"), SERIES, MARKERS, strict=False
+    for specs, label, color, mark in zip(
+        FAMILIES.values(), ("butterflies", "meshes"), view.SERIES, view.MARKERS, strict=False
     ):
-        assert specs in (BUTTERFLIES, MESHES), family
         runs = [times(spec, algorithm, seed) for spec in specs for seed in range(_SEEDS)]
         x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _ in runs]
         bound = [Formulas(size, alpha).time for size, _ in runs]
-        ax.plot(x, bound, linestyle="none", marker="_", markersize=6, color=INK, alpha=0.6, zorder=2)
+        ax.plot(x, bound, linestyle="none", marker="_", markersize=6, color=view.INK, alpha=0.6, zorder=2)
         ax.plot(
             x,
             [time for _, time in runs],
@@ -81,10 +77,10 @@ def _panel(ax: Axes, name: str) -> None:
         )
         ends += [min(x), max(x)]
     _line(ax, (min(ends), max(ends)), fit(BUTTERFLIES, algorithm, _SEEDS)[0].value, term)
-    ax.plot([], [], linestyle="none", marker="_", markersize=6, color=INK, label="bound, " + _BOUNDS[name])
+    ax.plot([], [], linestyle="none", marker="_", markersize=6, color=view.INK, label="bound, " + _BOUNDS[name])
     ax.set_xlabel(term, fontsize=9)
     ax.set_title(f"Theorem {name[-3:]}: {algorithm}", fontsize=11)
-    quiet(ax, "both")
+    view.light_frame(ax, "both")
     ax.legend(loc="upper left", fontsize=9, frameon=False)
 
 
@@ -92,13 +88,11 @@ _BOUNDS = {"theorem3.1": "2mτ", "theorem4.1": "2m · 3ξ · 2τ"}
 
 
 def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
-    """The fitted growth of butterflies, for the eye."""
-    from obliv.view.style import SERIES
-
+    """Draw the fitted growth of butterflies."""
     ax.plot(
         ends,
         [per * x for x in ends],
-        color=SERIES[0],
+        color=view.SERIES[0],
         linewidth=1.0,
         label=f"{float(f'{per:.3g}'):,.0f} {term}, fitted",
         zorder=1,

@@ -22,7 +22,7 @@ from obliv.papers.bufferless import variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.said import ERRATA
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.topologies.leveled.base import given
 
 __all__ = ["CENTRALIZED", "DISTRIBUTED", "compute", "game_of", "two_rows"]
@@ -38,7 +38,7 @@ CENTRALIZED: dict[str, tuple[int, Paths, int]] = {
 
 
 def two_rows(alone: int, together: int) -> Any:
-    """Two packets on rows of nodes of their own that become one row."""
+    """Return an instance of two packets on separate rows of nodes that become one row."""
     ends = [(2 * level + row, 2 * min(level + 1, alone) + (row if level + 1 < alone else 0))
             for level in range(alone) for row in (0, 1)]  # fmt: skip
     ends += [(2 * alone + at, 2 * alone + at + 1) for at in range(together)]
@@ -58,8 +58,8 @@ DISTRIBUTED: dict[str, tuple[Callable[[], Any], int, int]] = {
 }
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every erratum, on its instance."""
+def compute(step: Step) -> dict[str, Found]:
+    """Check every erratum on its instance."""
     parts: list[Callable[[], Found]] = [
         _phases,
         _frame_of_last_target,
@@ -82,7 +82,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
-    """The instance, the algorithm as ``schedule`` runs it with the seed, and what it is told."""
+    """Return the instance, the algorithm as ``schedule`` runs it with the seed, and its options."""
     make, chi, seed = DISTRIBUTED[name]
     one, lam = make(), 6 * chi
     rng = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def _found(broken: Any, right: Any) -> Found:
 
 
 def _phases() -> Found:
-    """A packet of the last set, whose source is in the last frame, is delivered in the last phase that there can be."""
+    """Find the last phase in which a packet of the last set, from a source in the last frame, is delivered."""
     lam = 4
     one = _array(16, [range(3, 11), range(12, 15)])
     made = centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
@@ -135,7 +135,7 @@ def _frame_of_last_target() -> Found:
 
 
 def _graphs() -> Found:
-    """Two packets over one edge in the middle of the third frame: the pair is in as many graphs as frames j."""
+    """Count the graphs of two packets over one edge in the middle of the third frame."""
     lam = 4
     one = _array(13, [range(10, 11), range(10, 11)])
     made = conflicts(one, lam, 4)

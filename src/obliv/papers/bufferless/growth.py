@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import ARRAYS, FAMILIES, GROWTH
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.results import Estimate
 
 __all__ = ["compute", "fit"]
@@ -17,8 +17,8 @@ SEEDS = 10
 ARRAY_SEEDS = 40
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Coefficients of both terms, with their standard errors."""
+def compute(step: Step) -> dict[str, Found]:
+    """Fit the coefficients of both terms, with their standard errors."""
     values: list[Found] = []
     for number, algorithm in enumerate(("centralized", "distributed")):
         for specs in FAMILIES.values():
@@ -35,7 +35,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Estimate]:
-    """Least squares, without a constant, of routing times against C log(DN) and D; times log(DN) if distributed."""
+    """Fit routing times by least squares to C log(DN) and D; times log(DN) if distributed."""
     terms, steps = [], []
     for spec in specs:
         for seed in range(seeds):

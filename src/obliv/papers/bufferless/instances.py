@@ -17,7 +17,7 @@ __all__ = ["instance", "times", "verified"]
 
 @lru_cache(maxsize=200)
 def instance(spec: str, seed: int = 0) -> Any:
-    """Random paths; of a line alone, one packet all along it."""
+    """Return an instance with random paths, or with one packet along a line."""
     if spec.startswith("array:"):
         return obliv.bufferless.instance(spec, [range(int(spec[6:]) - 1)])
     return obliv.bufferless.instance(spec, "random", rng=seed)
@@ -25,14 +25,14 @@ def instance(spec: str, seed: int = 0) -> Any:
 
 @lru_cache(maxsize=20)
 def verified(spec: str, algorithm: str) -> Any:
-    """A run with the paper's constants, every move checked."""
+    """Return a schedule with the paper's constants, with every move checked."""
     options: dict[str, Any] = {"segments": "paper"} if algorithm == "centralized" else {}
     return obliv.bufferless.schedule(instance(spec), algorithm, rng=0, **options)
 
 
 @lru_cache(maxsize=2000)
 def times(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
-    """What an instance is like, and its routing time with the paper's constants."""
+    """Return the size of an instance and its routing time with the paper's constants."""
     one = instance(spec, seed)
     rng = np.random.default_rng(seed)
     if algorithm == "centralized":

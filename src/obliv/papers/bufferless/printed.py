@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.paper import Printed
-from obliv.papers.verdict import AtMost
+from obliv.papers.verdicts import AtMost
 
 __all__ = [
     "ARRAYS",
@@ -72,7 +72,7 @@ def _parameters() -> dict[str, Printed]:
 
 
 def _theorem(alpha: int, text: str) -> dict[str, Printed]:
-    """The routing time of every instance is at most that of all phases of both sessions."""
+    """Return the bounds on routing times: all phases of both sessions."""
     found = {}
     for name in (*BUTTERFLIES, *MESHES, CONSTANTS[-1]):
         most = Formulas(SIZES[name], alpha).time
@@ -83,12 +83,12 @@ def _theorem(alpha: int, text: str) -> dict[str, Printed]:
 
 
 def share(family: str) -> str:
-    """The entry of the largest routing time over its bound."""
+    """Return the name of the entry of the largest routing time over its bound."""
     return f"{family}, 10 seeds each, largest share of the bound"
 
 
 def _growth() -> dict[str, Printed]:
-    """What 2mτ and 2m·3ξ·2τ come to for each C log(DN) and each D; e is rounded down."""
+    """Return the coefficients of C log(DN) and D in 2mτ and 2m·3ξ·2τ; e is rounded down."""
     found = {}
     for number, log, per_c, per_d, most in (
         ("3.1", "log(DN)", 8350, Fraction(32, 3), ("3072e = 8350", "32/3")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.bufferless.said import DRAWN, PROBABILITIES
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.results import Estimate
 
 __all__ = ["compute", "share"]
@@ -31,13 +31,13 @@ CROWD = "leveled-mesh:8x8"
 
 
 def share(hits: int, samples: int) -> Estimate:
-    """A share of samples; its standard error is that of one hit and one miss more, so that it is never 0."""
+    """Return a share of samples; its standard error counts one more hit and one more miss, so that it is never 0."""
     likely = (hits + 1) / (samples + 2)
     return Estimate(hits / samples, float((likely * (1 - likely) / samples) ** 0.5), samples)
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every probability, with fixed seeds."""
+def compute(step: Step) -> dict[str, Found]:
+    """Estimate every probability, with fixed seeds."""
     values = []
     for at, found in enumerate(_values()):
         values.append(found)
@@ -63,7 +63,7 @@ def _sets(size: Size, s: int, samples: int) -> Any:
 
 
 def _surely(found: Estimate, what: str) -> Found:
-    """With what can be said at 99.9 % confidence where every sample agrees."""
+    """Return an estimate, with its 99.9 % confidence bound where every sample agrees."""
     failed = found.samples - round(found.value * found.samples)
     if failed:
         return Found(found, f"{failed} of {found.samples} failed; {what}")
@@ -108,7 +108,7 @@ def _rides(name: str, formulas: Formulas) -> Found:
 
 
 def _fewer_sets(name: str, formulas: Formulas) -> Found:
-    """The tail of one packet's degree, with so few sets that it can be seen: a third of a collision on average."""
+    """Estimate the tail of the degree of one packet, with so few sets that a third of a collision is expected."""
     graph = _graph(name, formulas.frame, formulas.group)
     busiest = int(graph.met.argmax())
     among = int(graph.met[busiest])
@@ -119,14 +119,14 @@ def _fewer_sets(name: str, formulas: Formulas) -> Found:
 
 
 def _crowd() -> tuple[Conflicts, int]:
-    """All packets in one set, within one frame."""
+    """Return the conflicts of all packets in one set, within one frame."""
     one = instance(CROWD)
     graph = conflicts(one, 2 * one.network.depth + 2, 2)
     return graph, int(graph.met.max())
 
 
 def _valid() -> Found:
-    """Exact: the d others draw one color each, whichever."""
+    """Compute exactly: each of the d others draws one color."""
     graph, d = _crowd()
     who = f"packet {int(graph.met.argmax())} meets d = {d} others"
     note = f"All packets in one set: {who}; (1 - 1/2d)^d, if none is settled."

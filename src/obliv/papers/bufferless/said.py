@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.paper import Printed
-from obliv.papers.verdict import AtLeast, AtMost
+from obliv.papers.verdicts import AtLeast, AtMost
 
 __all__ = ["DRAWN", "ERRATA", "PROBABILITIES", "STATEMENTS"]
 

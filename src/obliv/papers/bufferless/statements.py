@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb, e
 
@@ -15,13 +14,13 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import BUTTERFLIES, MESHES
 from obliv.papers.bufferless.said import STATEMENTS
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 
 __all__ = ["compute"]
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every statement."""
+def compute(step: Step) -> dict[str, Found]:
+    """Check every statement."""
     parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
     found = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
@@ -31,7 +30,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def _chernoff() -> Found:
-    """X > δμ = t means X > k for t from k to k + 1, and 2^-t is least at the end of that."""
+    """Compute the largest tail over its bound; for t from k to k + 1 the bound 2^-t is least at the end."""
     best = (Fraction(0), "")
     for q in range(2, 41):
         for n in range(1, 41):
@@ -57,7 +56,7 @@ def _pairs() -> list[tuple[int, int]]:
 
 
 def _no_group() -> Found:
-    """Every path on an array of four groups' length."""
+    """Check every path on an array with the length of four groups."""
     left = many = 0
     for lam in range(2, 22, 2):
         for d in range(1, 61):
@@ -82,7 +81,7 @@ def _distributed_frame() -> Found:
 
 
 def _direct() -> Found:
-    """Leaving at the right time and never stopping."""
+    """Compare direct routing, in which packets never stop, with C + D."""
     ratio, at = min(
         (Fraction(obliv.bufferless.schedule(one, "direct").makespan, one.congestion + one.dilation), one.network.spec)
         for one in map(instance, (*BUTTERFLIES, *MESHES))

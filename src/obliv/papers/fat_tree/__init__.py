@@ -5,16 +5,14 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from obliv.papers.fat_tree import curves, drawing, printed, statements, study, table1, variants
-from obliv.papers.paper import Found, Paper, Table
+from obliv.papers.paper import Found, Paper, Step, Table
 
 __all__ = ["PAPER"]
 
 
-def _figures(step: Callable[[float], None]) -> dict[str, Found]:
-    """The figures, then the traffic without figures; a fifth of the time."""
+def _figures(step: Step) -> dict[str, Found]:
+    """Compute the figures, then the traffic without figures."""
     drawn = curves.compute(lambda share: step(0.8 * share))
     return drawn | variants.compute(lambda share: step(0.8 + 0.2 * share))
 

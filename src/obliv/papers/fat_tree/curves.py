@@ -5,12 +5,12 @@ No figure's numbers are printed. Group sizes are those that the text lists; dens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import obliv
 from obliv.papers.fat_tree.placements import INSTANCES, mean, placed, quotient, ratios
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 
 __all__ = ["DENSITIES", "SIZES", "Curves", "compute", "curves", "grouped"]
 
@@ -22,7 +22,7 @@ Curves = dict[str, list[list[float]]]
 
 
 def curves(m: int, n: int, routings: Sequence[str], traffics: Sequence[str], instances: int = INSTANCES) -> Curves:
-    """Ratios by routing, a list of instances for each traffic."""
+    """Return ratios by routing, a list of instances for each traffic pattern."""
     points = [
         # all pairs are the same traffic wherever they are placed
         ratios(m, n, routings, placed(traffic), 2 if traffic == "bernoulli:1" else instances)
@@ -32,17 +32,17 @@ def curves(m: int, n: int, routings: Sequence[str], traffics: Sequence[str], ins
 
 
 def grouped(kind: str) -> list[str]:
-    """The traffics of a figure over the size of groups, ``clustered`` or ``hotspot``."""
+    """Return the traffic specs of a figure over the size of groups, ``clustered`` or ``hotspot``."""
     return [f"{kind}:{'4,' * (kind == 'hotspot')}{size}" for size in SIZES]
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """What the text says of the figures."""
-    found: dict[str, Found] = {}
+def compute(step: Step) -> dict[str, Found]:
+    """Compute the statements of the text about the figures."""
+    entries: dict[str, Found] = {}
     few = DENSITIES[1:5]
     random = curves(16, 3, ("MLID", "WSR", "OSRM3"), [f"bernoulli:{p}" for p in few], INSTANCES // 4)
     for name, points in random.items():
-        found[f"Figure 11: random traffic on FT(16,3), every density, {name}"] = Found(
+        entries[f"Figure 11: random traffic on FT(16,3), every density, {name}"] = Found(
             max(map(mean, points), key=float), f"The largest of: density {_listed(few, points)}."
         )
     step(0.3)
@@ -51,30 +51,30 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
         obliv.traffic_ratio(obliv.routing(name, tree), "bernoulli:1").patterns[0].ratio
         for name in ("mlid", "wsr", "osrm3")
     ]
-    found["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Found(max(full, key=float))
+    entries["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Found(max(full, key=float))
     step(0.4)
     clusters = curves(32, 2, ("MLID/WSR", "OSRM2"), grouped("clustered"))
-    found["Figure 12: groups of 2 on FT(32,2), MLID/WSR"] = Found(mean(clusters["MLID/WSR"][0]))
+    entries["Figure 12: groups of 2 on FT(32,2), MLID/WSR"] = Found(mean(clusters["MLID/WSR"][0]))
     bound = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
-    found["Figure 12: groups of 2 on FT(32,2), OSRM2"] = Found(
+    entries["Figure 12: groups of 2 on FT(32,2), OSRM2"] = Found(
         bound, f"The exact ratio over all traffic; over placements {mean(clusters['OSRM2'][0])}.", against=Fraction(4)
     )
-    found["Figure 12: groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR"] = _over(clusters)
+    entries["Figure 12: groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR"] = _over(clusters)
     step(0.6)
     small = curves(8, 3, ("MLID/WSR", "OSRM3"), grouped("clustered"))
-    found["Figure 13: groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR"] = _over(small)
+    entries["Figure 13: groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR"] = _over(small)
     step(0.65)
     two = curves(32, 2, ("MLID/WSR", "OSRM2"), grouped("hotspot"))
-    found["Figure 14: 4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR"] = _over(two)
+    entries["Figure 14: 4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR"] = _over(two)
     step(0.8)
     three = curves(16, 3, ("MLID/WSR", "OSRM3"), grouped("hotspot"))
-    found["Figure 15: 4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR"] = _over(three)
+    entries["Figure 15: 4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR"] = _over(three)
     step(1.0)
-    return found
+    return entries
 
 
 def _over(points: Curves) -> Found:
-    """The paper's routing over the known one, averaged over sizes; the paper's own mean has an error like it."""
+    """Return the ratio of the paper's routing to the known one, averaged over sizes."""
     known, new = points
     value = quotient(points[new], points[known])
     text = "; ".join(f"{name}: {_listed(SIZES, points[name])}" for name in (known, new))
@@ -83,4 +83,4 @@ def _over(points: Curves) -> Found:
 
 def _listed(at: Sequence[object], points: list[list[float]]) -> str:
     means = map(mean, points)
-    return ", ".join(f"{x}: {each.value:.3f} ± {each.stderr:.3f}" for x, each in zip(at, means, strict=True))
+    return ", ".join(f"{x}: {value.value:.3f} ± {value.stderr:.3f}" for x, value in zip(at, means, strict=True))

@@ -1,4 +1,4 @@
-"""A routing by single paths with detours, which has a smaller ratio than Theorem 2 says any has."""
+"""A routing by single paths with detours whose ratio is below the bound of Theorem 2."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from obliv.routings.base import Routing
-from obliv.topologies.trees import Tree
+from obliv import Routing, Tree
 
 __all__ = ["Detour"]
 
 
 class Detour(Routing):
-    """On EFT2(34, 9): up by the source's digit, down to a third leaf, up by the destination's digit, down to it.
+    """Routing on EFT2(34, 9): up by the digit of the source, down to a third leaf, up by that of the destination, down.
 
-    The third leaf is told by the leaves of both ends, so that every link has four hosts that are an end of each of its
-    pairs, one less than what Theorem 2 says of "any single path routing".
+    The leaves of both ends determine the third leaf, so that four hosts are an end of every pair on a link, one less
+    than Theorem 2 states for "any single path routing".
     """
 
     topology: Tree

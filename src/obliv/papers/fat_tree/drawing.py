@@ -102,28 +102,25 @@ def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
 
 
 def _panel(ax: Axes, name: str) -> None:
-    from obliv.view.charts.base import quiet
-    from obliv.view.style import INK, MARKERS, SERIES
-
     plan = _PLANS[name]
     at = [float(Fraction(x)) for x in plan.at]
-    colors = dict(zip(plan.routings, SERIES, strict=False))
+    colors = dict(zip(plan.routings, view.SERIES, strict=False))
     ax.set_xscale("log", base=2)
-    ax.axhline(1.0, color=INK, linewidth=0.9)
+    ax.axhline(1.0, color=view.INK, linewidth=0.9)
     _remark(ax, 1.0, "optimal routing of each traffic", left=True)
     if plan.limit_of:
         most = obliv.ratio(obliv.routing(plan.limit_of.lower(), obliv.fattree(plan.m, plan.n))).ratio
         ax.axhline(float(most), color=colors[plan.limit_of], linewidth=1.2, linestyle=(0, (4, 3)))
         _remark(ax, float(most), f"{plan.limit_of} under any traffic: at most {most}")
-    found = curves(plan.m, plan.n, plan.routings, plan.traffics)
-    for number, (routing, mark) in enumerate(zip(plan.routings, MARKERS, strict=False)):
-        means = [mean(values) for values in found[routing]]
+    points = curves(plan.m, plan.n, plan.routings, plan.traffics)
+    for number, (routing, mark) in enumerate(zip(plan.routings, view.MARKERS, strict=False)):
+        means = [mean(values) for values in points[routing]]
         # beside each other where bars would hide bars; where curves are steep and bars small, that would mislead
         beside = 2.0 ** (0.14 * (number - (len(plan.routings) - 1) / 2)) if plan.limits is not _CLUSTERS else 1.0
-        made = ax.errorbar(
+        line = ax.errorbar(
             [x * beside for x in at],
-            [each.value for each in means],
-            [each.stderr for each in means],
+            [value.value for value in means],
+            [value.stderr for value in means],
             color=colors[routing],
             marker=mark,
             markersize=6.5 - number,
@@ -132,20 +129,18 @@ def _panel(ax: Axes, name: str) -> None:
             capsize=2.5,
             zorder=3 + number,
         )
-        made.lines[0].set_label(routing)  # the legend shows no bars
+        line.lines[0].set_label(routing)  # the legend shows no bars
     ax.set_xticks(at, plan.at)
     ax.minorticks_off()
     ax.set_ylim(*plan.limits)
     ax.set_xlabel(plan.along, fontsize=9)
     ax.set_title(f"Figure {name[-2:]}: {plan.title}", fontsize=11)
-    quiet(ax, "both")
+    view.light_frame(ax, "both")
     ax.legend(loc="upper left" if plan.limits is _SPOTS else "upper right", fontsize=9, frameon=False)
 
 
 def _remark(ax: Axes, height: float, text: str, left: bool = False) -> None:
-    """A few words above the right end of a line, or below its left one."""
-    from obliv.view.style import INK
-
+    """Write a remark above the right end of a line, or below its left end."""
     ax.annotate(
         text,
         (0.0 if left else 1.0, height),
@@ -155,7 +150,7 @@ def _remark(ax: Axes, height: float, text: str, left: bool = False) -> None:
         ha="left" if left else "right",
         va="top" if left else "bottom",
         fontsize=8,
-        color=INK,
+        color=view.INK,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
         zorder=1.9,
     )

@@ -20,7 +20,7 @@ _ROUTINGS = {"MLID/WSR": "dmodk", "WSR": "dmodk", "MLID": "mlid", "OSRM2": "osrm
 def ratios(
     m: int, n: int, routings: Sequence[str], place: Callable[[Any, int], Any], instances: int = INSTANCES
 ) -> dict[str, list[float]]:
-    """The ratio of every routing on FT(m, n) under every instance of a traffic.
+    """Return the ratio of every routing on FT(m, n) under every instance of a traffic pattern.
 
     Parameters
     ----------
@@ -37,27 +37,27 @@ def ratios(
         By routing, one ratio an instance: the nearest float of an exact one.
     """
     tree = obliv.fattree(m, n)
-    ways = {name: obliv.routing(_ROUTINGS[name], tree) for name in routings}
-    found: dict[str, list[float]] = {name: [] for name in routings}
+    routing_by_name = {name: obliv.routing(_ROUTINGS[name], tree) for name in routings}
+    ratios_of: dict[str, list[float]] = {name: [] for name in routings}
     for k in range(instances):
         traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
-        for name, way in ways.items():
-            found[name].append(float(obliv.traffic_ratio(way, traffic).patterns[0].ratio))
-    return found
+        for name, routing in routing_by_name.items():
+            ratios_of[name].append(float(obliv.traffic_ratio(routing, traffic).patterns[0].ratio))
+    return ratios_of
 
 
 def placed(spec: str) -> Callable[[Any, int], Any]:
-    """Instances of a traffic whose spec takes a seed."""
+    """Return a function that makes instances of a traffic pattern whose spec has a seed."""
     return lambda tree, seed: obliv.traffic(f"{spec}{',' if ':' in spec else ':'}seed={seed}", tree)
 
 
 def mean(values: Sequence[float]) -> obliv.Estimate:
-    """The mean over instances, and its standard error."""
+    """Return the mean over instances with its standard error."""
     return obliv.Estimate(fmean(values), stdev(values) / sqrt(len(values)), len(values))
 
 
 def quotient(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> obliv.Estimate:
-    """The quotient of two routings' mean ratios, averaged over several traffics.
+    """Return the quotient of the mean ratios of two routings, averaged over several traffic patterns.
 
     Both were placed alike, so that what a placement does to both leaves the quotient alone: its error is that of the
     differences that remain.
@@ -67,5 +67,5 @@ def quotient(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]])
     for a, b in zip(ours, theirs, strict=True):
         quotients.append(fmean(a) / fmean(b))
         left.append([(x - quotients[-1] * y) / fmean(b) for x, y in zip(a, b, strict=True)])
-    remaining = mean([fmean(each) for each in zip(*left, strict=True)])
+    remaining = mean([fmean(differences) for differences in zip(*left, strict=True)])
     return obliv.Estimate(fmean(quotients), remaining.stderr, remaining.samples)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import isqrt
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdict import AtLeast, AtMost
+from obliv.papers.verdicts import AtLeast, AtMost
 
 __all__ = ["FIGURES", "OSRM2", "PORTS", "STATEMENTS", "TABLE1", "TABLE2", "TABLE3"]
 
@@ -14,20 +14,20 @@ PORTS = range(4, 38, 2)
 
 
 def _table1() -> dict[str, Printed]:
-    """Table I is printed as formulas in m; the entry of a size is what they give there."""
-    found = {}
+    """Return the entries of Table I, which is printed as formulas in m."""
+    entries = {}
     for m in PORTS:
         k = m // 2
-        found[f"OMRMN, FT({m},2)"] = Printed("1", Fraction(1))
+        entries[f"OMRMN, FT({m},2)"] = Printed("1", Fraction(1))
         if isqrt(k) ** 2 == k:
-            found[f"OSRM2, FT({m},2)"] = Printed("√(m/2)", Fraction(isqrt(k)))
-        found[f"MLID, FT({m},2)"] = Printed("m/2", Fraction(k))
-        found[f"WSR, FT({m},2)"] = Printed("m/2", Fraction(k))
-        found[f"OMRMN, FT({m},3)"] = Printed("1", Fraction(1))
-        found[f"OSRM3, FT({m},3)"] = Printed("m/2", Fraction(k))
-        found[f"MLID, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
-        found[f"WSR, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
-    return found
+            entries[f"OSRM2, FT({m},2)"] = Printed("√(m/2)", Fraction(isqrt(k)))
+        entries[f"MLID, FT({m},2)"] = Printed("m/2", Fraction(k))
+        entries[f"WSR, FT({m},2)"] = Printed("m/2", Fraction(k))
+        entries[f"OMRMN, FT({m},3)"] = Printed("1", Fraction(1))
+        entries[f"OSRM3, FT({m},3)"] = Printed("m/2", Fraction(k))
+        entries[f"MLID, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
+        entries[f"WSR, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
+    return entries
 
 
 TABLE1 = _table1()

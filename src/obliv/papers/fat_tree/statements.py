@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations
 from math import isqrt
@@ -10,24 +9,23 @@ from math import isqrt
 import obliv
 from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.printed import STATEMENTS
-from obliv.papers.paper import Found
-from obliv.topologies import tree_bounds
+from obliv.papers.paper import Found, Step
 
 __all__ = ["compute"]
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every statement, exact."""
+def compute(step: Step) -> dict[str, Found]:
+    """Compute every statement exactly."""
     parts = (_figure9, _figure9_grid, _figure10, _theorem2, _detours, _theorem5, _wsr)
-    found = {}
+    entries = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
-        found[entry] = part()
+        entries[entry] = part()
         step((at + 1) / len(parts))
-    return found
+    return entries
 
 
 def _indices(k: int, factor: str) -> set[int]:
-    """The switches that the formula of Figure 9 names, with Nd or Zd as its factor."""
+    """Return the switches of the formula of Figure 9, with Nd or Zd as its factor."""
     root = isqrt(k)
     zs, zd = root + (root * root < k), root
     ns, nd = -(-k // zs), -(-k // zd)
@@ -46,7 +44,7 @@ def _figure9_grid() -> Found:
 
 
 def _figure10() -> Found:
-    """How far the printed switch is from the destination's, on FT(4,3), in links beyond the host's own."""
+    """Compare the printed switch with that of the destination, on FT(4,3)."""
     tree = obliv.fattree(4, 3)
     source, destination = (tree.name_of(v) for v in (0, 6))
     s, d = tree.digits(0), tree.digits(6)
@@ -68,11 +66,22 @@ def _detours() -> Found:
 
 
 def _theorem5() -> Found:
-    printed, sharp = tree_bounds.theorem5(8, 4), tree_bounds.single_path_bound(8, 4)
-    values = {n: (tree_bounds.theorem5(8, n), tree_bounds.single_path_bound(8, n)) for n in range(2, 8)}
+    printed, sharp = _theorem5_bound(8, 4), _sharp_bound(8, 4)
+    values = {n: (_theorem5_bound(8, n), _sharp_bound(8, n)) for n in range(2, 8)}
     text = "; ".join(f"n = {n}: {a} and {b}" for n, (a, b) in values.items())
     note = f"The same argument gives (m/2)^(⌊2n/3⌋/2). On FT(8,n), printed and that: {text}."
     return Found(Fraction(sharp, printed), note)
+
+
+def _theorem5_bound(m: int, n: int) -> int:
+    """Evaluate Theorem 5: (m/2)^⌊(n-1)/3⌋."""
+    bound: int = (m // 2) ** ((n - 1) // 3)
+    return bound
+
+
+def _sharp_bound(m: int, n: int) -> int:
+    """Return (m/2)^(⌊2n/3⌋/2), rounded up, which the same argument gives."""
+    return isqrt((m // 2) ** (2 * n // 3) - 1) + 1
 
 
 def _wsr() -> Found:

@@ -3,57 +3,63 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 
 import obliv
-from obliv.analysis.ratios.optimum import all_paths_worst
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 
 __all__ = ["compute", "osrm2"]
 
 _SPECS = {"OMRMN": "omrmn", "OSRM2": "osrm2", "OSRM3": "osrm3", "MLID": "mlid", "WSR": "wsr"}
 _ENTRY = re.compile(r"(\w+), FT\((\d+),(\d)\)")
-_SMALL = 8  # ports up to which the split over all paths is enumerated; beyond its worst case is a closed form
+_SMALL = 8  # ports up to which all paths are enumerated; beyond, the worst case is a closed form
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every entry, exact."""
-    found = {}
+def compute(step: Step) -> dict[str, Found]:
+    """Compute every entry exactly."""
+    entries = {}
     work = {entry: _work(entry) for entry in TABLE1}
     done = 0.0
     for entry in TABLE1:
-        found[entry] = Found(_ratio(entry))
+        entries[entry] = Found(_ratio(entry))
         done += work[entry]
         step(done / sum(work.values()))
-    return found
+    return entries
 
 
-def osrm2(step: Callable[[float], None]) -> dict[str, Found]:
-    """The best grid of groups where m/2 is no square, beside the bound ⌈√(m/2)⌉."""
-    found = {}
+def osrm2(step: Step) -> dict[str, Found]:
+    """Compute the best grid of groups where m/2 is not a square, with the bound ⌈√(m/2)⌉."""
+    entries = {}
     for at, entry in enumerate(OSRM2):
         m = int(_parts(entry)[1])
         result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(m, 2)))
         note = f"The best grid of groups; no routing of single paths is below {result.lower_bound}."
-        found[entry] = Found(result.ratio, note)
+        entries[entry] = Found(result.ratio, note)
         step((at + 1) / len(OSRM2))
-    return found
+    return entries
 
 
 def _ratio(entry: str) -> Fraction:
     name, m, n = _parts(entry)
     tree = obliv.fattree(m, n)
     if name == "OMRMN" and m > _SMALL:
-        return all_paths_worst(tree)
-    found: Fraction = obliv.ratio(obliv.routing(_SPECS[name], tree)).ratio
-    return found
+        return _all_paths(tree)
+    ratio: Fraction = obliv.ratio(obliv.routing(_SPECS[name], tree)).ratio
+    return ratio
+
+
+def _all_paths(tree: obliv.Tree) -> Fraction:
+    """Return the worst case of all shortest paths, equally likely: the pairs that cross a height share its links."""
+    hosts = tree.below[-1]
+    crossing = [min(below, hosts - below) for below in tree.below[:-1]]
+    return max(Fraction(pairs, tree.width[height + 1]) for height, pairs in enumerate(crossing))
 
 
 def _parts(entry: str) -> tuple[str, int, int]:
     match = _ENTRY.match(entry)
-    assert match is not None
+    if match is None:
+        raise ValueError(f"not an entry of Table I: {entry!r}")
     return match[1], int(match[2]), int(match[3])
 
 

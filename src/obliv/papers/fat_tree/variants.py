@@ -17,8 +17,8 @@ import numpy.typing as npt
 from obliv.papers.fat_tree.curves import SIZES
 from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
 from obliv.papers.fat_tree.study import PATTERNS
-from obliv.papers.paper import Found, Printed
-from obliv.papers.verdict import AtMost
+from obliv.papers.paper import Found, Printed, Step
+from obliv.papers.verdicts import AtMost
 from obliv.patterns import jobs
 
 __all__ = ["PRINTED", "VARIANTS", "Variant", "compute"]
@@ -35,7 +35,7 @@ _TREES = {(32, 2): "OSRM2", (8, 3): "OSRM3"}
 
 @dataclass(frozen=True)
 class Variant:
-    """A kind of clustered traffic: its groups, what is sent in each, the known routings that it tells apart."""
+    """A kind of clustered traffic: its groups, the traffic in each, the known routings that it distinguishes."""
 
     name: str
     about: str
@@ -45,7 +45,7 @@ class Variant:
     instances: int = 2 * INSTANCES  # as in the tables
 
     def traffic(self, tree: Any, seed: int) -> Any:
-        """One instance on a tree."""
+        """Return one instance on a tree."""
         # what is sent and where it is placed are drawn apart
         rng = np.random.default_rng((seed, 1))
         sizes = self.sizes(len(tree.terminals), rng)
@@ -55,41 +55,41 @@ class Variant:
 
 
 def random_sizes(among: Sequence[int]) -> Callable[[int, np.random.Generator], list[int]]:
-    """Sizes drawn from some, each as likely, until all hosts have a group."""
+    """Return a function that draws sizes uniformly from `among` until all hosts have a group."""
 
     def draw(n: int, rng: np.random.Generator) -> list[int]:
-        found: list[int] = []
-        while sum(found) < n:
-            found.append(min(int(rng.choice(among)), n - sum(found)))
-        return found
+        sizes: list[int] = []
+        while sum(sizes) < n:
+            sizes.append(min(int(rng.choice(among)), n - sum(sizes)))
+        return sizes
 
     return draw
 
 
 def equal_sizes(size: int) -> Callable[[int, np.random.Generator], list[int]]:
-    """Groups of one size."""
+    """Return a function that gives groups of one size."""
     return lambda n, rng: [size] * (n // size)
 
 
 def all_to_all(size: int, rng: np.random.Generator) -> Pairs:
-    """Each member to each other one."""
+    """Return the pairs of all members."""
     return random_traffic(size, rng, 1.0)
 
 
 def random_regular(size: int, rng: np.random.Generator) -> Pairs:
-    """One of the five patterns of Tables II and III, each as likely."""
+    """Return one of the five patterns of Tables II and III, chosen uniformly."""
     return jobs.flows_of(str(rng.choice(list(PATTERNS.values()))), size)
 
 
 def random_traffic(size: int, rng: np.random.Generator, density: float = 0.5) -> Pairs:
-    """Each member to each other one with a probability."""
+    """Return the pairs of all members, each with probability `density`."""
     source, destination = np.nonzero((rng.random((size, size)) < density) & ~np.eye(size, dtype=bool))
     return np.column_stack([source, destination])
 
 
 def _variants() -> dict[str, tuple[Variant, ...]]:
-    """The three that are mentioned, the first with two ranges of sizes, the others with groups of 8 and of 32."""
-    found: dict[str, tuple[Variant, ...]] = {}
+    """Return the three kinds of traffic, the first with two ranges of sizes, the others with groups of 8 and 32."""
+    variants: dict[str, tuple[Variant, ...]] = {}
     ranges: tuple[tuple[str, Sequence[int], str], ...] = (
         ("groups of random sizes up to 16", range(2, 17), "2, 3, ..., 16"),
         ("groups of random sizes up to 128", SIZES, "2, 4, 8, ..., 128"),
@@ -97,37 +97,37 @@ def _variants() -> dict[str, tuple[Variant, ...]]:
     for name, among, which in ranges:
         about = f"Sizes are drawn from {which}, each as likely; the last group is what remains."
         # twice as many as in the tables, as what the routings differ by is a few per cent only
-        found[name] = (Variant(name, about, random_sizes(among), all_to_all, instances=4 * INSTANCES),)
+        variants[name] = (Variant(name, about, random_sizes(among), all_to_all, instances=4 * INSTANCES),)
     about = "Every group draws one of the five patterns of Table II, each as likely."
-    found["groups of 8 and 32, random regular"] = tuple(
+    variants["groups of 8 and 32, random regular"] = tuple(
         Variant(f"groups of {size}, a random regular pattern in each", about, equal_sizes(size), random_regular)
         for size in (8, 32)
     )
     about = "Every member sends to each other one of its group with probability 1/2."
-    found["groups of 8 and 32, random traffic"] = tuple(
+    variants["groups of 8 and 32, random traffic"] = tuple(
         Variant(f"groups of {size}, random traffic in each", about, equal_sizes(size), random_traffic, ("MLID", "WSR"))
         for size in (8, 32)
     )
-    return found
+    return variants
 
 
 VARIANTS = _variants()
 
 
 def _printed() -> dict[str, Printed]:
-    """No number is printed, but a sentence on all of them: no ratio is 0, so that every mean stands as open."""
-    found = {}
+    """Return the entries; no number is printed, so every mean is compared with 0 and is open."""
+    entries = {}
     for kind, variants in VARIANTS.items():
         for (m, n), new in _TREES.items():
-            for each in variants:
-                why = f"No number is printed. {each.about}"
-                for name in (*each.known, new):
-                    found[_entry(each.name, m, n, name)] = Printed("mentioned", Fraction(0), open=why)
+            for variant in variants:
+                why = f"No number is printed. {variant.about}"
+                for name in (*variant.known, new):
+                    entries[_entry(variant.name, m, n, name)] = Printed("mentioned", Fraction(0), open=why)
             known = " and ".join(variants[0].known)
             doubt = _SIZES_DECIDE if variants[0].within is all_to_all else ""
-            said = Printed("comparable to or better", AtMost(Fraction(1)), open=doubt)
-            found[_entry(kind, m, n, f"{new} over {known}")] = said
-    return found
+            claim = Printed("comparable to or better", AtMost(Fraction(1)), open=doubt)
+            entries[_entry(kind, m, n, f"{new} over {known}")] = claim
+    return entries
 
 
 def _entry(name: str, m: int, n: int, what: str) -> str:
@@ -137,23 +137,23 @@ def _entry(name: str, m: int, n: int, what: str) -> str:
 PRINTED = _printed()
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Mean ratios of every variant, and how the paper's routing stands to the known ones."""
-    found: dict[str, Found] = {}
+def compute(step: Step) -> dict[str, Found]:
+    """Compute the mean ratios of every variant, and the ratio of the paper's routing to the known ones."""
+    entries: dict[str, Found] = {}
     for kind, variants in VARIANTS.items():
         for (m, n), new in _TREES.items():
             ours, theirs = [], []
-            for each in variants:
-                values = ratios(m, n, (*each.known, new), each.traffic, each.instances)
-                found |= {_entry(each.name, m, n, name): Found(mean(some)) for name, some in values.items()}
+            for variant in variants:
+                values = ratios(m, n, (*variant.known, new), variant.traffic, variant.instances)
+                entries |= {_entry(variant.name, m, n, name): Found(mean(some)) for name, some in values.items()}
                 ours.append(values[new])
-                theirs.append(_averaged([values[name] for name in each.known]))
+                theirs.append(_averaged([values[name] for name in variant.known]))
             known = " and ".join(variants[0].known)
-            found[_entry(kind, m, n, f"{new} over {known}")] = Found(quotient(ours, theirs))
-            step(len(found) / len(PRINTED))
-    return found
+            entries[_entry(kind, m, n, f"{new} over {known}")] = Found(quotient(ours, theirs))
+            step(len(entries) / len(PRINTED))
+    return entries
 
 
 def _averaged(routings: Sequence[Sequence[float]]) -> list[float]:
-    """By instance, the mean over routings."""
-    return [sum(each) / len(routings) for each in zip(*routings, strict=True)]
+    """Return the mean over routings of every instance."""
+    return [sum(values) / len(routings) for values in zip(*routings, strict=True)]

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between, focus_of
-from obliv.papers.paper import Found
-from obliv.papers.verdict import exactly
+from obliv.papers.paper import Found, Step
+from obliv.papers.verdicts import exactly
 
 __all__ = ["compute"]
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Found]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
-    found = {
+    entries = {
         "4,3-ary 2-cube, DOR: focus channels": _figure(),
         "k-ary 2-cube, DOR: focus channels": _on_cubes("dor"),
         "k-ary 2-cube, ROMM: focus channels": _on_cubes("romm"),
     }
     step(0.5)
-    return found | {"5-ary 3-cube, DOR: largest load on the focus channels": _trap()}
+    return entries | {"5-ary 3-cube, DOR: largest load on the focus channels": _trap()}
 
 
 def _kept(loads: Any) -> list[Any]:
-    """The topology's symmetries that the routing has too, each compared on all pair loads."""
+    """Return the symmetries of the topology that the routing has too, compared on all pair loads."""
     return [g for g in loads.topology.generators if loads.keeps(g)]
 
 
@@ -63,12 +62,13 @@ def _trap() -> Found:
 
     kept = sorted(set(focus_of(topology, _kept(loads))))
     bare = sorted(set(focus_of(topology, topology.generators)))
-    every = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
+    all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
     return Found(
         max(map(largest, kept)),
         f"The routing's symmetries leave {len(kept)} focus channels, with loads up to "
-        f"{', '.join(str(largest(c)) for c in kept)}; solving all {topology.channels} channels gives {every}. The "
+        f"{', '.join(str(largest(c)) for c in kept)}; solving all {topology.channels} channels gives "
+        f"{all_channels}. The "
         f"topology's symmetries alone would leave {len(bare)}, whose load is {max(map(largest, bare))}: that the "
         "automorphism keeps the routing is a condition that has to be checked.",
-        against=every,
+        against=all_channels,
     )

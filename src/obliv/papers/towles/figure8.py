@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.towles.figure9 import printed_permutation
-from obliv.papers.verdict import exactly
+from obliv.papers.verdicts import exactly
 
 __all__ = ["compute"]
 
 _K = 9
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """The load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
+def compute(step: Step) -> dict[str, Found]:
+    """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
     topology = obliv.topology(f"torus:{_K}x{_K}")
     romm = obliv.routing("romm", topology)
     c = channel_between(topology, 0, 1)
@@ -46,6 +45,6 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def _tornado_alone(weights: Any, denominator: int) -> Fraction:
-    """The load on c when only row y = 0 sends, every node (k-1)/2 hops to the right."""
+    """Return the load on c if only row y = 0 sends, every node (k-1)/2 hops to the right."""
     taken = [(x, (x + (_K - 1) // 2) % _K) for x in range(_K)]
     return Fraction(sum(int(weights[s, d]) for s, d in taken), denominator)

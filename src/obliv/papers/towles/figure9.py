@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.towles.printed import PERMUTATION
-from obliv.papers.verdict import exactly
+from obliv.papers.verdicts import exactly
 
 __all__ = ["compute", "draw", "printed_permutation"]
 
 
 def printed_permutation() -> list[int]:
-    """Figure 9 as the destination of every node; node = x + 9 y."""
+    """Return Figure 9 as the destination of every node; node = x + 9 y."""
     return [x + 9 * y for j in range(9) for x, y in (PERMUTATION[i][j] for i in range(9))]
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Whether it is a permutation, and whether it is a worst case."""
+def compute(step: Step) -> dict[str, Found]:
+    """Check whether it is a permutation and a worst case."""
     topology = obliv.topology("torus:9x9")
     routing = obliv.routing("romm", topology)
     images = printed_permutation()
@@ -42,7 +41,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def draw(path: str | Path) -> None:
-    """The printed permutation as a matrix of sources and destinations, with what each pair puts on the channel."""
+    """Draw the printed permutation as a matrix, with the load of each pair on the channel."""
     from obliv import view  # drawing is loaded when something is drawn
 
     worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 
 __all__ = ["RADICES", "compute", "exponent"]
 
@@ -18,8 +17,8 @@ RADICES = tuple(range(57, 24, -4))
 _TIMES = 7
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """The exponent of a power law fitted to the times of one ROMM focus channel on k-ary 2-cubes."""
+def compute(step: Step) -> dict[str, Found]:
+    """Fit a power law to the times of one ROMM focus channel on k-ary 2-cubes."""
     seconds = {}
     for at, k in enumerate(RADICES):  # the largest first: it loads the compiled kernel for all
         weights = obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")).pair_loads().weights(0)
@@ -39,7 +38,7 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
-    """The least-squares slope of log time over log size, with its standard error."""
+    """Return the least-squares slope of log time over log size, with its standard error."""
     x, y = np.log(sizes), np.log(seconds)
     x = x - x.mean()
     spread = float(x @ x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdict import AtMost
+from obliv.papers.verdicts import AtMost
 
 __all__ = ["FIGURE4", "FIGURE8", "FIGURE9", "GROWTH", "PERMUTATION", "STATEMENTS", "TABLE1"]
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step, require
 from obliv.papers.towles.printed import TABLE1
-from obliv.papers.verdict import Bounds, exactly, verdict
+from obliv.papers.verdicts import Bounds, exactly, verdict
 
 __all__ = ["RADICES", "adversary", "compute", "series"]
 
 RADICES = tuple(range(3, 34, 2))
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every statement; those about large k rest on the exact values for k = 3, 5 ... 33."""
+def compute(step: Step) -> dict[str, Found]:
+    """Check every statement; those about large k use the exact values for k = 3, 5 ... 33."""
     dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.4 * share))
     searched = Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text)
     return {
@@ -33,18 +32,18 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
     }
 
 
-def series(name: str, step: Callable[[float], None]) -> dict[int, Fraction]:
-    """The exact worst case of a routing on k-ary 2-cubes, as a fraction of capacity."""
-    found = {}
+def series(name: str, step: Step) -> dict[int, Fraction]:
+    """Return the exact worst case of a routing on k-ary 2-cubes, as a fraction of capacity."""
+    values = {}
     for at, k in enumerate(RADICES):
         worst = obliv.worst_case(obliv.routing(name, obliv.topology(f"torus:{k}x{k}")))
-        found[k] = exactly(worst.fraction_of_capacity)
+        values[k] = exactly(worst.fraction_of_capacity)
         step((at + 1) / len(RADICES))
-    return found
+    return values
 
 
 def adversary(k: int) -> list[tuple[int, int]]:
-    """Figure 8 for any odd k: pairs of a partial permutation that load (0,0) -> (1,0) with (k-1)²/(k+1) under ROMM.
+    """Return Figure 8 for any odd k: pairs that load (0,0) -> (1,0) with (k-1)²/(k+1) under ROMM.
 
     With h = (k-1)/2, the h nodes (-i, 0) send a tornado to (h-i, 0), one unit each on the channel. The nodes (-i, y) of
     the 2(h-1) rows with 0 < |y| < h send to (h-i, y-h) or (h-i, y+h), the row across: row 0 is inside their minimal
@@ -59,16 +58,17 @@ def adversary(k: int) -> list[tuple[int, int]]:
 
 
 def _limit_of_dor(values: dict[int, Fraction]) -> Found:
-    """No more than (k-1)/2 nodes reach an x channel (are reached over a y channel), and the tornado attains that."""
-    assert all(value == Fraction(k + 1, 4 * k) for k, value in values.items())
+    """Return the limit of DOR: at most (k-1)/2 nodes reach an x channel, and the tornado attains that."""
+    require(all(value == Fraction(k + 1, 4 * k) for k, value in values.items()), "DOR's worst case is (k+1)/(4k)")
     return Found(Fraction(1, 4), f"Exact: {_listed(values)}.")
 
 
 def _fall_of_romm(values: dict[int, Fraction]) -> Found:
-    """The adversary bounds the limit; the exact values are lower still from k = 13 on."""
+    """Bound the limit by the adversary; the exact values are lower from k = 13 on."""
     last = max(values)
-    assert all(values[k] <= _at_most(k) for k in values)
-    assert all(_load(k) == Fraction((k - 1) ** 2, k + 1) for k in (5, 9, last))
+    require(all(values[k] <= _at_most(k) for k in values), "ROMM's worst case is within the bound of the adversary")
+    adversaries = all(_load(k) == Fraction((k - 1) ** 2, k + 1) for k in (5, 9, last))
+    require(adversaries, "the adversary loads the channel with (k-1)²/(k+1)")
     printing = [k for k, value in values.items() if verdict("0.14", value) == "match"]
     return Found(
         Bounds(Fraction(0), Fraction(1, 8)),
@@ -79,12 +79,12 @@ def _fall_of_romm(values: dict[int, Fraction]) -> Found:
 
 
 def _at_most(k: int) -> Fraction:
-    """What the adversary proves: its load against the capacity load (k²-1)/(8k)."""
+    """Return the bound by the adversary: its load over the capacity load (k²-1)/(8k)."""
     return Fraction((k + 1) ** 2, 8 * k * (k - 1))
 
 
 def _load(k: int) -> Fraction:
-    """The adversary's load on channel (0,0) -> (1,0), from the pair loads."""
+    """Return the load of the adversary on channel (0,0) -> (1,0), from the pair loads."""
     loads: Any = obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")).pair_loads()
     source, destination = zip(*adversary(k), strict=True)
     weights = loads.on_channel(0).tocsr()[list(source), list(destination)]

@@ -11,9 +11,9 @@ import numpy as np
 
 import obliv
 from obliv.papers.batches import worst_of_batches
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.towles.printed import TABLE1
-from obliv.papers.verdict import Bounds, exactly
+from obliv.papers.verdicts import Bounds, exactly
 
 __all__ = ["BATCHES", "SEED", "compute"]
 
@@ -23,8 +23,8 @@ SEED = 1
 _PATTERNS = {"Uniform": "uniform", "Bit-complement": "complement", "Transpose": "transpose", "Tornado": "tornado"}
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every entry of Table 1, in the order of its rows."""
+def compute(step: Step) -> dict[str, Found]:
+    """Compute every entry of Table 1, in the order of its rows."""
     topology = obliv.topology("torus:9x9")
     dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
     columns = {
@@ -35,28 +35,26 @@ def compute(step: Callable[[float], None]) -> dict[str, Found]:
     return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
 
 
-def _column(
-    routing: Any, batches_of: Callable[[list[Fraction]], Found], step: Callable[[float], None]
-) -> dict[str, Found]:
+def _column(routing: Any, batches_of: Callable[[list[Fraction]], Found], step: Step) -> dict[str, Found]:
     patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    found = {row: Found(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
-    found["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
-    found["Worst-case"] = Found(exactly(worst.fraction_of_capacity))
-    return found
+    entries = {row: Found(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
+    entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
+    entries["Worst-case"] = Found(exactly(worst.fraction_of_capacity))
+    return entries
 
 
 def _constant(values: list[Fraction]) -> Found:
-    """The value on which all batches agree; the least of them where they do not."""
+    """Return the value on which all batches agree, or the least."""
     alike = sum(value == min(values) for value in values)
     return Found(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
 
 
 def _spread(values: list[Fraction]) -> Found:
-    """Between what the batches gave: the print is the result of one batch too, which no seed pins."""
+    """Return bounds over the batches; the printed number is the result of one batch too."""
     sample = [float(value) for value in values]
     printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
     cuts = quantiles(sample, n=20, method="inclusive")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.u2turn.meshes import agreeing, largest_loads, worst
 
 __all__ = ["LARGEST", "compute", "entries"]
@@ -15,19 +15,19 @@ __all__ = ["LARGEST", "compute", "entries"]
 LARGEST = 13
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every claim for all radices up to 13."""
+def compute(step: Step) -> dict[str, Found]:
+    """Check every claim for all radices up to 13."""
     return entries(LARGEST, step)
 
 
-def entries(largest: int, step: Callable[[float], None]) -> dict[str, Found]:
-    """The claims for radices 2 to `largest` (odd ones from 3)."""
+def entries(largest: int, step: Step) -> dict[str, Found]:
+    """Compute the claims for radices 2 to `largest` (odd ones from 3)."""
     odd, even = range(3, largest + 1, 2), range(2, largest + 1, 2)
     for at, k in enumerate(range(2, largest + 1)):
         for routing in ("xyx", "yxy", "u2turn"):
             largest_loads(f"mesh:{k}x{k}", routing)
         step(0.9 * (at + 1) / (largest - 1))
-    found = {}
+    results = {}
     for word, radices in (("odd", odd), ("even", even)):
 
         def on(
@@ -37,24 +37,24 @@ def entries(largest: int, step: Callable[[float], None]) -> dict[str, Found]:
             return agreeing(cases, "radices", note)
 
         once, twice, both = _once, _twice, _both
-        found[f"1, {word} k: line"] = on("line:{k}", "dor", 0, once)
-        found[f"1, {word} k: tornado is a worst case"] = agreeing(
+        results[f"1, {word} k: line"] = on("line:{k}", "dor", 0, once)
+        results[f"1, {word} k: tornado is a worst case"] = agreeing(
             ((f"k = {k}", _tornado(k) == {once(k)}) for k in radices),
             "radices",
             "Shifts by k/2 rounded down and rounded up both attain it.",
         )
-        found[f"2, {word} k: XYX in X"] = on("mesh:{k}x{k}", "xyx", 0, twice)
-        found[f"2, {word} k: XYX in Y"] = on("mesh:{k}x{k}", "xyx", 1, once)
-        found[f"2, {word} k: XYX, of capacity"] = _throughputs("xyx", radices, lambda k: Fraction(1, 2))
-        found[f"3, {word} k: YXY in X"] = on("mesh:{k}x{k}", "yxy", 0, once)
-        found[f"3, {word} k: YXY in Y"] = on("mesh:{k}x{k}", "yxy", 1, twice)
+        results[f"2, {word} k: XYX in X"] = on("mesh:{k}x{k}", "xyx", 0, twice)
+        results[f"2, {word} k: XYX in Y"] = on("mesh:{k}x{k}", "xyx", 1, once)
+        results[f"2, {word} k: XYX, of capacity"] = _throughputs("xyx", radices, lambda k: Fraction(1, 2))
+        results[f"3, {word} k: YXY in X"] = on("mesh:{k}x{k}", "yxy", 0, once)
+        results[f"3, {word} k: YXY in Y"] = on("mesh:{k}x{k}", "yxy", 1, twice)
         attained = "One permutation is a worst case of both halves: the sum of their worst cases is attained."
-        found[f"3, {word} k: U2TURN in X"] = on("mesh:{k}x{k}", "u2turn", 0, both, note=attained)
-        found[f"3, {word} k: U2TURN in Y"] = on("mesh:{k}x{k}", "u2turn", 1, both)
-        found[f"3, {word} k: U2TURN, of capacity"] = _throughputs(
+        results[f"3, {word} k: U2TURN in X"] = on("mesh:{k}x{k}", "u2turn", 0, both, note=attained)
+        results[f"3, {word} k: U2TURN in Y"] = on("mesh:{k}x{k}", "u2turn", 1, both)
+        results[f"3, {word} k: U2TURN, of capacity"] = _throughputs(
             "u2turn", radices, lambda k: Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
         )
-    return found
+    return results
 
 
 def _once(k: int) -> Fraction:
@@ -70,7 +70,7 @@ def _both(k: int) -> Fraction:
 
 
 def _tornado(k: int) -> set[Fraction]:
-    """The largest loads of the two ways to round the shift by k/2."""
+    """Return the largest loads of both roundings of the shift by k/2."""
     loads: Any = obliv.routing("dor", obliv.topology(f"line:{k}")).pair_loads()
     shifts = {k // 2, (k + 1) // 2}
     return {max(loads.under(obliv.permutation([(x + by) % k for x in range(k)]))) for by in shifts}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, capacity_load, largest_loads, worst, worst_load
 from obliv.papers.u2turn.printed import bound_of_dor, bound_of_o1turn, of_u2turn, of_u2turn_a
 
@@ -18,28 +18,28 @@ _MESHES = "meshes kx > ky up to 8x7"
 
 
 def exact_load_of_dor(kx: int, ky: int) -> Fraction:
-    """DOR's worst-case load: a channel takes what its row behind it can send to all nodes ahead, or the reverse."""
+    """Return the worst-case load of DOR: what the row behind a channel can send to all nodes ahead, or the reverse."""
     along_x = max(min(i + 1, (kx - 1 - i) * ky) for i in range(kx - 1))
     along_y = max(min((j + 1) * kx, ky - 1 - j) for j in range(ky - 1))
     return Fraction(max(along_x, along_y))
 
 
 def hops(k: int) -> Fraction:
-    """U2TURN's mean hops on a square mesh: what equation 3 should say."""
+    """Return the mean hops of U2TURN on a square mesh: the correct equation 3."""
     return Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every equation in the paper's order."""
-    found = dict(_capacity())
+def compute(step: Step) -> dict[str, Found]:
+    """Check every equation in the order of the paper."""
+    entries = dict(_capacity())
     step(0.1)
-    found |= _latency(lambda share: step(0.1 + 0.4 * share))
-    found |= _asymmetric(lambda share: step(0.5 + 0.5 * share))
-    return found
+    entries |= _latency(lambda share: step(0.1 + 0.4 * share))
+    entries |= _asymmetric(lambda share: step(0.5 + 0.5 * share))
+    return entries
 
 
 def _uniform_load(spec: str) -> Fraction:
-    """The largest load of uniform traffic under dimension order, which balances the two halves of every line."""
+    """Return the largest load of uniform traffic under dimension order, which balances the halves of every line."""
     topology = obliv.topology(spec)
     loads: Any = obliv.routing("dor", topology).pair_loads()
     return Fraction(max(loads.under(obliv.traffic("uniform", topology))))
@@ -59,7 +59,7 @@ def _capacity() -> Iterator[tuple[str, Found]]:
     )
 
 
-def _latency(step: Callable[[float], None]) -> dict[str, Found]:
+def _latency(step: Step) -> dict[str, Found]:
     measured: dict[str, dict[int, Fraction]] = {name: {} for name in ("u2turn", "dor", "valiant")}
     for at, k in enumerate(_RADICES):
         for name, values in measured.items():
@@ -82,7 +82,7 @@ def _latency(step: Callable[[float], None]) -> dict[str, Found]:
     }
 
 
-def _asymmetric(step: Callable[[float], None]) -> dict[str, Found]:
+def _asymmetric(step: Step) -> dict[str, Found]:
     named = [(f"{kx}x{ky}", f"mesh:{kx}x{ky}", kx, ky) for kx, ky in ASYMMETRIC]
     for at, (_, mesh, _, _) in enumerate(named):
         for routing in ("valiant", "dor", "dor:yx", "o1turn", "yxy", "u2turn", "u2turn-a"):
@@ -90,18 +90,18 @@ def _asymmetric(step: Callable[[float], None]) -> dict[str, Found]:
         largest_loads(mesh, "u2turn-a")
         step((at + 1) / len(named))
 
-    def each(fits: Callable[[str, int, int], bool], note: str = "") -> Found:
+    def on_every_mesh(fits: Callable[[str, int, int], bool], note: str = "") -> Found:
         return agreeing(((size, fits(mesh, kx, ky)) for size, mesh, kx, ky in named), _MESHES, note)
 
-    closed = each(
+    closed = on_every_mesh(
         lambda mesh, kx, ky: exact_load_of_dor(kx, ky) == worst_load(mesh, "dor") == worst_load(mesh, "dor:yx")
     )
     tight = ", ".join(size for size, mesh, kx, _ in named if worst(mesh, "dor") == bound_of_dor(kx))
-    equal = each(lambda mesh, kx, ky: worst(mesh, "o1turn") == bound_of_o1turn(kx))
+    equal = on_every_mesh(lambda mesh, kx, ky: worst(mesh, "o1turn") == bound_of_o1turn(kx))
     return {
-        "(4) load of uniform traffic": each(lambda mesh, kx, ky: _uniform_load(mesh) == capacity_load(kx)),
-        "(5) VAL": each(lambda mesh, kx, ky: worst(mesh, "valiant") == Fraction(1, 2)),
-        "(6) DOR, both orders: load": each(
+        "(4) load of uniform traffic": on_every_mesh(lambda mesh, kx, ky: _uniform_load(mesh) == capacity_load(kx)),
+        "(5) VAL": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "valiant") == Fraction(1, 2)),
+        "(6) DOR, both orders: load": on_every_mesh(
             lambda mesh, kx, ky: (
                 min(worst_load(mesh, "dor"), worst_load(mesh, "dor:yx")) >= capacity_load(kx) / bound_of_dor(kx)
             ),
@@ -111,20 +111,20 @@ def _asymmetric(step: Callable[[float], None]) -> dict[str, Found]:
         "(6) DOR, kx - ky = 1: load": agreeing(
             ((size, worst_load(mesh, "dor") == kx - 1) for size, mesh, kx, ky in named if kx - ky == 1), "meshes"
         ),
-        "(7) DOR": each(
+        "(7) DOR": on_every_mesh(
             lambda mesh, kx, ky: worst(mesh, "dor") <= bound_of_dor(kx), f"A bound, not the value; tight on {tight}."
         ),
-        "(8) O1TURN: load": each(lambda mesh, kx, ky: worst_load(mesh, "o1turn") >= Fraction(kx, 2)),
-        "(9) O1TURN": each(
+        "(8) O1TURN: load": on_every_mesh(lambda mesh, kx, ky: worst_load(mesh, "o1turn") >= Fraction(kx, 2)),
+        "(9) O1TURN": on_every_mesh(
             lambda mesh, kx, ky: worst(mesh, "o1turn") <= bound_of_o1turn(kx), f"Equality holds: {equal.note}"
         ),
-        "(10) YXY: load": each(lambda mesh, kx, ky: worst_load(mesh, "yxy") == kx // 2),
-        "(11) YXY": each(lambda mesh, kx, ky: worst(mesh, "yxy") == of_u2turn(kx)),
-        "(11) U2TURN": each(
+        "(10) YXY: load": on_every_mesh(lambda mesh, kx, ky: worst_load(mesh, "yxy") == kx // 2),
+        "(11) YXY": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "yxy") == of_u2turn(kx)),
+        "(11) U2TURN": on_every_mesh(
             lambda mesh, kx, ky: worst(mesh, "u2turn") == of_u2turn(kx),
             "No routing does better: the cut beside the middle forces a load of kmax/2, rounded down.",
         ),
-        "(12) U2TURN-A: load": each(
+        "(12) U2TURN-A: load": on_every_mesh(
             lambda mesh, kx, ky: (
                 worst_load(mesh, "u2turn-a")
                 == largest_loads(mesh, "u2turn-a")[0]
@@ -132,5 +132,5 @@ def _asymmetric(step: Callable[[float], None]) -> dict[str, Found]:
             ),
             "In X.",
         ),
-        "(13) U2TURN-A": each(lambda mesh, kx, ky: worst(mesh, "u2turn-a") == of_u2turn_a(kx)),
+        "(13) U2TURN-A": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "u2turn-a") == of_u2turn_a(kx)),
     }

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.u2turn.meshes import worst
-from obliv.papers.verdict import Bounds
+from obliv.papers.verdicts import Bounds
 
 __all__ = ["RADICES", "compute"]
 
 RADICES = tuple(range(3, 14, 2))
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Every point of the five curves; the optimum lies between what U2TURN attains and what a cut leaves."""
-    found = {}
+def compute(step: Step) -> dict[str, Found]:
+    """Compute every point of the five curves; the optimum lies between U2TURN and the bound of a cut."""
+    entries = {}
     for at, k in enumerate(RADICES):
         mesh = f"mesh:{k}x{k}"
         for name in ("VAL", "DOR", "O1TURN", "U2TURN"):
             routing = "valiant" if name == "VAL" else name.lower()
-            found[f"k = {k}, {name}"] = Found(worst(mesh, routing))
+            entries[f"k = {k}, {name}"] = Found(worst(mesh, routing))
         ours = worst(mesh, "u2turn")
-        found[f"k = {k}, Optimal Routing"] = Found(
+        entries[f"k = {k}, Optimal Routing"] = Found(
             Bounds(ours, Fraction(k + 1, 2 * k)),
             "U2TURN attains the lower end; beyond the upper one no routing gets, by the cut beside the middle column.",
             against=ours,
         )
         step((at + 1) / len(RADICES))
-    return found
+    return entries

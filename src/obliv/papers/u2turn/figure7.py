@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.u2turn.meshes import ROUTINGS, average, mean_gain
 from obliv.papers.u2turn.printed import FIGURE7
-from obliv.papers.verdict import Computed
+from obliv.papers.verdicts import Computed
 
 __all__ = ["MESHES", "compute"]
 
 MESHES = ("3x2", "4x3", "5x4", "6x5", "7x6")
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """Mean gains on the meshes with kx - ky = 1, and the averages themselves."""
+def compute(step: Step) -> dict[str, Found]:
+    """Compute the mean gains on the meshes with kx - ky = 1, and the averages."""
     averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
     for at, size in enumerate(MESHES):
         for name, routing in ROUTINGS.items():
             averages[name].append(_short(average(f"mesh:{size}", routing)))
         step((at + 1) / len(MESHES))
-    found = {}
+    entries = {}
     for entry in FIGURE7:
         ours, theirs = entry.split(" over ")
-        found[entry] = Found(
+        entries[entry] = Found(
             mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs),
             f"On {', '.join(MESHES)}: "
             + "; ".join(f"{name} {', '.join(averages[name])}" for name in (ours, theirs))
             + ".",
         )
-    return found
+    return entries
 
 
 def _short(value: Computed) -> str:

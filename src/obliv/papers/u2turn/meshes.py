@@ -11,7 +11,7 @@ from typing import Any
 import obliv
 from obliv.papers.focus import focus_of
 from obliv.papers.paper import Found
-from obliv.papers.verdict import Computed, exactly
+from obliv.papers.verdicts import Computed, exactly
 
 __all__ = [
     "ASYMMETRIC",
@@ -36,24 +36,24 @@ ASYMMETRIC = tuple((kx, ky) for kx in range(3, 9) for ky in range(2, kx))
 
 
 def capacity_load(k: int) -> Fraction:
-    """Equations 1 and 4: the load of uniform traffic on a mesh whose longest side is k."""
+    """Evaluate equations 1 and 4: the load of uniform traffic on a mesh with longest side k."""
     return Fraction(k * k - k % 2, 4 * k)
 
 
 @cache
 def worst_load(mesh: str, routing: str) -> Fraction:
-    """The exact worst-case channel load."""
+    """Return the exact worst-case channel load."""
     return exactly(obliv.worst_case(obliv.routing(routing, obliv.topology(mesh))).channel_load)
 
 
 def worst(mesh: str, routing: str) -> Fraction:
-    """The exact worst case as a fraction of capacity (equation 2)."""
+    """Return the exact worst case as a fraction of capacity (equation 2)."""
     return Fraction(obliv.topology(mesh).capacity_load or 0) / worst_load(mesh, routing)
 
 
 @cache
 def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
-    """The exact worst-case load among the channels of each dimension, x first."""
+    """Return the exact worst-case load among the channels of each dimension, x first."""
     topology: Any = obliv.topology(mesh)
     loads: Any = obliv.routing(routing, topology).pair_loads()
     focus = focus_of(topology, [g for g in topology.generators if loads.keeps(g)])
@@ -65,7 +65,7 @@ def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
 
 
 def average(mesh: str, routing: str) -> Computed:
-    """The reciprocal of the mean largest load of random permutations, as a fraction of capacity.
+    """Return the reciprocal of the mean largest load of random permutations, as a fraction of capacity.
 
     Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load.
     """
@@ -78,18 +78,18 @@ def _average(mesh: str, routing: str, samples: int) -> Computed:
     loads: Any = obliv.routing(routing, topology).pair_loads()
     base = Fraction(topology.capacity_load or 0)
     if factorial(topology.nodes) <= factorial(9):
-        found = obliv.average_case(loads, exact=True)
+        result = obliv.average_case(loads, exact=True)
     elif routing == "valiant" and _is_constant(loads):
         return base / Fraction(max(loads.under(obliv.permutation(range(topology.nodes)))))
     else:  # a seed of its own for every mesh, the same for all routings on it
-        found = obliv.average_case(loads, samples, topology.nodes)
-    if found.fraction_of_capacity is None:
+        result = obliv.average_case(loads, samples, topology.nodes)
+    if result.fraction_of_capacity is None:
         raise TypeError(f"the average of {routing} on {topology.spec} has no capacity to compare with")
-    return found.fraction_of_capacity
+    return result.fraction_of_capacity
 
 
 def _is_constant(loads: Any) -> bool:
-    """Whether every weight is a term of its source plus a term of its destination, on every channel."""
+    """Return whether every weight is a term of its source plus a term of its destination, on every channel."""
     for c in range(loads.topology.channels):
         w = loads.on_channel(c).toarray()
         if (w - w[:1] - w[:, :1] + w[0, 0]).any():
@@ -98,7 +98,7 @@ def _is_constant(loads: Any) -> bool:
 
 
 def mean_gain(meshes: Iterable[str], routing: str, over: str) -> Any:
-    """The mean over meshes of the ratio of two averages, less one."""
+    """Return the mean over meshes of the ratio of two averages, minus one."""
     ratios, variance = [], 0.0
     for mesh in meshes:
         ours, theirs = average(mesh, ROUTINGS[routing]), average(mesh, ROUTINGS[over])
@@ -110,7 +110,8 @@ def mean_gain(meshes: Iterable[str], routing: str, over: str) -> Any:
 
 
 def _float(value: Computed) -> float:
-    assert isinstance(value, Fraction | obliv.Estimate)
+    if isinstance(value, obliv.Bounds):
+        raise TypeError(f"{value} is known between bounds only")
     return float(value)
 
 
@@ -119,11 +120,11 @@ def _error(value: Computed) -> float:
 
 
 def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Found:
-    """How many cases are as printed, held against how many there are; exceptions are named."""
+    """Count the cases that agree with the paper; the note names the exceptions."""
     listed = list(cases)
     failed = [name for name, fits in listed if not fits]
     count = len(listed) - len(failed)
-    told = (
+    summary = (
         f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
     )
-    return Found(Fraction(count), f"{told} {note}".strip(), against=Fraction(len(listed)))
+    return Found(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))

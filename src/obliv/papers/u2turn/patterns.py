@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, worst_load
 
 __all__ = ["figure3", "figure4", "figure5", "funnel", "load_of", "mirrored", "split"]
@@ -18,7 +17,7 @@ Pairs = list[tuple[Node, Node]]
 
 
 def funnel(kx: int, ky: int, i: int) -> Pairs:
-    """Nodes (0, 0) to (i, 0) of a row send across column i, for DOR-XY: over (i, 0) -> (i+1, 0) with one unit each.
+    """Return pairs for DOR-XY: nodes (0, 0) to (i, 0) send one unit each over (i, 0) -> (i+1, 0).
 
     Behind the channel there are (kx-1-i) ky destinations, those of the same row first.
     """
@@ -27,12 +26,12 @@ def funnel(kx: int, ky: int, i: int) -> Pairs:
 
 
 def mirrored(kx: int, pairs: Pairs) -> Pairs:
-    """The pairs backwards in a mirror: what DOR-XY sends over (i, 0) -> (i+1, 0) DOR-YX sends over the mirrored one."""
+    """Return the reversed pairs in a mirror: DOR-YX sends them over the mirror image of the channel of DOR-XY."""
     return [((kx - 1 - b[0], b[1]), (kx - 1 - a[0], a[1])) for a, b in pairs]
 
 
 def split(kx: int, ky: int) -> Pairs:
-    """For O1TURN: all of row 0 left of the middle sends across it, all of row 0 right of it is sent to from the left.
+    """Return pairs for O1TURN: the left half of row 0 sends across the middle, the right half receives.
 
     Pairs inside the row load (i, 0) -> (i+1, 0) with one, those that only begin in it with one half.
     """
@@ -43,9 +42,9 @@ def split(kx: int, ky: int) -> Pairs:
 
 
 def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int) -> Fraction:
-    """The load on (i, 0) -> (i+1, 0); no node may send or take more than once."""
+    """Return the load on (i, 0) -> (i+1, 0); no node may send or receive more than once."""
     sources, destinations = zip(*pairs, strict=True)
-    assert len(set(sources)) == len(sources) == len(set(destinations))
+    require(len(set(sources)) == len(sources) == len(set(destinations)), "the pairs are a partial permutation")
     topology = obliv.topology(f"mesh:{kx}x{ky}")
     loads: Any = obliv.routing(routing, topology).pair_loads()
     weights = loads.on_channel(channel_between(topology, i, i + 1)).tocsr()
@@ -53,8 +52,8 @@ def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int) -> Fraction:
     return Fraction(total, loads.denominator)
 
 
-def figure3(step: Callable[[float], None]) -> dict[str, Found]:
-    """Half of a row, and one node more where kx is odd, over one channel."""
+def figure3(step: Step) -> dict[str, Found]:
+    """Compute the patterns that send half of a row over one channel."""
     return {
         "DOR-XY, 7x6": Found(_dor_xy(7, 6, 3)),
         "DOR-YX, 7x6": Found(_dor_yx(7, 6, 3)),
@@ -69,8 +68,8 @@ def figure3(step: Callable[[float], None]) -> dict[str, Found]:
     }
 
 
-def figure4(step: Callable[[float], None]) -> dict[str, Found]:
-    """A whole row but its end into the last column; and the first column into a whole row but its beginning."""
+def figure4(step: Step) -> dict[str, Found]:
+    """Compute the patterns of a row into the last column, and of the first column into a row."""
     return {
         "(a) DOR-XY, 7x6": Found(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
         "(b) DOR-YX, 6x5": Found(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
@@ -85,8 +84,8 @@ def figure4(step: Callable[[float], None]) -> dict[str, Found]:
     }
 
 
-def figure5(step: Callable[[float], None]) -> dict[str, Found]:
-    """Row 0 sends and takes across the middle."""
+def figure5(step: Step) -> dict[str, Found]:
+    """Compute the patterns of row 0 across the middle."""
     return {
         f"({letter}) O1TURN, {kx}x{ky}": Found(
             load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2),

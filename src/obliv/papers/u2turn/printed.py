@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdict import AtMost
+from obliv.papers.verdicts import AtMost
 
 __all__ = [
     "CLAIMS",
@@ -204,22 +204,22 @@ EQUATIONS = {
 
 
 def bound_of_dor(k: int) -> Fraction:
-    """Equation 7, kmax = k."""
+    """Evaluate equation 7 at kmax = k."""
     return Fraction(k - 1, 2 * k) if k % 2 else Fraction(1, 2)
 
 
 def bound_of_o1turn(k: int) -> Fraction:
-    """Equation 9."""
+    """Evaluate equation 9."""
     return Fraction(k * k - 1, 2 * k * k) if k % 2 else Fraction(1, 2)
 
 
 def of_u2turn(k: int) -> Fraction:
-    """Equation 11."""
+    """Evaluate equation 11."""
     return Fraction(k + 1, 2 * k) if k % 2 else Fraction(1, 2)
 
 
 def of_u2turn_a(k: int) -> Fraction:
-    """Equation 13."""
+    """Evaluate equation 13."""
     return Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from statistics import fmean
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, largest_loads, mean_gain
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
-from obliv.papers.verdict import Bounds
+from obliv.papers.verdicts import Bounds
 
 __all__ = ["compute"]
 
@@ -18,29 +17,29 @@ _SQUARES = ODD | EVEN
 _DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")
 
 
-def compute(step: Callable[[float], None]) -> dict[str, Found]:
-    """The headline, from the printed averages and from computed ones; Lx against Ly on every mesh kx > ky."""
-    found = {}
+def compute(step: Step) -> dict[str, Found]:
+    """Compute the headline from printed and computed averages, and compare Lx and Ly on every mesh kx > ky."""
+    entries = {}
     meshes = [f"mesh:{size}" for size in _SQUARES]
     for at, over in enumerate(COLUMNS[:3]):
-        found[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
-        found[f"U2TURN over {over}, from computed averages"] = Found(mean_gain(meshes, "U2TURN", over))
+        entries[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
+        entries[f"U2TURN over {over}, from computed averages"] = Found(mean_gain(meshes, "U2TURN", over))
         step(0.7 * (at + 1) / 3)
     for routing in ("XYX", "YXY"):
         cases = []
         for kx, ky in ASYMMETRIC:
             x, y = largest_loads(f"mesh:{kx}x{ky}", routing.lower())
-            assert x >= y
+            require(x >= y, f"Lx >= Ly on {kx}x{ky}")
             cases.append((f"{kx}x{ky}", x > y))
-        found[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
+        entries[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
     step(0.9)
     for routing in ("U2TURN", "U2TURN-A"):
-        found[f"{routing}: free of deadlock"] = _deadlock(routing)
-    return found
+        entries[f"{routing}: free of deadlock"] = _deadlock(routing)
+    return entries
 
 
 def _deadlock(name: str) -> Found:
-    """The channel dependency graph if a packet takes the next virtual channel at each turn from Y to X."""
+    """Count the meshes without deadlock if a packet takes the next virtual channel at each turn from Y to X."""
     cases, without = [], 0
     for size in _DEADLOCK_MESHES:
         routing = obliv.routing(name.lower(), obliv.topology(f"mesh:{size}"))
@@ -50,7 +49,7 @@ def _deadlock(name: str) -> Found:
 
 
 def _from_print(over: str) -> Found:
-    """What the mean of ratios can be if every printed average is rounded."""
+    """Return bounds on the mean of ratios, since every printed average is rounded."""
     column = COLUMNS.index(over)
     pairs = [(rows["Average-case"][3], rows["Average-case"][column]) for rows in _SQUARES.values()]
     low = sum(_edge(a, -1) / _edge(b, 1) for a, b in pairs) / len(pairs) - 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found
+from obliv.papers.paper import Found, Step
 from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
-from obliv.papers.verdict import exactly
+from obliv.papers.verdicts import exactly
 
 __all__ = ["compute_even", "compute_odd"]
 
@@ -23,26 +22,26 @@ _PATTERNS = {
 }
 
 
-def compute_odd(step: Callable[[float], None]) -> dict[str, Found]:
-    """Table III."""
+def compute_odd(step: Step) -> dict[str, Found]:
+    """Compute Table III."""
     return _tables(list(ODD), step)
 
 
-def compute_even(step: Callable[[float], None]) -> dict[str, Found]:
-    """Table IV."""
+def compute_even(step: Step) -> dict[str, Found]:
+    """Compute Table IV."""
     return _tables(list(EVEN), step)
 
 
-def _tables(sizes: list[str], step: Callable[[float], None]) -> dict[str, Found]:
-    found: dict[str, Found] = {}
+def _tables(sizes: list[str], step: Step) -> dict[str, Found]:
+    entries: dict[str, Found] = {}
     for at, size in enumerate(sizes):
         columns = {}
         for column, name in enumerate(COLUMNS):
             columns[name] = _column(size, name)
             step((at + (column + 1) / len(COLUMNS)) / len(sizes))
         for row in columns["VAL"]:
-            found |= {f"{size}, {row}, {name}": columns[name][row] for name in COLUMNS}
-    return found
+            entries |= {f"{size}, {row}, {name}": columns[name][row] for name in COLUMNS}
+    return entries
 
 
 def _column(size: str, name: str) -> dict[str, Found]:

@@ -12,7 +12,7 @@ from obliv.results import Estimate
 from obliv.results.compare import Entry
 from obliv.results.format import short
 from obliv.view.axes import room
-from obliv.view.charts.base import end_label, legend, make_room, mark_capacity, quiet, whiskers
+from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers
 from obliv.view.charts.quantities import Figures, floats, name_of
 from obliv.view.literal import LITERAL
 from obliv.view.style import INK, SERIES
@@ -52,7 +52,7 @@ def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
     make_room(ax, ends, 1.04 * most or 1.0)
     if figures.relative and most >= 1.0:
         mark_capacity(ax)
-    quiet(ax, "x")
+    light_frame(ax, "x")
     ax.set_xlabel(figures.unit)
     _note(ax, [value for what in shown for value in figures.of(what)], texts)
     if len(shown) > 1:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["end_label", "legend", "make_room", "mark_capacity", "quiet", "whiskers"]
+__all__ = ["end_label", "legend", "light_frame", "make_room", "mark_capacity", "whiskers"]
 
 
-def quiet(ax: Axes, grid: str) -> None:
+def light_frame(ax: Axes, grid: str) -> None:
     """Draw faint grid lines along ``x`` or ``both`` axes and a reduced frame."""
     for side in ("top", "right", *(("left",) if grid == "x" else ())):
         ax.spines[side].set_visible(False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliv.view.axes import room
-from obliv.view.charts.base import legend, quiet, whiskers
+from obliv.view.charts.base import legend, light_frame, whiskers
 from obliv.view.charts.quantities import Figures, floats
 from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, SERIES
@@ -52,6 +52,6 @@ def draw_lines(figures: Figures, what: str, ax: Axes | None) -> Axes:
     ax.set_ylim(0.0, 1.12 * most)
     ax.set_xlabel(families.pop() if short else "topology", **LITERAL)
     ax.set_ylabel(figures.unit)
-    quiet(ax, "both")
+    light_frame(ax, "both")
     legend(ax)
     return ax

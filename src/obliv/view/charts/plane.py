@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.view.axes import room
-from obliv.view.charts.base import quiet, whiskers
+from obliv.view.charts.base import light_frame, whiskers
 from obliv.view.charts.quantities import Figures, floats, throughput_of
 from obliv.view.labels import label_points
 from obliv.view.literal import LITERAL
@@ -53,7 +53,7 @@ def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
     ax.set_ylim(0.0, 1.18 * top)
     ax.set_xlabel("mean hops, as a multiple of the least")
     ax.set_ylabel(f"{throughput_of(what)} ({figures.unit})", **LITERAL)
-    quiet(ax, "both")
+    light_frame(ax, "both")
     label_points(ax, [(places[-1], _wrapped(names)) for places, names in together.items()], spots)
     return ax
 

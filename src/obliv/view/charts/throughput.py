@@ -9,7 +9,7 @@ from obliv.results import Throughput
 from obliv.results.format import short
 from obliv.results.throughput import PatternThroughput
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import end_label, make_room, mark_capacity, quiet
+from obliv.view.charts.base import end_label, light_frame, make_room, mark_capacity
 from obliv.view.literal import LITERAL
 from obliv.view.style import SERIES
 
@@ -63,7 +63,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     make_room(ax, ends, 1.04 * max(*amounts, 1.0) if result.capacity is not None else 1.04 * max(amounts) or 1.0)
     if result.capacity is not None:
         mark_capacity(ax)
-    quiet(ax, "x")
+    light_frame(ax, "x")
     ax.set_xlabel("fraction of capacity" if result.capacity is not None else "throughput (packets per node and cycle)")
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 

@@ -12,7 +12,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.schedule import Schedule, Schedules
 from obliv.view.axes import figure_of, finish, require_matplotlib, room
-from obliv.view.charts.base import legend, quiet
+from obliv.view.charts.base import legend, light_frame
 from obliv.view.schedules.surroundings import about, below, color_of, note, title_case
 from obliv.view.schedules.traces import deflections, moved
 from obliv.view.style import FAINT, INK, MARKERS, SERIES
@@ -102,7 +102,7 @@ def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes
     ax.set_ylim(low, high)
     ax.set_xlabel("C + D, congestion and dilation", fontsize=9.5)
     ax.set_ylabel("routing time in steps", fontsize=9.5)
-    quiet(ax, "both")
+    light_frame(ax, "both")
     for axis, ends in ((ax.xaxis, (left, right)), (ax.yaxis, ax.get_ylim())):
         _round_ticks(axis, *ends)
     legend(ax)
@@ -252,7 +252,7 @@ def _bars(ax: Axes, values: Array, name: str, color: str) -> Axes:
     bars = ax.bar(left - 0.5, counts, wide, align="edge", color=color, edgecolor="white", linewidth=0.5, zorder=3)
     for bar in bars:
         bar.set_gid(name)
-    quiet(ax, "both")
+    light_frame(ax, "both")
     ax.grid(axis="x", visible=False)
     ax.set_axisbelow(True)
     ax.set_xlim(low - 0.5 - 0.02 * (high - low + 1), left[-1] + wide - 0.5 + 0.02 * (high - low + 1))

@@ -1,4 +1,4 @@
-"""The one rule by which a computed number is held against a printed one."""
+"""The rule that compares a computed number with a printed one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 
-from obliv.errors import InputError
-from obliv.results import Bounds, Estimate
+from obliv import Bounds, Estimate, InputError
 
 __all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "exactly", "verdict"]
 
@@ -17,14 +16,14 @@ _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 
 @dataclass(frozen=True)
 class AtMost:
-    """What a paper says with "no more than": an upper bound."""
+    """An upper bound, printed as "no more than"."""
 
     bound: Fraction
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """What a paper says with "larger than": a lower bound."""
+    """A lower bound, printed as "larger than"."""
 
     bound: Fraction
 
@@ -43,22 +42,22 @@ Said = str | Fraction | AtLeast | AtMost
 
 
 def verdict(published: Said, computed: Computed) -> str:
-    """How a computed number stands to a published one.
+    """Compare a computed number with a published one.
 
     Parameters
     ----------
     published : str, Fraction, AtMost or AtLeast
-        A decimal as printed (``"0.278"``, ``"62.3 %"``), a number that is meant exactly, or a bound.
+        A decimal as printed (``"0.278"``, ``"62.3 %"``), an exact number, or a bound.
     computed : Fraction, Estimate or Bounds
+        The computed number.
 
     Returns
     -------
     {"match", "rounding", "differs"}
-        For an exact number: ``match`` if it is equal to one that is meant exactly, or rounds (half up) to exactly the
-        printed digits; ``rounding`` if only cutting it off gives them. For an estimate: ``rounding`` if it is within
-        three standard errors of a number that rounds to the print. For bounds: ``rounding`` if the print lies between
-        them. A bound is kept (``match``), kept as far as an estimate can tell (``rounding``) or not. No
-        tolerance is ever chosen.
+        For an exact number: ``match`` if it equals an exact published number, or rounds (half up) to the printed
+        digits; ``rounding`` if only truncation gives them. For an estimate: ``rounding`` if it is within three standard
+        errors of a number that rounds to the printed digits. For bounds: ``rounding`` if the printed number lies
+        between them. A published bound holds (``match``), holds within three standard errors (``rounding``), or not.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def verdict(published: Said, computed: Computed) -> str:
         return "match" if computed == published else "differs"
     unit = _unit(published)
     printed = _number(published) / unit
-    # cutting off and rounding half up go by the size of the number, whatever its sign
+    # truncate and round half up by the absolute value
     size, sign = abs(computed / unit), -1 if computed < 0 else 1
     if sign * floor(size + Fraction(1, 2)) == printed:
         return "match"
@@ -111,13 +110,13 @@ def _number(published: str | Fraction) -> Fraction:
 
 
 def _unit(published: str) -> Fraction:
-    """One in the last printed digit."""
+    """Return one unit in the last printed digit."""
     _, _, decimals, percent = _parts(published)
     return Fraction(1, 10 ** len(decimals) * (100 if percent else 1))
 
 
 def _parts(published: str) -> tuple[str, str, str, str]:
-    found = _PRINTED.match(published.strip())
-    if not found or not (found[2] or found[3]):
+    match = _PRINTED.match(published.strip())
+    if not match or not (match[2] or match[3]):
         raise InputError(f"{published!r} is no printed number, such as 0.278 or 62.3 %")
-    return found[1], found[2], found[3] or "", found[4]
+    return match[1], match[2], match[3] or "", match[4]
