@@ -118,5 +118,5 @@ def _unit(published: str) -> Fraction:
 def _parts(published: str) -> tuple[str, str, str, str]:
     match = _PRINTED.match(published.strip())
     if not match or not (match[2] or match[3]):
-        raise InputError(f"{published!r} is no printed number, such as 0.278 or 62.3 %")
+        raise InputError(f"{published!r} is not a printed number such as 0.278 or 62.3 %")
     return match[1], match[2], match[3] or "", match[4]
