@@ -262,6 +262,8 @@ def test_pairs_that_do_not_arrive(here: Path, capsys: pytest.CaptureFixture[str]
         assert "obliv: 56 pairs whose packets do not arrive are left out\n" in err
     assert main(["worst", "fabric:b.net", "lft:a.lfts,missing=skip"]) == 0
     assert "obliv: 56 pairs whose packets do not arrive are left out\n" in capsys.readouterr().err
+    assert main(["worst", "fabric:b.net", "lft:a.lfts"]) == 2
+    assert "left out\n" not in capsys.readouterr().err
 
 
 def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

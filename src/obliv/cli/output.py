@@ -47,7 +47,7 @@ def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
 
 def say_skipped(routing: Any) -> None:
     """Say on standard error how many pairs a routing leaves out, if any."""
-    if routing.skipped:
+    if routing.partial and routing.skipped:
         are = "is" if routing.skipped == 1 else "are"
         say(f"{plural(routing.skipped, 'pair')} whose packets do not arrive {are} left out")
 
