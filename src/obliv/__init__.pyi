@@ -37,6 +37,8 @@ from obliv.results import Comparison as Comparison
 from obliv.results import Deadlock as Deadlock
 from obliv.results import Estimate as Estimate
 from obliv.results import FabricCheck as FabricCheck
+from obliv.results import FabricRoute as FabricRoute
+from obliv.results import FabricThroughput as FabricThroughput
 from obliv.results import FabricWorst as FabricWorst
 from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality

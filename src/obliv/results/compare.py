@@ -225,7 +225,7 @@ class Comparison(Result):
         return all(row.capacity is not None for row in self.entries)
 
     def _cells(self) -> list[list[str]]:
-        """The table as text, its heading first."""
+        """Return the table as text, its heading first."""
         several = len({row.topology for row in self.entries}) > 1
         labels = {name: how.label for name, how in Entry.declared().items() if how.label}
         rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values()]]
@@ -236,7 +236,7 @@ class Comparison(Result):
         return rows
 
     def _notes(self) -> list[str]:
-        """What the table leaves open: why a number is missing, and which traffic no worst case covers."""
+        """Return why numbers are missing, and which traffic is not admissible or loads no channel."""
         missing: dict[str, None] = {}
         for row in self.entries:
             for name in row.beyond:

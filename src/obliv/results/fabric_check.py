@@ -160,7 +160,7 @@ class FabricCheck(Result):
         return ", ".join(plural(number[word], word) for word in words) or "nothing is wrong"
 
     def _page(self) -> list[tuple[str, str]]:
-        """The findings, of each severity and kind the first few."""
+        """Return the findings, of each severity and kind the first few."""
         lines: list[tuple[str, str]] = []
         total = _total(((finding.severity, finding.kind), finding) for finding in self.findings)
         shown: Counter[tuple[str, str]] = Counter()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from obliv import results
 from obliv._util.codec import read_json
-from obliv.errors import FileError
+from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 
 __all__ = ["load"]
@@ -34,6 +34,8 @@ def load(path: str | Path) -> Result:
     FileError
         If the file does not hold a whole result.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"load needs the path of a file, not {type(path).__name__}")
     data = read_json(path)
     kind = data.get("kind")
     classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]

@@ -68,7 +68,7 @@ def bounded(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
 
 
 def as_float(value: Fraction) -> float:
-    """The nearest float, infinite where there is none."""
+    """Return the nearest float, infinite beyond the largest."""
     try:
         return float(value)
     except OverflowError:
@@ -76,7 +76,7 @@ def as_float(value: Fraction) -> float:
 
 
 def rational(text: Any) -> Fraction:
-    """A rational as saved, digits or digits/digits; ValueError for anything else, however it would read."""
+    """Return a saved rational, digits or digits/digits; raise ValueError for any other text."""
     if not isinstance(text, str) or len(text) > 10_000 or not re.fullmatch(r"\d+(/0*[1-9]\d*)?", text):
         raise ValueError("no saved rational number")
     return Fraction(text)
@@ -96,7 +96,7 @@ def from_number(value: Any) -> Number | Bounds:
 
 
 def exact(value: Any) -> Fraction | None:
-    """The exact number that a JSON value holds, None where it holds none."""
+    """Return the exact number in a JSON value, None where it is of another kind."""
     found = from_number(value)
     return found if isinstance(found, Fraction) else None
 
@@ -118,14 +118,14 @@ def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
 
 
 def scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
-    """A number times an exact one."""
+    """Return a number times an exact one."""
     if isinstance(value, Estimate):
         return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
     return value * factor
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A table's row with plain numbers: fractions also as text under ``name_exact``, errors under ``name_stderr``."""
+    """Return a row with plain numbers: fractions also as text under ``name_exact``, errors under ``name_stderr``."""
     columns: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, Estimate):

@@ -52,7 +52,7 @@ class Moves:
         return np.repeat(np.arange(len(self.start) - 1, dtype=np.int32), np.diff(self.start))
 
     def ends(self) -> Array:
-        """The time of every packet's last move, 0 for packets without one."""
+        """Return the time of every packet's last move, 0 for packets without one."""
         last = np.zeros(len(self.start) - 1, np.int64)
         moved = np.diff(self.start) > 0
         rows = self.start[1:][moved] - 1
@@ -65,7 +65,7 @@ class Moves:
         return len(self.time) + int(self.more.sum())
 
     def rows(self) -> Array:
-        """Rows time, packet, edge, direction (1 up, -1 down) and, where any is made, more steps to and fro."""
+        """Return rows time, packet, edge, direction (1 up, -1 down) and, where any is made, more steps to and fro."""
         columns = [self.time, self.packet, self.edge, np.where(self.up, 1, -1)]
         if len(self.more):
             columns.append(self.more)
@@ -73,7 +73,7 @@ class Moves:
 
     @classmethod
     def from_rows(cls, rows: Array, packets: int) -> Moves:
-        """The inverse of :meth:`rows`, in whatever order they come."""
+        """Return the moves of rows as :meth:`rows` gives them, in any order."""
         rows = np.asarray(rows, np.int64)
         rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))] if len(rows) else np.zeros((0, 4), np.int64)
         start = np.concatenate([[0], np.cumsum(np.bincount(rows[:, 1], minlength=packets))])
