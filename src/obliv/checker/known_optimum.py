@@ -1,4 +1,4 @@
-"""The check that the best routing of every traffic is known: its largest link load is what a host sends or takes."""
+"""The check that the best routing of every traffic is known: its largest link load is that of a host's own link."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_optimum"]
 def check_optimum(report: Report, topology: Topology) -> None:
     """Note whether no routing does better than a base load, and some routing reaches it for every traffic.
 
-    The first holds where every host has one link each way. For the second a routing is made here, link by link: from
+    The first holds where every host has one link each way. For the second a routing is built here, link by link: from
     each host equal splits over the links up, and down the same way backwards. It leads from every host to every other
     where all hosts of a sub-tree reach the same nodes of its top level, each in one way. Whatever is sent, a link then
     carries at most the sum of the shares of the hosts whose splits use it, times the base load.
@@ -24,7 +24,7 @@ def check_optimum(report: Report, topology: Topology) -> None:
         report.note("optimum", False, "a host has more than one link, or a rate or bandwidth that is not 1")
         return
     if not isinstance(topology, Tree):
-        report.note("optimum", False, "the network is no fat tree")
+        report.note("optimum", False, "the network is not a fat tree")
         return
     problem = _climb(topology)
     report.note(
@@ -33,14 +33,14 @@ def check_optimum(report: Report, topology: Topology) -> None:
 
 
 def _climb(tree: Tree) -> str:
-    """What is wrong with the splits; empty where nothing is."""
+    """Return what is wrong with the splits; empty if nothing is."""
     level = np.searchsorted(tree.first_node, np.arange(tree.nodes), side="right") - 1
     if (np.abs(level[tree.head] - level[tree.tail]) != 1).any():
-        return "a link joins nodes that are not of neighbouring levels"
+        return "a link joins nodes that are not of neighboring levels"
     back = np.lexsort((tree.tail, tree.head))  # a link and its way back have the same place in both orders
     there = np.lexsort((tree.head, tree.tail))
     if not (np.array_equal(tree.tail[there], tree.head[back]) and np.array_equal(tree.head[there], tree.tail[back])):
-        return "a link has no way back"
+        return "a link has no reverse link"
     host = np.sort(tree.terminals).astype(np.int64)
     if not np.array_equal(host, np.arange(tree.below[-1])):
         return "not every host sends"
@@ -51,7 +51,7 @@ def _climb(tree: Tree) -> str:
         down = tree.children[h - 1] if h else 0
         channel = (up_first[at][..., None] + down + np.arange(tree.parents[h])).reshape(len(host), -1)
         if (level[tree.tail[channel]] != h).any() or (level[tree.head[channel]] != h + 1).any():
-            return f"a node of level {h} has other links up than its sub-tree's form says"
+            return f"a node of level {h} has other links up than the form of its sub-tree requires"
         most = int(np.bincount(channel.ravel()).max())
         if most > shares:
             return f"equal splits may load a link by {most}/{shares}"

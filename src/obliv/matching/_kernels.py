@@ -403,43 +403,36 @@ def transport(entries: Entries, columns: Columns, floors: Floors, shipment: Ship
 
 
 @kernel
-def _rows_of(row: Array, ids: Array, ptr: Array) -> int:
-    """Number the rows that occur, and set where the entries of each begin; returns how many there are."""
+def _rows_of(row: Array, weight: Array, first: int, end: int, ids: Array, ptr: Array) -> tuple[int, int]:
+    """Number the rows that occur, and set where the entries of each begin; return their number and Σ row maxima."""
     n = 0
     before = -1
-    for e in range(len(row)):
+    best = 0
+    total = 0
+    for e in range(first, end):
         if row[e] != before:
             before = row[e]
             ids[n] = before
-            ptr[n] = e
+            ptr[n] = e - first
             n += 1
-    ptr[n] = len(row)
-    return n
+            total += best
+            best = 0
+        best = max(best, weight[e])
+    ptr[n] = end - first
+    return n, total + best
 
 
 @kernel
-def _simple_bound(n: int, entries: Entries, limit: int, top: Array) -> int:
-    """Sum the row maxima or, where these are above the limit but not far above it, the column maxima.
-
-    `top` holds zeros before and after.
-    """
-    ptr, col, weight = entries
-    by_row = 0
-    for i in range(n):
-        best = 0
-        for e in range(ptr[i], ptr[i + 1]):
-            best = max(best, weight[e])
-        by_row += best
-    if not by_row >> 2 <= limit < by_row:
-        return by_row
-    by_column = 0
-    for e in range(len(col)):
+def _column_maxima(col: Array, weight: Array, first: int, end: int, top: Array) -> int:
+    """Sum the column maxima; `top` holds zeros before and after."""
+    total = 0
+    for e in range(first, end):
         if weight[e] > top[col[e]]:
-            by_column += weight[e] - top[col[e]]
+            total += weight[e] - top[col[e]]
             top[col[e]] = weight[e]
-    for e in range(len(col)):
+    for e in range(first, end):
         top[col[e]] = 0
-    return by_column
+    return total
 
 
 @kernel
@@ -476,12 +469,13 @@ def assign_channels(
         first, end = start[channels[k]], start[channels[k] + 1]
         offset = begin
         begin += min(end - first, terminals)
-        n = _rows_of(row[first:end], ids, ptr)
-        part = Entries(ptr, col[first:end], weight[first:end])
-        bound = _simple_bound(n, part, limit[k], top)
+        n, bound = _rows_of(row, weight, first, end, ids, ptr)
+        if bound >> 2 <= limit[k] < bound:
+            bound = _column_maxima(col, weight, first, end, top)
         if bound <= limit[k]:
             value[k] = -1
             continue
+        part = Entries(ptr, col[first:end], weight[first:end])
         assign(n, terminals, part, floors, matching, search)
         total = 0
         for i in range(n):

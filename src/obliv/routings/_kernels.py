@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["distances_to"]
 
-Array = Any
-
 
 @kernel
 def distances_to(goals: Array, first_in: Array, tail_in: Array, far: Array, queue: Array) -> None:
-    """Fewest channels from every node to the nearest of `goals`, -1 where there is no way."""
+    """Find the fewest channels from every node to the nearest of `goals`; -1 where there is no path."""
     for v in range(len(far)):
         far[v] = -1
     end = 0

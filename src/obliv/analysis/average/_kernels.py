@@ -11,15 +11,30 @@ the lanes of the sum of `depth` words.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["all_permutations", "largest_loads", "random_permutations"]
+__all__ = ["PairEntries", "all_permutations", "largest_loads", "random_permutations"]
 
-Array = Any
+
+class PairEntries(NamedTuple):
+    """The loads of all pairs in words of several channels, as the module describes them."""
+
+    base: Array
+    width: int
+    first: Array
+    rest_ptr: Array
+    rest: Array
+    shift: int
+    value: Array
+    depth: int
+    group: Array
+    bits: int
+    lanes: int
 
 
 @kernel
@@ -28,23 +43,12 @@ def _add(words: Array, value: Array, entry: Any, shift: Any, low: Any) -> None:
 
 
 @kernel
-def largest_loads(
-    images: Array,
-    base: Array,
-    width: int,
-    first: Array,
-    rest_ptr: Array,
-    rest: Array,
-    shift: int,
-    value: Array,
-    depth: int,
-    group: Array,
-    bits: int,
-    lanes: int,
-    words: Array,
-    out: Array,
-) -> None:
-    """Fill `out` with the largest load of each permutation, a row of `images`; `words` is scratch, like `base`."""
+def largest_loads(images: Array, pairs: PairEntries, words: Array, out: Array) -> None:
+    """Find the largest load of each row of `images`, a permutation.
+
+    `words` is scratch for as many words as the base has.
+    """
+    base, width, first, rest_ptr, rest, shift, value, depth, group, bits, lanes = pairs
     count, n = images.shape
     above = np.uint64(shift)
     low = (np.uint64(1) << above) - np.uint64(1)

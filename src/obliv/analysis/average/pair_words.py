@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.analysis.average._kernels import PairEntries
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import TooLargeError
 from obliv.loads.base import PairLoads
@@ -36,10 +37,10 @@ class PairWords:
     lanes: int
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The arguments of the kernel."""
-        entries = (self.width, self.first, self.rest_ptr, self.rest, self.shift, self.value)
-        return (self.base, *entries, self.depth, self.group, self.bits, self.lanes)
+    def entries(self) -> PairEntries:
+        """The loads as the kernel takes them."""
+        words = (self.base, self.width, self.first, self.rest_ptr, self.rest, self.shift, self.value)
+        return PairEntries(*words, self.depth, self.group, self.bits, self.lanes)
 
 
 def pair_words(loads: PairLoads) -> PairWords:

@@ -157,7 +157,7 @@ def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress
         for at in range(0, len(out), most):
             part = out[at : at + most]
             draw(seed, (start + at) // most, images[: len(part)])
-            weigh(images[: len(part)], *parts.arguments, words, part)
+            weigh(images[: len(part)], parts.entries, words, part)
         return out
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -175,7 +175,7 @@ def _all(parts: PairWords) -> tuple[Array, int]:
     count = factorial(parts.terminals)
     images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
     all_permutations.compiled()(images)
-    largest_loads.compiled()(images, *parts.arguments, np.empty_like(parts.base), out)
+    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.base), out)
     return out, parts.denominator
 
 

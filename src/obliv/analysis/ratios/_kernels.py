@@ -7,15 +7,31 @@ tells links of one height apart, and a link of a height is (sub-tree, port).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["link_bounds", "match_link"]
+__all__ = ["Routes", "Side", "link_bounds", "match_link"]
 
-Array = Any
+
+class Routes(NamedTuple):
+    """The path number of every (row of hosts, host), how many hosts share a row, and the hosts below each level."""
+
+    way: Array
+    alike: int
+    below: Array
+
+
+class Side(NamedTuple):
+    """The links of one height and direction: the port of every (turn, path number), and how many ports there are."""
+
+    port: Array
+    height: int
+    up: bool
+    ports: int
 
 
 @kernel
@@ -27,18 +43,10 @@ def _turn(a: int, b: int, below: Array) -> int:
 
 
 @kernel
-def link_bounds(
-    way: Array,
-    alike: int,
-    below: Array,
-    port: Array,
-    height: int,
-    up: bool,
-    ports: int,
-    sources: Array,
-    destinations: Array,
-) -> None:
-    """How many sources and destinations the pairs on every link of a height and direction have."""
+def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array) -> None:
+    """Count the sources and the destinations of the pairs on every link of one side."""
+    way, alike, below = routes
+    port, height, up, ports = side
     rows, hosts = way.shape
     size = below[height]
     row_size = max(1, size // alike)
@@ -77,25 +85,15 @@ def link_bounds(
 
 
 @kernel
-def match_link(
-    way: Array,
-    alike: int,
-    below: Array,
-    port: Array,
-    height: int,
-    up: bool,
-    ports: int,
-    link: int,
-    enough: int,
-    owner: Array,
-    reached: Array,
-) -> int:
-    """Return the most node-disjoint pairs on a link; stop at `enough`.
+def match_link(routes: Routes, side: Side, link: int, enough: int, owner: Array, reached: Array) -> int:
+    """Find the largest number of node-disjoint pairs on a link; stop at `enough`.
 
     On return ``owner[d]`` is the row that destination d is matched to, or -1, and ``reached[r]`` says whether row r is
     on an alternating path from a row that could send more: the rows that are not, and the destinations that those that
     are have pairs with, cover all pairs.
     """
+    way, alike, below = routes
+    port, height, up, ports = side
     rows, hosts = way.shape
     sub, p = link // ports, link % ports
     size = below[height]

@@ -15,7 +15,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress, silent, within
 from obliv._util.typing import Array
-from obliv.analysis.ratios._kernels import link_bounds, match_link
+from obliv.analysis.ratios._kernels import Routes, Side, link_bounds, match_link
 from obliv.errors import InputError
 from obliv.kernels import run
 from obliv.loads.tree import TreeLoads
@@ -111,8 +111,8 @@ def largest_disjoint(loads: TreeLoads, *, every: bool = False, progress: Progres
             if bound[link] <= (most if every else max(best, most)):
                 break
             owner, reached = np.empty(loads.terminals, np.int64), np.empty(len(table), np.bool_)
-            kernel = (table, loads.alike, below, link_port, height, up, tree.width[height + 1])
-            size = int(run(match_link, 1e7, *kernel, link, int(bound[link]), owner, reached))
+            routes, side = Routes(table, loads.alike, below), Side(link_port, height, up, tree.width[height + 1])
+            size = int(run(match_link, 1e7, routes, side, link, int(bound[link]), owner, reached))
             matched += 1
             here = int((tree.up_channel if up else tree.down_channel)(height, link))
             if size < bound[link]:
@@ -139,7 +139,8 @@ def _bounds(table: Array, alike: int, below: Array, ports: Array, height: int, u
     """At most so many disjoint pairs are on each link: no more than sources, and than destinations."""
     sources, destinations = np.zeros(tree.links(height), np.int64), np.zeros(tree.links(height), np.int64)
     width = tree.width[height + 1]
-    run(link_bounds, 5.0 * table.size, table, alike, below, ports, height, up, width, sources, destinations)
+    routes, side = Routes(table, alike, below), Side(ports, height, up, width)
+    run(link_bounds, 5.0 * table.size, routes, side, sources, destinations)
     return np.minimum(sources, destinations)
 
 

@@ -1,8 +1,8 @@
-"""The check of what the distributed algorithm promises beyond the rules: whatever a round did is undone.
+"""The check of what the distributed algorithm promises beyond the rules: every round but the last is undone.
 
-Rounds but the last of a sub-phase have two halves of tau moves, and who is in the network is, after move x of the first
-and before the move of the second that mirrors it, at the same node.  So after the second half everybody is back where
-the round began, and those who were beaten draw another boat.
+Rounds but the last of a sub-phase have two halves of tau moves, and every packet in the network is, after move x of the
+first and before the move of the second that mirrors it, at the same node.  So after the second half all packets are
+back where the round began, and those that failed draw another boat.
 
 Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), section 4, as corrected.
 """
@@ -36,7 +36,7 @@ def check_rounds(report: Report, claim: ScheduleClaim) -> None:
         try:
             problem = found(claim)
         except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
-            problem = f"the plan is not whole: {type(error).__name__} {error}"
+            problem = f"the plan is incomplete: {type(error).__name__} {error}"
         if not report.note(name, not problem, problem or said):
             return
 
@@ -89,11 +89,11 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     end = claim.level[claim.paths.destination].astype(np.int64)
     first = level // lam - group
     if lam % 2 or lam < 6 * chi or ((session != 1) & (session != 2)).any() or ((which < 1) | (which > s)).any():
-        return "lambda, a session or a set is none"
+        return "lambda, a session or a set is invalid"
     if not np.array_equal(enter, 2 * which - 1 + first + (session - 1) * (2 * s + gamma - 1)):
         return "a packet enters in a phase that is not that of its set and frame"
     if start[0] != 0 or (np.diff(start) < 1).any() or ((colour < 1) | (colour > chi)).any():
-        return "a packet has no phase, or a boat has a number that none has"
+        return "a packet has no phase, or a boat number is out of range"
     if not n:
         return ""
     packet = np.repeat(np.arange(n), np.diff(start))
@@ -108,7 +108,7 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     wanted = (enter[packet] + nth) * 3 + kind
     at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
     if len(known) == 0 or most >= 2**40 or (known[at] != wanted).any():
-        return "a packet rides in a sub-phase that is not there"
+        return "a packet rides in a sub-phase that does not exist"
     sub = order[at]
     all_rounds = np.maximum(rounds, xi) if plan["timetable"] == "fixed" else rounds
     base = begin[sub] + (all_rounds[sub] - 1) * 2 * tau

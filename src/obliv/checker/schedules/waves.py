@@ -56,7 +56,7 @@ def check_waves(report: Report, claim: ScheduleClaim) -> None:
         problem, visits = _visits(claim)
         problem = problem or _window_problem(claim, visits)
     except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
-        problem = f"the plan is not whole: {type(error).__name__} {error}"
+        problem = f"the plan is incomplete: {type(error).__name__} {error}"
     if not report.note("plan", not problem, problem or "sets, groups and boats are numbered as the algorithm has them"):
         return
     for name, found, said in (
@@ -123,7 +123,7 @@ def _window_problem(claim: ScheduleClaim, visits: _Visits) -> str:
 
 
 def _level_at(claim: ScheduleClaim, packet: Array, time: Array) -> Array:
-    """The level of packets after a step; -1 before their first move and after their last."""
+    """Return the level of packets after a step; -1 before their first move and after their last."""
     node = node_at(claim, packet, time)
     return np.where(node >= 0, claim.level[node], -1)
 

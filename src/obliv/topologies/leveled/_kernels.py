@@ -1,14 +1,11 @@
-"""Kernels: congestion of edges and the lower bound of schedules."""
+"""Kernels: how many paths use every edge, and lower bounds of schedules."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["count", "first_break", "prefixes", "repeated"]
-
-Array = Any
 
 
 @kernel
@@ -20,7 +17,7 @@ def count(edge: Array, users: Array) -> None:
 
 @kernel
 def repeated(node: Array, seen: Array) -> bool:
-    """Return whether a node occurs twice; `seen` starts at zero."""
+    """Whether a node occurs twice; `seen` starts at zero."""
     for p in range(len(node)):
         if seen[node[p]]:
             return True
@@ -32,7 +29,7 @@ def repeated(node: Array, seen: Array) -> bool:
 def prefixes(
     start: Array, edge: Array, users: Array, least: int, chosen: Array, slot: Array, before: Array, after: Array
 ) -> None:
-    """Find the fewest edges that paths have before and after the edges `chosen`, which have at least `least` users.
+    """Find the fewest edges that paths have before and after the edges `chosen`, which have `least` users or more.
 
     Where `slot` is not empty, it says where in `chosen` every edge is.
     """
@@ -61,7 +58,7 @@ def prefixes(
 
 @kernel
 def first_break(start: Array, edge: Array, low: Array, high: Array) -> int:
-    """Return where in `edge` the first path breaks, -1 if no path does."""
+    """Return where in `edge` the first path breaks; -1 if every path holds together."""
     for p in range(len(start) - 1):
         for at in range(start[p], start[p + 1] - 1):
             if high[edge[at]] != low[edge[at + 1]]:

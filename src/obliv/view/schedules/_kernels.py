@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["pushes"]
-
-Array = npt.NDArray[Any]
 
 
 @kernel
