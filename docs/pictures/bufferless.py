@@ -23,14 +23,14 @@ def waves() -> Schedule:
 
 
 def rounds() -> Schedule:
-    """The distributed algorithm with few boats, so that packets are beaten."""
+    """The distributed algorithm with few boats, so that some packets fail."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
     return schedule(drawn, "distributed", constants="tuned", lam=36, chi=6, s=3, timetable="oracle", rng=4)
 
 
 def sizes() -> dict[str, list[Schedule]]:
     """Butterflies and meshes of growing size under several algorithms."""
-    drawn = [instance(f"butterfly:{k}") for k in (4, 6, 8, 10)] + [
+    instances = [instance(f"butterfly:{k}") for k in (4, 6, 8, 10)] + [
         instance(f"leveled-mesh:{k}x{k}") for k in (8, 16, 32)
     ]
     kinds: dict[str, dict[str, Any]] = {
@@ -40,7 +40,7 @@ def sizes() -> dict[str, list[Schedule]]:
         "centralized, tuned": {"algorithm": "centralized", "constants": "tuned"},
         "centralized, as in the paper": {"algorithm": "centralized", "constants": "paper"},
     }
-    return {name: [schedule(each, **told) for each in drawn] for name, told in kinds.items()}
+    return {name: [schedule(drawn, **options) for drawn in instances] for name, options in kinds.items()}
 
 
 def keep(ax: Any, name: str) -> None:
@@ -60,16 +60,16 @@ def _palette() -> Image.Image:
         tint(QUIET, 1),
     ]
     flat = [round(255 * part) for color in [(1.0, 1.0, 1.0), *mixed] for part in color]
-    made = Image.new("P", (1, 1))
-    made.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
-    return made
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
+    return palette
 
 
 def main() -> None:
     """Waves, one phase, one round, hot potatoes, and routing times."""
-    made = waves()
-    keep(view.space_time(made), "waves")
-    keep(view.one_phase(made), "phase")
+    schedule_in_waves = waves()
+    keep(view.space_time(schedule_in_waves), "waves")
+    keep(view.one_phase(schedule_in_waves), "phase")
     keep(view.one_round(rounds()), "round")
     keep(view.space_time(schedule(instance("leveled-mesh:12x12", rng=1), "hot-potato"), packets=60), "hot-potato")
     keep(view.makespans(sizes()), "times")

@@ -31,7 +31,7 @@ def _probabilities() -> dict[str, Printed]:
         found[f"Lemma 2.1, fewer sets, the busiest packet meets more than 2: {name}"] = Printed(
             "less than 2^-δμ = 1/4", AtMost(Fraction(1, 4))
         )
-    found["Section 4.3, a packet with d neighbours finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
+    found["Section 4.3, a packet with d neighbors finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
     found["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
