@@ -85,14 +85,23 @@ def ride(
 
     There are many boats, and most have few packets: a call with all of :class:`Riders` would take longer than the ride.
     """
+    length = route["length"]
+    level = route["level"]
+    start = route["start"]
+    after = state["after"]
+    at = state["at"]
+    beside = state["beside"]
+    ends = state["end"]
+    fate = state["fate"]
+    tied = state["tied"]
     low, high = len(bucket), -1
     p = first
     while p >= 0:
-        here = route[p]["level"] + state[p]["at"]
-        state[p]["beside"] = bucket[here]
+        here = level[p] + at[p]
+        beside[p] = bucket[here]
         bucket[here] = p
         low, high = min(low, here), max(high, here)
-        p = state[p]["after"]
+        p = after[p]
     base = stamp * len(route)
     failed = 0
     n = 0
@@ -104,34 +113,34 @@ def ride(
             while p >= 0:
                 active[n] = p
                 n += 1
-                p = state[p]["beside"]
+                p = beside[p]
         for i in range(n):
             p = active[i]
-            e = edge[route[p]["start"] + state[p]["at"]]
+            e = edge[start[p] + at[p]]
             q = claim[e] - base
             if q < 0:
                 claim[e] = base + p
                 continue
-            if state[p]["fate"] == SURE and state[q]["fate"] == SURE:
+            if fate[p] == SURE and fate[q] == SURE:
                 return CLASH
-            if state[p]["fate"] == state[q]["fate"]:
-                state[p]["tied"] = stamp
-                state[q]["tied"] = stamp
+            if fate[p] == fate[q]:
+                tied[p] = stamp
+                tied[q] = stamp
             if better(state, salt, p, q, here):
                 claim[e] = base + p
         kept = 0
         for i in range(n):
             p = active[i]
-            if claim[edge[route[p]["start"] + state[p]["at"]]] != base + p:
+            if claim[edge[start[p] + at[p]]] != base + p:
                 failed += 1
                 continue
-            state[p]["at"] += 1
-            if state[p]["at"] == route[p]["length"]:
-                state[p]["fate"] = GONE
-            elif both_fail == 1 and state[p]["tied"] == stamp:
+            at[p] += 1
+            if at[p] == length[p]:
+                fate[p] = GONE
+            elif both_fail == 1 and tied[p] == stamp:
                 failed += 1
-            elif state[p]["at"] == state[p]["end"]:
-                state[p]["fate"] = SURE
+            elif at[p] == ends[p]:
+                fate[p] = SURE
             else:
                 active[kept] = p
                 kept += 1
