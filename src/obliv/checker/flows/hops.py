@@ -94,10 +94,10 @@ def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int
         channel, chance = (hop[0], exact_chance(routing, hop[1])) if isinstance(hop, tuple) else (hop, even)
         if not 0 <= channel < len(tail) or tail[channel] != node:
             raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
-        chances[int(channel)] = chances.get(int(channel), Fraction(0)) + chance
+        chances[channel] = chances[channel] + chance if channel in chances else chance
     if any(isinstance(hop, tuple) for hop in hops) and sum(chances.values()) != 1:
         raise RoutingError(f"{routing.spec}: the next hops of node {node} towards {destination} do not add up to 1")
-    return [(channel, chance) for channel, chance in chances.items() if chance]
+    return [(int(channel), chance) for channel, chance in chances.items() if chance]
 
 
 def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> list[int]:
