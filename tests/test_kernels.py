@@ -5,52 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 import obliv
-from obliv import kernels
-
-
-@pytest.mark.parametrize(
-    ("topology", "routing"),
-    [
-        ("torus:5x4", "romm"),
-        ("random-regular:n=24,d=4,seed=3", "ecmp"),
-        ("mesh:4x4", "ecmp"),
-        ("torus:4x4", "shortest"),
-        ("random-regular:n=12,d=3,seed=3", "valiant"),
-    ],
-)
-def test_interpreted_equals_compiled(topology: str, routing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for limit in (10**18, 0):
-        monkeypatch.setattr(kernels, "COMPILE_ABOVE", limit)
-        if limit:  # a kernel that was compiled before stays so: hide that
-            monkeypatch.setattr(kernels, "run", lambda function, work, *args: function.python(*args))
-            for module in (
-                "loads.hops",
-                "loads.stored",
-                "matching.solve",
-                "routings.distances",
-                "checker.flows",
-                "checker.sums",
-            ):
-                monkeypatch.setattr(f"obliv.{module}.run", kernels.run)
-        else:
-            monkeypatch.undo()
-            monkeypatch.setattr(kernels, "COMPILE_ABOVE", 0)
-        result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)
-        assert obliv.verify(result).proved
-        loads = obliv.routing(routing, obliv.topology(topology)).pair_loads()
-        found.append(
-            (
-                result.channel_load,
-                result.permutation,
-                result.certificate,
-                [loads.weights(c).weight.tolist() for c in range(8)],
-            )
-        )
-    assert found[0] == found[1]
 
 
 def chain(splits: int) -> tuple[obliv.Topology, obliv.Routing]:

@@ -165,12 +165,12 @@ def test_the_command_refuses_in_one_line(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_commas_within_a_pattern_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    from obliv.cli.compare import _patterns
+    from obliv.cli.compare import split_patterns
 
-    assert _patterns("transpose,shift:3") == ["transpose", "shift:3"]
-    assert _patterns("random-permutation:seed=1,0.5*uniform+0.5*tornado") == [
+    assert split_patterns("transpose,shift:3") == ["transpose", "shift:3"]
+    assert split_patterns("random-permutation:seed=1,0.5*uniform+0.5*tornado") == [
         "random-permutation:seed=1",
         "0.5*uniform+0.5*tornado",
     ]
-    assert _patterns("hotspot:4,16,seed=2,uniform") == ["hotspot:4,16,seed=2", "uniform"]
-    assert _patterns("transpose,tornados") == ["transpose", "tornados"]
+    assert split_patterns("hotspot:4,16,seed=2,uniform") == ["hotspot:4,16,seed=2", "uniform"]
+    assert split_patterns("transpose,tornados") == ["transpose", "tornados"]

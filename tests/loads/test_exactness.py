@@ -15,6 +15,7 @@ from tests import strategies
 from tests.oracles import paths as oracle
 
 import obliv
+from obliv.results.base import Channel
 
 
 class Gate(obliv.Routing):
@@ -178,7 +179,7 @@ def test_seventy_splits_in_a_row(layers: int) -> None:
         assert under[number[2 * i + 1, 2 * i + 3]] == 1 - Fraction(1, 2**i)
     result = obliv.worst_case(loads)
     assert result.channel_load == 1 - Fraction(1, 2**layers)
-    assert result.channel == {"id": number[2 * layers + 1, last], "tail": 2 * layers + 1, "head": last}
+    assert result.channel == Channel(number[2 * layers + 1, last], 2 * layers + 1, last)
     assert result.throughput == Fraction(2**layers, 2**layers - 1)
     assert loads.hops() == Fraction((layers + 1) + 1, 4)
 

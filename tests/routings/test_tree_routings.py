@@ -159,7 +159,7 @@ def test_wsr_that_would_use_too_long(capsys: pytest.CaptureFixture[str]) -> None
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert "uses too long" in err
+    assert "takes too long" in err
     assert not obliv.routing("wsr", obliv.fattree(20, 4)).own_rule
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
@@ -53,6 +54,11 @@ class Ratio(Result):
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda ratio: ratio.certificate is None, rank=2
     )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        source = data.get("lower_bound_source", data.get("lower_bound_reason", ""))
+        return super().from_dict({**data, "lower_bound_source": source})
 
     @property
     def optimal(self) -> bool:

@@ -28,6 +28,10 @@ class WorstCase(Result):
 
     channel_load: Fraction | Estimate = entry(Fraction(0), label="channel load", column="channel_load")
 
+    def __post_init__(self) -> None:
+        if isinstance(self.channel_load, Fraction) and self.channel_load < 0:
+            raise ValueError(f"the channel load is {self.channel_load}; it must be 0 or more")
+
     @property
     @derived(label="throughput", column="throughput", reason=NO_LOAD)
     def throughput(self) -> Fraction | Estimate | None:
