@@ -7,8 +7,7 @@ from typing import Any
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.routings.adapters import is_adaptable
-from obliv.routings.base import Routing
+from obliv.routings.base import Routing, is_adaptable
 from obliv.routings.make import routing
 
 __all__ = ["loads_of", "name_of", "routing_of", "sources_of", "subject_of"]

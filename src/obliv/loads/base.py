@@ -16,16 +16,16 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.loads.search import Solved, best_first
-from obliv.loads.words import Lanes, Words, from_channels
 from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights
-from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from obliv.loads.tree import TreeLoads
+    from obliv.loads.words import Lanes, Words
+    from obliv.patterns.base import Traffic
 
 __all__ = ["PairLoads", "channel_map"]
 
@@ -104,6 +104,8 @@ class PairLoads(ABC):
         list of Fraction, length channels
             Exact (linear in the traffic); an estimate where the pair loads are.
         """
+        from obliv.patterns.base import Traffic
+
         if not isinstance(traffic, Traffic):
             raise TrafficError(f"{traffic!r} is not a Traffic: make one with obliv.traffic(SPEC, topology)")
         if traffic.terminals != self.terminals:
@@ -199,6 +201,8 @@ class PairLoads(ABC):
         factors : list of int
             What each channel's loads count, for bandwidths; empty where they all count once.
         """
+        from obliv.loads.words import from_channels
+
         return from_channels(self, lanes, factors)
 
     @property

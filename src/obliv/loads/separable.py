@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import gcd, lcm, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import crossing, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
-from obliv.loads.separable_words import from_axes
-from obliv.loads.words import Lanes, Words
 from obliv.matching.weights import Weights, from_entries
-from obliv.patterns.base import Traffic
 from obliv.topologies.cartesian import Axis, Cartesian
+
+if TYPE_CHECKING:
+    from obliv.loads.words import Lanes, Words
+    from obliv.patterns.base import Traffic
 
 __all__ = ["SeparableLoads"]
 
@@ -79,6 +80,8 @@ class SeparableLoads(PairLoads):
         return whole(sums)
 
     def words(self, lanes: Lanes, factors: list[int]) -> Words:
+        from obliv.loads.separable_words import from_axes
+
         by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)
         return super().words(lanes, factors) if by_axes is None else by_axes
 

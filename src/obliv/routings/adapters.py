@@ -13,9 +13,7 @@ from obliv.routings.checks import checked_channels
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
 
-__all__ = ["adapted", "is_adaptable"]
-
-_METHODS = ("next_hops", "paths", "sample")
+__all__ = ["adapted"]
 
 
 class AdaptedPaths(Routing):
@@ -57,18 +55,12 @@ class AdaptedSamples(Routing):
         return checked_channels(self, source, destination, self.own.sample(source, destination, rng))
 
 
-def is_adaptable(own: Any) -> bool:
-    """Return whether an object has one of the methods that make a routing."""
-    return any(hasattr(own, name) for name in _METHODS)
-
-
 def adapted(own: Any, topology: Topology, spec: str) -> Routing:
     """Return an object with ``paths``, ``next_hops`` or ``sample`` as a routing.
 
     Parameters
     ----------
     own : object
-        A Routing is returned as it is.
     topology : Topology
     spec : str
         The spec that makes it again.
@@ -78,9 +70,6 @@ def adapted(own: Any, topology: Topology, spec: str) -> Routing:
     RoutingError
         If it has none of these methods.
     """
-    if isinstance(own, Routing):
-        own.spec = own.spec or spec
-        return own
     if hasattr(own, "next_hops"):
         return AdaptedHops(own, topology, spec)
     if hasattr(own, "paths"):

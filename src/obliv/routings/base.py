@@ -12,19 +12,17 @@ from obliv._util.content import same_content, state_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator
 from obliv.errors import RoutingError
-from obliv.loads.base import PairLoads
-from obliv.loads.paths import from_crossings
-from obliv.loads.programs import Program
-from obliv.routings.checks import checked_paths, require_all
-from obliv.routings.lengths import Lengths, add, of_paths
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
+    from obliv.loads.base import PairLoads
+    from obliv.loads.programs import Program
     from obliv.routings.hops import HopRouting
+    from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
     from obliv.routings.trees.base import TreeRouting
 
-__all__ = ["Path", "Routing"]
+__all__ = ["Path", "Routing", "is_adaptable"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -129,7 +127,9 @@ class Routing:
             return self._loads(step)
         if samples < 2:
             raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
-        return from_crossings(self.topology, self._sampled(samples, generator(rng), step), samples)
+        from obliv.routings.enumeration import sampled_loads
+
+        return sampled_loads(self, samples, generator(rng), step)
 
     def path_lengths(self, progress: Progress) -> Lengths:
         """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.
@@ -144,6 +144,8 @@ class Routing:
         dict
             For every number of hops the sum of its probabilities; exact.
         """
+        from obliv.routings.lengths import add
+
         total: Lengths = {}
         for _, _, lengths in self.pair_lengths(progress):
             add(total, lengths)
@@ -151,44 +153,19 @@ class Routing:
 
     def pair_lengths(self, progress: Progress) -> Iterator[tuple[int, int, Lengths]]:
         """Yield every ordered pair of terminals with the distribution of the lengths of its paths."""
+        from obliv.routings.enumeration import lengths_of
+
         terminals = self.topology.terminals.tolist()
         for j, destination in enumerate(terminals):
             for i, source in enumerate(terminals):
-                yield i, j, of_paths(self, source, destination)
+                yield i, j, lengths_of(self, source, destination)
             progress("path lengths", (j + 1) / len(terminals))
 
     def _loads(self, progress: Progress) -> PairLoads:
         """Return the exact pair loads."""
-        return from_crossings(self.topology, self._enumerated(progress))
+        from obliv.routings.enumeration import enumerated_loads
 
-    def _enumerated(self, progress: Progress) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
-        """Yield every pair with the expected crossings of each channel, over all its paths."""
-        nodes = self.topology.terminals.tolist()
-        for i, s in enumerate(nodes):
-            for j, d in enumerate(nodes):
-                crossings: dict[int, Fraction] = {}
-                total = Fraction(0)
-                for channels, chance in checked_paths(self, s, d):
-                    total += chance
-                    for c in channels:
-                        crossings[c] = crossings.get(c, Fraction(0)) + chance
-                require_all(self, s, d, total)
-                yield i, j, crossings
-            progress("pair loads", (i + 1) / len(nodes))
-
-    def _sampled(
-        self, samples: int, rng: np.random.Generator, progress: Progress
-    ) -> Iterator[tuple[int, int, dict[int, Fraction]]]:
-        """Yield every pair with the mean crossings of each channel, over random paths."""
-        nodes = self.topology.terminals.tolist()
-        for i, s in enumerate(nodes):
-            for j, d in enumerate(nodes):
-                counts: dict[int, int] = {}
-                for _ in range(samples):
-                    for c in self.sample(s, d, rng):
-                        counts[c] = counts.get(c, 0) + 1
-                yield i, j, {c: Fraction(count, samples) for c, count in counts.items()}
-            progress("pair loads", (i + 1) / len(nodes))
+        return enumerated_loads(self, progress)
 
     # ------------------------------------------------------------------------------------------------------- operators
 
@@ -221,3 +198,8 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
+
+
+def is_adaptable(own: Any) -> bool:
+    """Return whether an object has one of the methods that make a routing."""
+    return any(hasattr(own, name) for name in ("next_hops", "paths", "sample"))

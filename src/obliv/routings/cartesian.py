@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
 from obliv.routings.base import Path, Routing
-from obliv.routings.graph import Shortest
-from obliv.routings.lengths import Lengths, add
-from obliv.routings.mixes import TwoPhase
-from obliv.routings.program_lengths import of_program
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
+
+if TYPE_CHECKING:
+    from obliv.routings.lengths import Lengths
 
 __all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "valiant"]
 
@@ -84,6 +83,9 @@ class ProgramRouting(Routing):
     def path_lengths(self, progress: Progress) -> Lengths:
         if not self.programs or not self.topology.all_terminals:
             return super().path_lengths(progress)
+        from obliv.routings.lengths import add
+        from obliv.routings.program_lengths import of_program
+
         total: Lengths = {}
         for program in self.programs:
             add(total, of_program(self.topology, program))
@@ -207,10 +209,11 @@ def valiant(topology: Topology) -> Routing:
     >>> obliv.worst_case(valiant(obliv.torus(4, 4))).channel_load
     Fraction(1, 1)
     """
-    if not isinstance(topology, Cartesian):
-        return TwoPhase(Shortest(topology), "valiant")
-    if not topology.all_terminals:
-        return TwoPhase(DOR(topology), "valiant")
+    if not isinstance(topology, Cartesian) or not topology.all_terminals:
+        from obliv.routings.graph import Shortest
+        from obliv.routings.mixes import TwoPhase
+
+        return TwoPhase(DOR(topology) if isinstance(topology, Cartesian) else Shortest(topology), "valiant")
     orders = (tuple(range(len(topology.axes))),)
     phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
     return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")

@@ -7,14 +7,8 @@ multiply.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from obliv.routings.checks import checked_paths, require_all
-
-if TYPE_CHECKING:
-    from obliv.routings.base import Routing
-
-__all__ = ["Lengths", "add", "of_paths", "times"]
+__all__ = ["Lengths", "add", "times"]
 
 #: A polynomial: power and coefficient.
 Lengths = dict[int, Fraction]
@@ -33,13 +27,3 @@ def times(one: Lengths, two: Lengths) -> Lengths:
         for h, second in two.items():
             product[g + h] = product.get(g + h, Fraction(0)) + first * second
     return product
-
-
-def of_paths(routing: Routing, source: int, destination: int) -> Lengths:
-    """Return the lengths of the paths that a routing lists for a pair of nodes."""
-    lengths: Lengths = {}
-    for channels, chance in checked_paths(routing, source, destination):
-        lengths[len(channels)] = lengths.get(len(channels), Fraction(0)) + chance
-    total = sum(lengths.values(), Fraction(0))
-    require_all(routing, source, destination, total)
-    return lengths if total else {0: Fraction(1)}  # nothing is sent out

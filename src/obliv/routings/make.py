@@ -6,9 +6,7 @@ import inspect
 from typing import Any
 
 from obliv.errors import InputError
-from obliv.routings.adapters import adapted, is_adaptable
-from obliv.routings.base import Routing
-from obliv.routings.mixes import Mix
+from obliv.routings.base import Routing, is_adaptable
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import ROUTINGS
 from obliv.topologies.base import Topology
@@ -55,10 +53,23 @@ def routing(spec: Any, topology: Any = None) -> Routing:
     network: Topology = topology_of(topology)
     if factory:
         own = spec(network)
-        return adapted(own, network, getattr(own, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)
+        return _as_routing(own, network, getattr(own, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)
     if not isinstance(spec, str):
-        return adapted(spec, network, getattr(spec, "spec", "") or ROUTINGS.name_of(type(spec)) or type(spec).__name__)
+        name = getattr(spec, "spec", "") or ROUTINGS.name_of(type(spec)) or type(spec).__name__
+        return _as_routing(spec, network, name)
     mix = split_mix(spec)
     if mix is not None:
+        from obliv.routings.mixes import Mix
+
         return Mix([(weight, routing(part, network)) for weight, part in mix])
-    return adapted(ROUTINGS.make(spec, network), network, spec.strip())
+    return _as_routing(ROUTINGS.make(spec, network), network, spec.strip())
+
+
+def _as_routing(own: Any, network: Topology, name: str) -> Routing:
+    """Return a Routing as it is, anything else adapted, under the spec `name` unless it has one."""
+    if not isinstance(own, Routing):
+        from obliv.routings.adapters import adapted
+
+        return adapted(own, network, name)
+    own.spec = own.spec or name
+    return own

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,9 @@ from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.checks import check, positive_number, require_network, whole_numbers
-from obliv.topologies.layout_hint import LayoutHint
+
+if TYPE_CHECKING:
+    from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["IntArray", "Number", "Topology", "build", "require_network", "topology"]
 

@@ -12,7 +12,6 @@ from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.typing import Array
 from obliv.analysis.subject import name_of, sources_of, subject_of
-from obliv.analysis.worst_case.certificate import certificate_of
 from obliv.analysis.worst_case.channels import ChannelSearch, search_channels
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -113,6 +112,8 @@ def solved_worst_case(
     flows, permutation = _traffic(loads, search)
     kept = None
     if certificate and search.solution is not None:
+        from obliv.analysis.worst_case.certificate import certificate_of
+
         kept = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
