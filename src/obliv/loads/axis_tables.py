@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
-from obliv.topologies.cartesian import Axis
+from obliv.topologies.axes import Axis
 
 __all__ = ["crossing", "presence"]
 

@@ -21,7 +21,8 @@ from obliv.loads.axis_tables import crossing, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.matching.weights import Weights, from_entries
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
     from obliv.loads.words import Lanes, Words

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.loads.words import Lanes, Words
-from obliv.topologies.cartesian import Axis
+from obliv.topologies.axes import Axis
 
 if TYPE_CHECKING:
     from obliv.loads.separable import SeparableLoads

@@ -11,7 +11,8 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.loads.programs import ANYWHERE, SPREAD, TO_INTERMEDIATE, Program
 from obliv.routings.lengths import Lengths
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["axis_distances", "of_program"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -15,86 +14,10 @@ import numpy.typing as npt
 from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
+from obliv.topologies.axes import Axis, axis, first_links
 from obliv.topologies.base import Topology, require_network
 
-__all__ = ["Axis", "Cartesian", "Way", "axis", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
-
-
-@dataclass(frozen=True)
-class Way:
-    """A way along an axis: its probability, the coordinates from end to end, the links between them."""
-
-    probability: Fraction
-    coordinates: tuple[int, ...]
-    links: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """One dimension: a line, a ring or a clique of `radix` coordinates.
-
-    ``links[e]`` is (tail, head) of link e; links are numbered by tail, then in the order of construction.
-    """
-
-    kind: str
-    radix: int
-    links: tuple[tuple[int, int], ...] = field(repr=False)
-
-    def ways(self, start: int, end: int) -> tuple[Way, ...]:
-        """Return the minimal ways from one coordinate to another; in a tie each has probability 1/2."""
-        return _ways(self, start, end)
-
-    def spread_ways(self, start: int, end: int) -> tuple[Way, ...]:
-        """Return both ways round a ring, up over D links with probability (k - D)/k; elsewhere the minimal way."""
-        if self.kind != "ring" or start == end:
-            return self.ways(start, end)
-        k, ahead = self.radix, (end - start) % self.radix
-        return tuple(
-            Way(Fraction(k - far, k), *_round(k, start, step, far)) for step, far in ((1, ahead), (-1, k - ahead))
-        )
-
-
-@cache
-def axis(kind: str, radix: int) -> Axis:
-    """Return the line, ring or clique of a radix."""
-    links: list[tuple[int, int]] = []
-    for x in range(radix):
-        if kind == "clique":
-            links += [(x, y) for y in range(radix) if y != x]
-        elif kind == "ring":
-            links += [(x, (x + 1) % radix), (x, (x - 1) % radix)]
-        else:
-            links += [(x, y) for y in (x + 1, x - 1) if 0 <= y < radix]
-    return Axis(kind, radix, tuple(links))
-
-
-@cache
-def _ways(along: Axis, start: int, end: int) -> tuple[Way, ...]:
-    k = along.radix
-    if start == end:
-        return (Way(Fraction(1), (start,), ()),)
-    if along.kind == "clique":
-        link = start * (k - 1) + end - (end > start)
-        return (Way(Fraction(1), (start, end), (link,)),)
-    if along.kind == "line":
-        step = 1 if end > start else -1
-        coordinates = tuple(range(start, end + step, step))
-        first = [0] + [2 * x - 1 for x in range(1, k)]  # the end nodes of a line have one link
-        links = tuple(first[x] + (step < 0 and x < k - 1) for x in coordinates[:-1])
-        return (Way(Fraction(1), coordinates, links),)
-    ahead = (end - start) % k
-    steps = [step for step, far in ((1, ahead), (-1, k - ahead)) if 2 * far <= k]
-    ways = []
-    for step in steps:
-        far = ahead if step > 0 else k - ahead
-        ways.append(Way(Fraction(1, len(steps)), *_round(k, start, step, far)))
-    return tuple(ways)
-
-
-def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the coordinates and links of `far` steps round a ring."""
-    coordinates = tuple((start + step * t) % k for t in range(far + 1))
-    return coordinates, tuple(2 * x + (step < 0) for x in coordinates[:-1])
+__all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +65,7 @@ class Cartesian(Topology):
 
     @property
     def _first_link(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(_first_links(along) for along in self.axes)
+        return tuple(first_links(along) for along in self.axes)
 
     @property
     def _first_of_dim(self) -> list[npt.NDArray[np.int64]]:
@@ -152,18 +75,8 @@ class Cartesian(Topology):
         return firsts
 
     def _degree(self, dim: int) -> npt.NDArray[np.int64]:
-        counts = np.diff([*_first_links(self.axes[dim]), len(self.axes[dim].links)])
+        counts = np.diff([*first_links(self.axes[dim]), len(self.axes[dim].links)])
         return counts[np.arange(self.nodes) // self.strides[dim] % self.radices[dim]]
-
-
-@cache
-def _first_links(along: Axis) -> tuple[int, ...]:
-    tails = [tail for tail, _ in along.links]
-    return (
-        tuple(sum(tail < x for tail in tails) for x in range(along.radix))
-        if along.radix < 512
-        else tuple(np.searchsorted(tails, np.arange(along.radix)).tolist())
-    )
 
 
 def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
@@ -175,7 +88,7 @@ def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) ->
         stride = prod(radices[:dim])
         at = numbers // stride % along.radix
         ends = np.asarray(along.links, np.int64).reshape(-1, 2)
-        first = np.asarray([*_first_links(along), len(along.links)])
+        first = np.asarray([*first_links(along), len(along.links)])
         degree = first[at + 1] - first[at]
         tail = np.repeat(numbers, degree)
         link = np.arange(len(tail)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(first[at], degree)

@@ -14,7 +14,7 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.schemes import link_steps, wrap_links
 from obliv.loads.programs import ANYWHERE, QUADRANT
-from obliv.topologies.cartesian import Axis
+from obliv.topologies.axes import Axis
 
 __all__ = ["BOTH", "END", "FIRST", "MIDDLE", "SECOND", "SOURCE", "Case", "Run", "Segment", "cases", "segments"]
 

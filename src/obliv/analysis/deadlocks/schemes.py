@@ -12,7 +12,8 @@ import numpy as np
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 
 __all__ = [
     "COORDINATES",
