@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["same_content", "state_of"]
+__all__ = ["Value", "same_content", "state_of"]
 
 
 def state_of(value: Any) -> dict[str, Any]:
@@ -16,6 +16,19 @@ def state_of(value: Any) -> dict[str, Any]:
     kind = type(value)
     cached = {name for base in kind.__mro__ for name, entry in vars(base).items() if isinstance(entry, cached_property)}
     return {name: entry for name, entry in vars(value).items() if name not in cached}
+
+
+class Value:
+    """Base of objects that are equal where their attributes are, arrays number by number; cached ones apart."""
+
+    def __eq__(self, other: object) -> bool:
+        return same_content(state_of(self), state_of(other)) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(value for value in state_of(self).values() if isinstance(value, int | str))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
 
 
 def _defined(kind: type) -> set[str]:

@@ -404,7 +404,7 @@ def transport(entries: Entries, columns: Columns, floors: Floors, shipment: Ship
 
 @kernel
 def _rows_of(row: Array, weight: Array, first: int, end: int, ids: Array, ptr: Array) -> tuple[int, int]:
-    """Number the rows that occur, and set where the entries of each begin; return their number and Σ row maxima."""
+    """Find the rows that occur and where the entries of each begin; return how many they are and Σ row maxima."""
     n = 0
     before = -1
     best = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import prod
+from operator import index
 
 import numpy as np
 
@@ -160,7 +161,7 @@ def _job(name: str, topology: Topology, shape: tuple[int, ...], seed: int) -> Tr
 @register_pattern("clustered", example="clustered:8")
 def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
     """Random groups of `size` terminals, all to all within each; the last group may be smaller."""
-    n = len(topology.terminals)
+    n, size = len(topology.terminals), index(size)
     if not 2 <= size <= n:
         raise TrafficError(f"clustered:{size}: groups have 2 to {n} terminals here")
     return placed(f"clustered:{size}" + f",seed={seed}" * bool(seed), topology, _groups(n, size), seed)
@@ -169,7 +170,7 @@ def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
 @register_pattern("hotspot", example="hotspot:4,16")
 def hotspot(topology: Topology, spots: int, size: int, seed: int = 0) -> Traffic:
     """`spots` random groups of `size` terminals, all to all within each; the others send nothing."""
-    n = len(topology.terminals)
+    n, spots, size = len(topology.terminals), index(spots), index(size)
     spec = f"hotspot:{spots},{size}"
     if spots < 1 or size < 2 or spots * size > n:
         raise TrafficError(f"{spec}: it needs {spots * size} terminals in groups of at least 2, there are {n}")

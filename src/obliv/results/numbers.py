@@ -33,6 +33,10 @@ class Estimate:
     stderr: float
     samples: int
 
+    def __post_init__(self) -> None:  # NumPy's numbers are taken too
+        for name, kind in (("value", float), ("stderr", float), ("samples", int)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
+
     def __float__(self) -> float:
         return self.value
 

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from obliv._util.codec import pack, unpack_array
+from obliv._util.content import Value
 from obliv._util.typing import Array
 
 __all__ = ["CentralizedPlan", "DistributedPlan", "Plan"]
 
 
-class Plan:
+class Plan(Value):
     """A plan; its fields are the keys of a saved plan, some under other names."""
 
     kind: ClassVar[str]
@@ -63,7 +64,7 @@ class CentralizedPlan(Plan):
         The largest color of packets that stop, and of all packets.
     segments : "tight" or "paper"
         The edges on which colors must differ.
-    session_start : list of int
+    session_start : int array
         The times at which the two sessions begin.
     sets, session, group : int array
         Of every packet: its set, its session, and the first frame of its group.
@@ -83,7 +84,7 @@ class CentralizedPlan(Plan):
     chi_stop: int
     chi_all: int
     segments: str
-    session_start: list[int]
+    session_start: Array
     sets: Array
     session: Array
     group: Array

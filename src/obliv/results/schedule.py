@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from obliv._util.codec import pack, unpack_array
+from obliv._util.content import Value
 from obliv._util.typing import Array
 from obliv.results.base import Result
 from obliv.results.codec import Codec, derived, entry
@@ -20,7 +21,7 @@ __all__ = ["Moves", "Schedule", "Schedules"]
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class Moves(Value):
     """The moves of packets, packet after packet, each in the order of time.
 
     Parameters
@@ -111,10 +112,10 @@ class Schedule(Result):
     constants: dict[str, Any] = entry(default_factory=dict)
     notes: tuple[str, ...] = ()
     delivery: Any = entry(None, compare=False, hidden=True)  # int64, when every packet arrives
-    instance: Instance | None = entry(None, codec=_INSTANCE, compare=False, omit=lambda made: not made.whole, rank=2)
-    moves: Moves | None = entry(None, codec=_MOVES, compare=False, omit=lambda made: not made.whole, rank=2)
+    instance: Instance | None = entry(None, codec=_INSTANCE, omit=lambda made: not made.whole, rank=2)
+    moves: Moves | None = entry(None, codec=_MOVES, omit=lambda made: not made.whole, rank=2)
     plan: CentralizedPlan | DistributedPlan | None = entry(
-        None, codec=_PLAN, compare=False, omit=lambda made: not made.whole or made.plan is None, rank=2
+        None, codec=_PLAN, omit=lambda made: not made.whole or made.plan is None, rank=2
     )
 
     @property

@@ -16,6 +16,7 @@ from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.axes import Axis, axis, first_links
 from obliv.topologies.base import Topology, require_network
+from obliv.topologies.checks import integers
 
 __all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
@@ -161,23 +162,20 @@ def _generators(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
     return tuple(maps)
 
 
-def _text(radices: Sequence[int]) -> str:
-    return "x".join(map(str, radices))
-
-
-def _checked(name: str, radices: Sequence[int], kind: str) -> str:
-    spec = f"{name}:{_text(radices)}"
+def _grid(name: str, kind: str, radices: Sequence[int], share: Fraction | None = None) -> Cartesian:
+    """Return a product of axes of one kind whose capacity load is a share of the mesh's; without one it is unknown."""
+    radices = integers(name, *radices)
+    spec = f"{name}:{'x'.join(map(str, radices))}"
     if not radices:
         raise TopologyError(f"{name} needs its radices, for example {name}:8x8")
     for radix in radices:
-        if not isinstance(radix, int):
-            raise TopologyError(f"{name}: radix {radix!r} is not a whole number")
         if radix < 2:
             raise TopologyError(f"{spec}: radix {radix}; every radix must be at least 2")
     nodes = prod(radices)
     per_node = sum(radix - 1 for radix in radices) if kind == "clique" else 2 * len(radices)
     require_network(nodes, nodes * per_node, spec)
-    return spec
+    capacity_load = None if share is None else share * _bisection_load(radices)
+    return _product(spec, [axis(kind, radix) for radix in radices], capacity_load)
 
 
 def _bisection_load(radices: Sequence[int]) -> Fraction:
@@ -205,7 +203,7 @@ def mesh(*radices: int) -> Cartesian:
     >>> mesh(8, 8)
     <Topology mesh:8x8: 64 nodes, 224 channels, 64 terminals>
     """
-    return _product(_checked("mesh", radices, "line"), [axis("line", k) for k in radices], _bisection_load(radices))
+    return _grid("mesh", "line", radices, Fraction(1))
 
 
 @register_topology("torus", example="torus:9x9")
@@ -227,9 +225,7 @@ def torus(*radices: int) -> Cartesian:
     >>> torus(9, 9).capacity_load
     Fraction(10, 9)
     """
-    return _product(
-        _checked("torus", radices, "ring"), [axis("ring", k) for k in radices], _bisection_load(radices) / 2
-    )
+    return _grid("torus", "ring", radices, Fraction(1, 2))
 
 
 @register_topology("line", example="line:9")
@@ -246,7 +242,7 @@ def line(nodes: int) -> Cartesian:
     >>> line(9)
     <Topology line:9: 9 nodes, 16 channels, 9 terminals>
     """
-    return _product(_checked("line", [nodes], "line"), [axis("line", nodes)], _bisection_load([nodes]))
+    return _grid("line", "line", [nodes], Fraction(1))
 
 
 @register_topology("ring", example="ring:16")
@@ -263,7 +259,7 @@ def ring(nodes: int) -> Cartesian:
     >>> ring(16).capacity_load
     Fraction(2, 1)
     """
-    return _product(_checked("ring", [nodes], "ring"), [axis("ring", nodes)], _bisection_load([nodes]) / 2)
+    return _grid("ring", "ring", [nodes], Fraction(1, 2))
 
 
 @register_topology("hypercube", example="hypercube:6")
@@ -280,11 +276,12 @@ def hypercube(dimensions: int) -> Cartesian:
     >>> hypercube(6)
     <Topology hypercube:6: 64 nodes, 384 channels, 64 terminals>
     """
+    (dimensions,) = integers("hypercube", dimensions=dimensions)
     if dimensions < 1:
         raise TopologyError(f"hypercube:{dimensions}: at least 1 dimension is needed")
     if dimensions > 30:
         raise TopologyError(f"hypercube:{dimensions}: 2^{dimensions} nodes are too many")
-    _checked("hypercube", [2] * dimensions, "line")
+    require_network(2**dimensions, 2 * dimensions * 2**dimensions, f"hypercube:{dimensions}")
     return _product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2))
 
 
@@ -306,7 +303,7 @@ def hyperx(*radices: int) -> Cartesian:
     >>> hyperx(4, 4)
     <Topology hyperx:4x4: 16 nodes, 96 channels, 16 terminals>
     """
-    return _product(_checked("hyperx", radices, "clique"), [axis("clique", k) for k in radices], None)
+    return _grid("hyperx", "clique", radices)
 
 
 @register_topology("complete", aliases=("clique",), example="complete:8")
@@ -323,4 +320,4 @@ def complete(nodes: int) -> Cartesian:
     >>> complete(8).channels
     56
     """
-    return _product(_checked("complete", [nodes], "clique"), [axis("clique", nodes)], None)
+    return _grid("complete", "clique", [nodes])

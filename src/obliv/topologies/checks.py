@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from obliv.errors import TopologyError
 if TYPE_CHECKING:
     from obliv.topologies.base import Topology
 
-__all__ = ["check", "positive_number", "require_network", "whole_numbers"]
+__all__ = ["check", "integers", "positive_number", "require_network", "whole_numbers"]
 
 
 def require_network(nodes: int, channels: int, spec: str) -> None:
@@ -25,6 +26,21 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
         )
     require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
+
+
+def integers(network: str, /, *radices: Any, **parameters: Any) -> tuple[int, ...]:
+    """Return the arguments of a network as Python's integers, whatever kind of integers they are.
+
+    Examples
+    --------
+    >>> integers("ring", nodes=np.uint8(200))
+    (200,)
+    """
+    named = [*(("radix", radix) for radix in radices), *parameters.items()]
+    for name, value in named:
+        if not hasattr(value, "__index__"):
+            raise TopologyError(f"{network}: {name} {value!r} is not a whole number")
+    return tuple(int(index(value)) for _, value in named)
 
 
 def whole_numbers(values: Any, what: str) -> IntArray:

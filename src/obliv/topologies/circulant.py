@@ -10,6 +10,7 @@ from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, build, require_network
+from obliv.topologies.checks import integers
 
 __all__ = ["circulant"]
 
@@ -40,6 +41,7 @@ def circulant(n: int, *jumps: int) -> Topology:
     >>> circulant(16, 1, 4)
     <Topology circulant:16,1x4: 16 nodes, 64 channels, 16 terminals>
     """
+    (n,), jumps = integers("circulant", n=n), integers("circulant", *jumps)
     spec = f"circulant:{n}" + "," * bool(jumps) + "x".join(map(str, jumps))
     if not jumps:
         raise TopologyError(f"{spec}: at least one jump is needed, as in circulant:16,1x4")

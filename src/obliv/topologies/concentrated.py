@@ -13,6 +13,7 @@ from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, build, require_network
 from obliv.topologies.cartesian import mesh
+from obliv.topologies.checks import integers
 
 __all__ = ["circles", "cmesh", "fan", "with_hosts"]
 
@@ -47,6 +48,7 @@ def cmesh(*radices: int, c: int) -> Topology:
     >>> cmesh(4, 4, c=4).name_of(27)
     '(2,1).3'
     """
+    (c,) = integers("cmesh", c=c)
     text = "x".join(map(str, radices))
     spec = f"cmesh:{text},c={c}"
     if not radices or min(radices) < 2:

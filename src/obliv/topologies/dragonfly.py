@@ -9,6 +9,7 @@ from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
+from obliv.topologies.checks import integers
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["dragonfly"]
@@ -64,8 +65,9 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     >>> dragonfly(2, 4, 2)
     <Topology dragonfly:p=2,a=4,h=2: 108 nodes, 324 channels, 72 terminals>
     """
+    p, a, h = integers("dragonfly", p=p, a=a, h=h)
     full = a * h + 1
-    groups = full if g is None else g
+    (groups,) = integers("dragonfly", g=full if g is None else g)
     spec = f"dragonfly:p={p},a={a},h={h}" + f",g={groups}" * (groups != full)
     spec += f",arrangement={arrangement}" * (arrangement != "absolute")
     if arrangement not in _ARRANGEMENTS:

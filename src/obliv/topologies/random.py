@@ -7,6 +7,7 @@ import numpy as np
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, build, require_network
+from obliv.topologies.checks import integers
 
 __all__ = ["random_regular"]
 
@@ -39,6 +40,7 @@ def random_regular(n: int, d: int, seed: int = 0) -> Topology:
     >>> random_regular(200, 6, seed=1)
     <Topology random-regular:n=200,d=6,seed=1: 200 nodes, 1200 channels, 200 terminals>
     """
+    n, d, seed = integers("random-regular", n=n, d=d, seed=seed)
     spec = f"random-regular:n={n},d={d},seed={seed}"
     if n < 3 or d < 2 or d >= n:
         raise TopologyError(f"{spec}: needs n >= 3 and 2 <= d < n")

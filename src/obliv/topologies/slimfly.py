@@ -12,6 +12,7 @@ from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
+from obliv.topologies.checks import integers
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
 __all__ = ["slimfly"]
@@ -57,6 +58,7 @@ def slimfly(q: int, p: int = 0) -> Topology:
     >>> slimfly(5, p=4)
     <Topology slimfly:5,p=4: 250 nodes, 750 channels, 200 terminals>
     """
+    q, p = integers("slimfly", q=q, p=p)
     spec = f"slimfly:{q}" + f",p={p}" * (p != 0)
     if p < 0:
         raise TopologyError(f"{spec}: p, the hosts of a router, must not be negative")

@@ -15,6 +15,7 @@ from obliv._util.typing import Array, FloatArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
+from obliv.topologies.checks import integers
 from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
@@ -175,8 +176,9 @@ def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
     >>> xgft([4, 4, 8], [1, 2, 4])
     <Topology xgft:3;4,4,8;1,2,4: 184 nodes, 512 channels, 128 terminals>
     """
+    children, parents = integers("xgft", *children), integers("xgft", *parents)
     shape = ";".join(",".join(map(str, part)) for part in ((len(children),), children, parents))
-    return _tree(f"xgft:{shape}", tuple(children), tuple(parents))
+    return _tree(f"xgft:{shape}", children, parents)
 
 
 @register_topology("xgft", example="xgft:3;4,4,8;1,2,4")
@@ -219,6 +221,7 @@ def fattree(m: int, n: int) -> Tree:
     >>> fattree(8, 3)
     <Topology fattree:8,3: 208 nodes, 768 channels, 128 terminals>
     """
+    m, n = integers("fattree", m=m, n=n)
     spec = f"fattree:{m},{n}"
     k = _half(spec, m)
     if n < 2:
@@ -235,6 +238,7 @@ def eft2(m: int, k: int) -> Tree:
     >>> eft2(8, 6)
     <Topology eft2:8,6: 34 nodes, 96 channels, 24 terminals>
     """
+    m, k = integers("eft2", m=m, k=k)
     spec = f"eft2:{m},{k}"
     half = _half(spec, m)
     if not 2 <= k <= m:
@@ -251,6 +255,7 @@ def sub_eft2(m: int, k: int) -> Tree:
     >>> sub_eft2(8, 6)
     <Topology sub-eft2:8,6: 31 nodes, 60 channels, 24 terminals>
     """
+    m, k = integers("sub-eft2", m=m, k=k)
     spec = f"sub-eft2:{m},{k}"
     half = _half(spec, m)
     if not 2 <= k <= m:

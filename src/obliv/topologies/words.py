@@ -10,6 +10,7 @@ from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, build, require_network
+from obliv.topologies.checks import integers
 
 __all__ = ["debruijn", "kautz"]
 
@@ -44,6 +45,7 @@ def debruijn(d: int, n: int) -> Topology:
     >>> debruijn(2, 4).channel_name(0)
     '0000 -> 0001'
     """
+    d, n = integers("debruijn", d=d, n=n)
     spec = f"debruijn:d={d},n={n}"
     _check(spec, d, n)
     nodes = d**n
@@ -94,6 +96,7 @@ def kautz(d: int, n: int) -> Topology:
     >>> kautz(2, 3).channel_name(0)
     '010 -> 101'
     """
+    d, n = integers("kautz", d=d, n=n)
     spec = f"kautz:d={d},n={n}"
     _check(spec, d, n)
     nodes = (d + 1) * d ** (n - 1)

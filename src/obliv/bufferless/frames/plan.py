@@ -157,7 +157,7 @@ def plan(
         chi_stop=int(finding["chi_stop"]),
         chi_all=int(finding["chi_all"]),
         segments=options.segments,
-        session_start=[0, last * tau],
+        session_start=np.array([0, last * tau]),
         sets=sets.astype(np.int32),
         session=places.session.astype(np.int8),
         group=places.first.astype(np.int32),

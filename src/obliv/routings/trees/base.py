@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, isqrt
+from operator import index
 
 import numpy as np
 
@@ -188,7 +189,7 @@ class OSRM2C(TreeRouting):
                 f"{self.spec} needs as many links up as hosts at a leaf, {tree.spec} has {tree.parents[1]} and {k}: "
                 "take osrm2"
             )
-        self.lids = fewest_lids(k) if lids is None else lids
+        self.lids = fewest_lids(k) if lids is None else index(lids)
         if not 1 <= self.lids <= k:
             raise RoutingError(f"{self.spec}: a destination on {tree.spec} has 1 to {k} LIDs")
         self.alike = k if self.lids == 1 else 1  # with one the source does not count: D-mod-k
@@ -286,6 +287,7 @@ class Hash(TreeRouting):
     """A shortest path by a hash of source and destination, as switches do for flows."""
 
     def __init__(self, topology: Topology, seed: int = 0, spec: str = "") -> None:
+        seed = index(seed)
         super().__init__(topology, spec or (f"hash:seed={seed}" if seed else "hash"))
         self.seed = seed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isqrt, lcm
+from operator import index
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class KPath(TreeRouting):
     def __init__(
         self, topology: Topology, k: int, base: str = "dmodk", select: str = "shift", seed: int = 0, spec: str = ""
     ) -> None:
+        k, seed = index(k), index(seed)
         options = f"kpath:{k},base={base},select={select}" + f",seed={seed}" * bool(seed)
         super().__init__(topology, spec or options)
         tree = self.topology
@@ -91,6 +93,7 @@ class OSRMK(TreeRouting):
     """
 
     def __init__(self, topology: Topology, k: int, spec: str = "") -> None:
+        k = index(k)
         super().__init__(topology, spec or f"osrm-k:{k}")
         tree = self.topology
         half = tree.children[0]

@@ -12,6 +12,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
+from obliv.topologies.checks import integers
 from obliv.topologies.leveled.base import Leveled, by_formula
 
 __all__ = ["array", "butterfly", "equal_levels", "in_blocks", "leveled_hypercube", "leveled_mesh", "row_count"]
@@ -47,6 +48,7 @@ def butterfly(k: int) -> Leveled:
     >>> int(low[17]), int(high[17])  # row 0 of level 1, bit 1 flipped
     (8, 18)
     """
+    (k,) = integers("butterfly", k=k)
     spec = f"butterfly:{k}"
     rows = row_count(spec, 2, k)
     levels = by_formula(
@@ -86,6 +88,7 @@ def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
     >>> leveled_mesh(2, 2, orientation="+-").node_level.tolist()
     [1, 0, 2, 1]
     """
+    radices = integers("leveled-mesh", *radices)
     spec = f"leveled-mesh:{'x'.join(map(str, radices))}" + (
         "" if orientation == "++" else f",orientation={orientation}"
     )
@@ -136,6 +139,7 @@ def array(n: int, orientation: str = "+") -> Leveled:
     >>> array(64)
     <Leveled array:64: levels 0 to 63, 64 nodes, 63 edges>
     """
+    (n,) = integers("array", n=n)
     spec = f"array:{n}" + ("" if orientation == "+" else f",orientation={orientation}")
     if n < 2:
         raise TopologyError(f"{spec}: needs at least two nodes")
@@ -167,6 +171,7 @@ def leveled_hypercube(k: int) -> Leveled:
     >>> leveled_hypercube(6)
     <Leveled leveled-hypercube:6: levels 0 to 6, 64 nodes, 192 edges>
     """
+    (k,) = integers("leveled-hypercube", k=k)
     spec = f"leveled-hypercube:{k}"
     nodes = row_count(spec, 2, k)
     levels = by_formula(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack, read_json, write_json
+from obliv._util.content import Value
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
@@ -26,7 +27,7 @@ _FEW = 64  # edges that are looked up by halving rather than in an array over al
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Instance:
+class Instance(Value):
     """A leveled network and the preselected path of every packet, lowest level first.
 
     Parameters

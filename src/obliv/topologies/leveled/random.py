@@ -9,6 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
+from obliv.topologies.checks import integers
 from obliv.topologies.leveled.base import Leveled, Levels, require_numbers
 from obliv.topologies.leveled.families import equal_levels, in_blocks, row_count
 
@@ -36,6 +37,7 @@ def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
     >>> random_leveled(60, 16, d=2, seed=1)
     <Leveled random-leveled:L=60,W=16,d=2,seed=1: levels 0 to 60, 976 nodes, 1920 edges>
     """
+    L, W, d, seed = integers("random-leveled", L=L, W=W, d=d, seed=seed)
     spec = f"random-leveled:L={L},W={W},d={d},seed={seed}"
     _check(spec, seed, L=L, W=W, d=d)
     return _matched(spec, "random-leveled", (L, W, d, seed), L, W, d, seed)
@@ -64,6 +66,7 @@ def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
     >>> deep(200, 64, 32, seed=1)
     <Leveled deep:L=200,W=64,S=32,seed=1: levels 0 to 200, 12864 nodes, 25600 edges>
     """
+    L, W, S, seed = integers("deep", L=L, W=W, S=S, seed=seed)
     spec = f"deep:L={L},W={W},S={S},seed={seed}"
     _check(spec, seed, L=L, W=W, S=S)
     if S > L:
@@ -102,6 +105,7 @@ def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
     >>> multibutterfly(5, d=2, seed=1)
     <Leveled multibutterfly:5,d=2,seed=1: levels 0 to 5, 192 nodes, 640 edges>
     """
+    k, d, seed = integers("multibutterfly", k=k, d=d, seed=seed)
     spec = f"multibutterfly:{k},d={d},seed={seed}"
     rows = row_count(spec, 2, k)
     _check(spec, seed, d=d)

@@ -12,6 +12,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
+from obliv.topologies.checks import integers
 from obliv.topologies.leveled.base import Leveled, by_formula
 from obliv.topologies.leveled.families import equal_levels, in_blocks, row_count
 
@@ -50,6 +51,7 @@ def unrolled_fattree(k: int, h: int) -> Leveled:
     >>> unrolled_fattree(2, 5)
     <Leveled unrolled-fattree:2,5: levels 0 to 10, 208 nodes, 320 edges>
     """
+    k, h = integers("unrolled-fattree", k=k, h=h)
     spec = f"unrolled-fattree:{k},{h}"
     if k < 2:
         raise TopologyError(f"{spec}: needs an arity of at least 2")
@@ -93,6 +95,7 @@ def unrolled_debruijn(k: int) -> Leveled:
     >>> unrolled_debruijn(5).faithful
     False
     """
+    (k,) = integers("unrolled-debruijn", k=k)
     spec = f"unrolled-debruijn:{k}"
     rows = row_count(spec, 2, k)
     levels = by_formula(
@@ -127,6 +130,7 @@ def unrolled_shuffle(k: int) -> Leveled:
     >>> unrolled_shuffle(5)
     <Leveled unrolled-shuffle:5: levels 0 to 10, 352 nodes, 480 edges>
     """
+    (k,) = integers("unrolled-shuffle", k=k)
     spec = f"unrolled-shuffle:{k}"
     rows = row_count(spec, 2, k)
     levels = by_formula(

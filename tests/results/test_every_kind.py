@@ -1,0 +1,102 @@
+"""Every kind of result survives pickling and saving, equal to itself; seeds and counts may be NumPy's integers."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv import fabric, papers
+from obliv.results.base import Result
+from obliv.results.listing import Listing, Name
+from obliv.results.loading import _classes
+from obliv.results.reproduction import PaperName, Papers
+
+MESH = obliv.mesh(3, 3)
+TREE = obliv.fattree(4, 2)
+FABRIC = fabric.from_topology(TREE)
+TABLES = fabric.tables_of(obliv.routing("dmodk", TREE), FABRIC)
+ROUTING = fabric.routing(fabric.network(FABRIC), TABLES)
+PACKETS = obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=1)
+
+
+def scheduled(algorithm: str, **options: Any) -> Callable[[Any], Result]:
+    return lambda number: obliv.bufferless.schedule(PACKETS, algorithm, rng=number(3), **options)
+
+
+#: A small result of every class and kind of parts; `number` makes the kind of integer of seeds and counts.
+MAKERS: dict[str, Callable[[Any], Result]] = {
+    "worst": lambda number: obliv.worst_case(obliv.DOR(MESH), certificate=True),
+    "worst, estimated": lambda number: obliv.worst_case(obliv.DOR(MESH), samples=number(20), rng=number(3)),
+    "throughput": lambda number: obliv.throughput(obliv.DOR(MESH), "uniform", f"random-permutation:seed={number(3)}"),
+    "average": lambda number: obliv.average_case(obliv.DOR(MESH), number(20), number(3)),
+    "locality": lambda number: obliv.locality(obliv.DOR(MESH)),
+    "compare": lambda number: obliv.compare(MESH, "dor", "romm", traffic="tornado", samples=number(20), rng=number(3)),
+    "ratio": lambda number: obliv.ratio(obliv.DModK(TREE), certificate=True),
+    "ratio of a traffic": lambda number: obliv.traffic_ratio(
+        obliv.DModK(TREE), "random-permutation", instances=number(3), rng=number(3)
+    ),
+    "deadlock": lambda number: obliv.deadlock(obliv.ROMM(MESH)),
+    "virtual channels": lambda number: obliv.fewest_virtual_channels(obliv.ROMM(MESH)),
+    "verification": lambda number: obliv.verify(obliv.worst_case(obliv.DOR(MESH), certificate=True)),
+    "list": lambda number: Listing(what="traffic", names=(Name("ring", "ring", (), "A ring."),)),
+    "reproduce": lambda number: papers.reproduce("towles", "figure9"),
+    "papers": lambda number: Papers(papers=(PaperName("towles", "worst cases"),)),
+    "fabric worst": lambda number: fabric.worst(ROUTING, hottest=number(2)),
+    "fabric throughput": lambda number: fabric.throughput(ROUTING, "uniform"),
+    "fabric average": lambda number: fabric.average(ROUTING, samples=number(20), rng=number(3)),
+    "fabric shifts": lambda number: fabric.shifts(ROUTING),
+    "fabric bisection": lambda number: fabric.bisection(ROUTING, samples=number(20), rng=number(3)),
+    "fabric check": lambda number: fabric.check(FABRIC, TABLES),
+    "fabric route": lambda number: fabric.route(FABRIC),
+    "direct": scheduled("direct"),
+    "hot-potato": scheduled("hot-potato", priority="random"),
+    "random-delay": scheduled("random-delay"),
+    "centralized": scheduled("centralized", constants="tuned"),
+    "distributed": scheduled("distributed", constants="tuned"),
+    "schedules": lambda number: obliv.bufferless.schedules(
+        obliv.bufferless.instances("mesh:4x4", rng=number(3)), "direct", rng=number(3)
+    ),
+}
+
+
+def without_times(result: Result) -> dict[str, Any]:
+    data = json.loads(json.dumps(result.to_dict()))
+    for part in (data, *data.get("classes", ())):
+        (part.get("provenance") or {}).pop("wall_seconds", None)
+    (data.get("certificate") or {}).pop("digest", None)
+    return dict(data)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_round_trips(name: str, tmp_path: Path) -> None:
+    result = MAKERS[name](int)
+    copy = pickle.loads(pickle.dumps(result))
+    result.save(tmp_path / "result.json.gz")
+    loaded = obliv.load(tmp_path / "result.json.gz")
+    for other in (copy, loaded, MAKERS[name](np.int64)):
+        assert type(other) is type(result)
+        assert other == result
+        assert hash(other) == hash(result)
+        assert without_times(other) == without_times(result)
+
+
+def test_every_class_of_results_is_among_them() -> None:
+    made = {type(make(int)) for name, make in MAKERS.items() if "," not in name}
+    declared = {cls for cls in _classes() if cls.__module__.startswith("obliv.") and cls.kind}
+    assert made == declared
+
+
+def test_schedules_differ_in_their_moves() -> None:
+    other = obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=2)
+    assert other != PACKETS
+    assert obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=np.int64(1)) == PACKETS
+    first, second = (obliv.bufferless.schedule(PACKETS, "random-delay", rng=seed) for seed in (1, 2))
+    assert first.moves != second.moves
+    assert first != second

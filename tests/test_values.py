@@ -1,0 +1,95 @@
+"""All that specs name is a value: made with any kind of integers, pickled, and equal to itself; loads too."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv import fabric
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Entry, Registry
+
+NETWORKS = ("mesh:4x4", "fattree:4,3", "fattree:4,2", "fattree:8,2", "torus:4x4x4", "hypercube:6")
+OWN = "obliv."
+ENTRIES = [
+    pytest.param(registry, entry, id=f"{registry.kind}-{entry.name}")
+    for registry in (TOPOLOGIES, ROUTINGS, PATTERNS)
+    for entry in registry
+    if entry.make.__module__.startswith(OWN) and not entry.reads_file
+]
+
+
+def place(registry: Registry[Any], entry: Entry[Any]) -> tuple[Any, ...]:
+    """What comes before the spec's arguments: nothing, or the first network that the example fits."""
+    if registry is TOPOLOGIES:
+        return ()
+    for network in map(obliv.topology, NETWORKS):
+        try:
+            registry.make(entry.example, network)
+        except obliv.InputError:
+            continue
+        return (network,)
+    raise AssertionError(f"{entry.example} fits none of {NETWORKS}")
+
+
+def assert_travels(value: Any) -> None:
+    copy = pickle.loads(pickle.dumps(value))
+    assert type(copy) is type(value)
+    assert copy == value
+    assert hash(copy) == hash(value)
+    if isinstance(value, obliv.Routing):
+        assert_travels(value.pair_loads())
+
+
+@pytest.mark.parametrize(("registry", "entry"), ENTRIES)
+def test_any_kind_of_integers_makes_the_same(registry: Registry[Any], entry: Entry[Any]) -> None:
+    _, positional, named = registry.parse(entry.example, *place(registry, entry))
+    if "seed" in entry.parameters:
+        named["seed"] = 3
+    value = entry.make(*positional, **named)
+    whole = any(type(each) is int for each in (*positional, *named.values()))
+    for kind in (np.int64, np.uint8) if whole else ():
+        given, options = (
+            [kind(each) if type(each) is int else each for each in arguments]
+            for arguments in (positional, named.values())
+        )
+        other = entry.make(*given, **dict(zip(named, options, strict=True)))
+        assert other == value
+        assert (hash(other), other.spec) == (hash(value), value.spec)
+        if isinstance(value, obliv.Routing):
+            assert other.pair_loads() == value.pair_loads()
+    if not isinstance(value, obliv.Routing):  # those are pickled in routings/test_pickling.py
+        assert_travels(value)
+
+
+def test_what_is_read_from_files(tmp_path: Path) -> None:
+    net, lft, links, routes, rates, images = (
+        tmp_path / name for name in ("tree.net", "tree.lfts", "links.txt", "routes.txt", "rates.txt", "images.txt")
+    )
+    tree = obliv.fattree(4, 2)
+    cabling = fabric.from_topology(tree)
+    fabric.write_net(cabling, net)
+    fabric.write_tables(fabric.tables_of(obliv.DModK(tree), cabling), cabling, lft)
+    links.write_text("a b\nb c\nc d\n")
+    routes.write_text("".join(f"hop {v} {d} {d}\n" for v in range(3) for d in range(3) if v != d))
+    rates.write_text("0 1 0\n0 0 1\n1 0 0\n")
+    images.write_text("1 2 0\n")
+    ring, cables = obliv.ring(3), obliv.topology(f"fabric:{net}")
+    read = {
+        "file": obliv.topology(f"file:{links}"),
+        "leveled-file": obliv.topology(f"leveled-file:{links}"),
+        "fabric": cables,
+        "lft": obliv.routing(f"lft:{lft}", cables),
+        "table": obliv.routing(f"table:{routes}", ring),
+        "matrix": obliv.traffic(f"matrix:{rates}", ring),
+        "permutation": obliv.traffic(f"permutation:{images}", ring),
+    }
+    for value in read.values():
+        assert_travels(value)
+    assert set(read) == {
+        entry.name for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) for entry in registry if entry.reads_file
+    }
