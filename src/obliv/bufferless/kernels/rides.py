@@ -7,16 +7,15 @@ stamp.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.draws import color_of, rank_of, salt_of
 from obliv.kernels import kernel
 
 __all__ = ["CLASH", "CROWDED", "DELIVERY", "RIDER", "ROUTE", "SUBPHASE", "TALLY", "Riders", "Rule", "boats"]
-
-Array = Any
 
 CLASH, CROWDED = -1, -2  # two confirmed packets on one link; rounds run out
 TRYING, SURE, GONE = 0, 1, 2  # fates
@@ -68,10 +67,10 @@ class Riders(NamedTuple):
 
 
 @kernel
-def better(state: Array, salt: int, p: int, q: int, place: int) -> bool:
+def better(fate: Array, salt: int, p: int, q: int, place: int) -> bool:
     """Return whether p takes the link from q."""
-    if state[p]["fate"] != state[q]["fate"]:
-        return bool(state[p]["fate"] == SURE)
+    if fate[p] != fate[q]:
+        return bool(fate[p] == SURE)
     mine, other = rank_of(salt, p, place), rank_of(salt, q, place)
     return mine < other or (mine == other and p < q)
 
@@ -126,9 +125,9 @@ def ride(
             if fate[p] == fate[q]:
                 tied[p] = stamp
                 tied[q] = stamp
-            if better(state, salt, p, q, here):
+            if better(fate, salt, p, q, here):
                 claim[e] = base + p
-        kept = 0
+        going = 0
         for i in range(n):
             p = active[i]
             if claim[edge[start[p] + at[p]]] != base + p:
@@ -142,9 +141,9 @@ def ride(
             elif at[p] == ends[p]:
                 fate[p] = SURE
             else:
-                active[kept] = p
-                kept += 1
-        n = kept
+                active[going] = p
+                going += 1
+        n = going
         here += 1
     return failed
 
@@ -152,30 +151,34 @@ def ride(
 @kernel
 def board(size: int, phase: int, part: int, turn: int, salt: int, riders: Riders) -> int:
     """Draw colors and fill the boats; return the moves of packets that arrive by oscillation."""
-    route, state, boat, gone, member = riders.route, riders.state, riders.boat, riders.gone, riders.member
+    boat, member = riders.boat, riders.member
     lam, chi = riders.rule.lam, riders.rule.chi
+    length, level = riders.route["length"], riders.route["level"]
+    enter, base, last = riders.route["enter"], riders.route["base"], riders.route["last"]
+    fate, color, after = riders.state["fate"], riders.state["color"], riders.state["after"]
+    home, at, ends = riders.state["home"], riders.state["at"], riders.state["end"]
     moves = 0
     boat[:] = -1
     for i in range(size):
         p = member[i]
-        if state[p]["fate"] == GONE:
+        if fate[p] == GONE:
             continue
-        if state[p]["fate"] == TRYING:
-            state[p]["color"] = color_of(salt, p, chi)
-        if route[p]["length"] == 1 and part > 0:
-            state[p]["fate"] = GONE
-            gone[p]["turn"] = turn
-            gone[p]["move"] = part
+        if fate[p] == TRYING:
+            color[p] = color_of(salt, p, chi)
+        if length[p] == 1 and part > 0:
+            fate[p] = GONE
+            riders.gone[p]["turn"] = turn
+            riders.gone[p]["move"] = part
             moves += part
             continue
-        k = state[p]["color"]
-        bottom = route[p]["base"] + (phase - route[p]["enter"]) * lam
-        end = route[p]["length"]
-        if phase < route[p]["last"] and route[p]["level"] + end >= bottom + lam:
-            end = min(end, bottom + 2 * lam - 2 * k - 2 * chi * part + 1 - route[p]["level"])
-        state[p]["at"] = state[p]["home"]
-        state[p]["end"] = end
-        state[p]["after"] = boat[k]
+        k = color[p]
+        bottom = base[p] + (phase - enter[p]) * lam
+        end = length[p]
+        if phase < last[p] and level[p] + end >= bottom + lam:
+            end = min(end, bottom + 2 * lam - 2 * k - 2 * chi * part + 1 - level[p])
+        at[p] = home[p]
+        ends[p] = end
+        after[p] = boat[k]
         boat[k] = p
     return moves
 
@@ -185,35 +188,40 @@ def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
     """Run one round; return how many packets fail, or CLASH."""
     rule, route, state, gone, tally = riders.rule, riders.route, riders.state, riders.gone, riders.tally
     edge, claim, boat, bucket, active = riders.edge, riders.claim, riders.boat, riders.bucket, riders.active
+    fate, after = state["fate"], state["after"]
     salt = salt_of(rule.seed, phase, part, turn)
-    tally[0]["moves"] += board(size, phase, part, turn, salt, riders)
+    moves = board(size, phase, part, turn, salt, riders)
+    stamp = tally[0]["stamp"]
     failed = 0
     for k in range(1, rule.chi + 1):
         p = boat[k]
         if p < 0:
             continue
-        tally[0]["stamp"] += 1
-        lost = ride(p, tally[0]["stamp"], salt, rule.both_fail, route, edge, state, claim, bucket, active)
+        stamp += 1
+        lost = ride(p, stamp, salt, rule.both_fail, route, edge, state, claim, bucket, active)
         if lost == CLASH:
             return CLASH
         failed += lost
         while p >= 0:
             move = rule.tau
-            if state[p]["fate"] == GONE:
+            if fate[p] == GONE:
                 bottom = route[p]["base"] + (phase - route[p]["enter"]) * rule.lam
                 move = 4 * k - 4 + route[p]["level"] + route[p]["length"] - bottom
                 gone[p]["turn"] = turn
                 gone[p]["move"] = move
-            tally[0]["moves"] += move
-            p = state[p]["after"]
+            moves += move
+            p = after[p]
+    tally[0]["stamp"] = stamp
+    tally[0]["moves"] += moves
     return failed
 
 
 @kernel
-def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int:
+def subphase(size: int, phase: int, part: int, number: int, riders: Riders) -> int:
     """Run rounds until all succeed; return how many members stay in the network, CLASH or CROWDED."""
-    route, state, gone, table = riders.route, riders.state, riders.gone, riders.table
-    member, ridden = riders.member, riders.ridden
+    member, ridden, row = riders.member, riders.ridden, riders.table[number]
+    slot, enter = riders.route["slot"], riders.route["enter"]
+    fate, color, home, ends = riders.state["fate"], riders.state["color"], riders.state["home"], riders.state["end"]
     riders.tally[0]["moves"] = 0
     turn = 0
     failed = 1
@@ -223,19 +231,19 @@ def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int
     left = 0
     for i in range(size):
         p = member[i]
-        ridden[route[p]["slot"] + phase - route[p]["enter"]] = state[p]["color"]
-        if state[p]["fate"] == GONE:
-            gone[p]["sub"] = made
-            gone[p]["part"] = part
+        ridden[slot[p] + phase - enter[p]] = color[p]
+        if fate[p] == GONE:
+            riders.gone[p]["sub"] = number
+            riders.gone[p]["part"] = part
         else:
-            state[p]["home"] = state[p]["end"] - 1
+            home[p] = ends[p] - 1
             left += 1
-    table[made]["phase"] = phase
-    table[made]["part"] = part
-    table[made]["rounds"] = turn
-    table[made]["forward"] = riders.tally[0]["moves"]
-    table[made]["left"] = left
-    table[made]["failed"] = failed
+    row["phase"] = phase
+    row["part"] = part
+    row["rounds"] = turn
+    row["forward"] = riders.tally[0]["moves"]
+    row["left"] = left
+    row["failed"] = failed
     if failed > 0:
         return CROWDED
     return CLASH if failed < 0 else left
@@ -244,14 +252,16 @@ def subphase(size: int, phase: int, part: int, made: int, riders: Riders) -> int
 @kernel
 def boats(riders: Riders) -> int:
     """Run all phases; return how many sub-phases have members, or CLASH or CROWDED."""
-    order, route, state, live, member = riders.order, riders.route, riders.state, riders.live, riders.member
+    order, live, member = riders.order, riders.live, riders.member
+    enter, level, base = riders.route["enter"], riders.route["level"], riders.route["base"]
+    fate = riders.state["fate"]
     entered = 0
     n = 0
-    made = 0
+    number = 0
     phase = 0
     while entered < len(order) or n > 0:
-        phase = phase + 1 if n > 0 else route[order[entered]]["enter"]
-        while entered < len(order) and route[order[entered]]["enter"] == phase:
+        phase = phase + 1 if n > 0 else enter[order[entered]]
+        while entered < len(order) and enter[order[entered]] == phase:
             live[n] = order[entered]
             n += 1
             entered += 1
@@ -260,24 +270,24 @@ def boats(riders: Riders) -> int:
             size = 0
             for i in range(n):
                 p = live[i]
-                mine = 0 if phase > route[p]["enter"] else 1 + (route[p]["level"] - route[p]["base"]) % 2
+                mine = 0 if phase > enter[p] else 1 + (level[p] - base[p]) % 2
                 if mine == part:
                     member[size] = p
-                    state[p]["fate"] = TRYING
+                    fate[p] = TRYING
                     size += 1
             if size == 0:
                 continue
-            riders.table[made]["others"] = others
-            left = subphase(size, phase, part, made, riders)
+            riders.table[number]["others"] = others
+            left = subphase(size, phase, part, number, riders)
             if left < 0:
-                riders.tally[0]["stopped"] = made
+                riders.tally[0]["stopped"] = number
                 return int(left)
-            made += 1
+            number += 1
             others += left
-        kept = 0
+        staying = 0
         for i in range(n):
-            if state[live[i]]["fate"] != GONE:
-                live[kept] = live[i]
-                kept += 1
-        n = kept
-    return made
+            if fate[live[i]] != GONE:
+                live[staying] = live[i]
+                staying += 1
+        n = staying
+    return number
