@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Places, assign, compact, draw_sets, group_frames, phases
-from obliv.bufferless.kernels.colors import BITS, DONE, FINDING, TOO_MANY, Cells, Coloring, Room, color_frames
+from obliv.bufferless.kernels.colors import BITS, DONE, TOO_MANY, Cells, Coloring, Room, color_frames
 from obliv.errors import InputError, OptionError
 from obliv.kernels import run
 from obliv.results.plans import CentralizedPlan
@@ -137,15 +137,14 @@ def plan(
         s = int(sets.max(initial=1))
     cells = _cells(instance, places, sets, s, gamma, lam, rank)
     coloring = _coloring(instance, places, cells, s, lam, options.segments == "paper")
-    count, finding = coloring.count, coloring.finding[0]
+    count, room, color, home = coloring.count, coloring.row, coloring.color, coloring.home
+    chi_stop, chi_all = int(_before_last_frame(coloring).max(initial=0)), int(color.max(initial=0))
     phase_start = np.zeros(len(count) + 1, np.int64)
     np.cumsum(count, out=phase_start[1:])
-    room = coloring.row
-    color, home = coloring.color, coloring.home
     if phase_start[-1] != room[-1]:
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(count, np.diff(room))
         color, home = color[used], home[used]
-    tau = phase_length(lam, int(finding["chi_stop"]), int(finding["chi_all"]))
+    tau = phase_length(lam, chi_stop, chi_all)
     last = phases(s, gamma)
     if options.dense:
         last = int((2 * sets + places.source + count - 2)[places.session == 1].max(initial=0))
@@ -154,8 +153,8 @@ def plan(
         s=s,
         gamma=gamma,
         tau=tau,
-        chi_stop=int(finding["chi_stop"]),
-        chi_all=int(finding["chi_all"]),
+        chi_stop=chi_stop,
+        chi_all=chi_all,
         segments=options.segments,
         session_start=np.array([0, last * tau]),
         sets=sets.astype(np.int32),
@@ -240,7 +239,6 @@ def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int
         count=np.zeros(packets, np.int32),
         color=np.zeros(row[-1], np.int32),
         home=np.zeros(row[-1], np.int32),
-        finding=np.zeros(1, FINDING),
     )
     while True:
         words = coloring.words
@@ -251,8 +249,16 @@ def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int
             break
         coloring = coloring._replace(words=2 * words)
         coloring.count[:] = 0
-        coloring.finding[:] = 0
+        coloring.color[:] = 0
     if state != DONE:
-        finding = coloring.finding[0]
-        raise PlanningError(int(finding["packet"]), int(finding["color"]), lam, s)
+        color = _before_last_frame(coloring)
+        entry = int(color.argmax())  # only the last one has no target
+        raise PlanningError(int(np.searchsorted(row, entry, side="right")) - 1, int(color[entry]), lam, s)
     return coloring
+
+
+def _before_last_frame(coloring: Coloring) -> Array:
+    """Return the colors of packets in frames before that of their destination, 0 for the others."""
+    color = coloring.color.copy()
+    color[coloring.row[1:] - 1] = 0
+    return color

@@ -5,15 +5,12 @@ A color is a bit of the masks of edges, 62 colors a word; colors count from 1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["FINDING", "Cells", "Coloring", "Room", "color_frames", "first_free", "mark", "wipe"]
-
-Array = Any
+__all__ = ["Cells", "Coloring", "Room", "color_frames", "first_free", "mark", "wipe"]
 
 BITS = 62
 FULL = (1 << BITS) - 1
@@ -22,9 +19,6 @@ DONE, TOO_MANY, TOO_HIGH = 0, 1, 2
 
 FRAMES_AHEAD = 2  # frames over which colors must differ
 TARGET_SPACING = 2  # levels between the targets of two colors
-
-#: The largest color of packets that stop, and of all; the packet whose color has no target, and that color.
-FINDING = np.dtype([(name, np.int64) for name in ("chi_stop", "chi_all", "packet", "color")])
 
 
 class Cells(NamedTuple):
@@ -47,11 +41,10 @@ class Coloring(NamedTuple):
     paper: bool  # color by all edges in the two frames, not only those ahead
     words: int  # of the mask of an edge
     mask: Array  # zeros
-    row: Array  # phase n of packet p is entry ``row[p] + n`` of `color` and `home`
+    row: Array  # phase n of packet p, counted from 0, is entry ``row[p] + n`` of `color` and `home`
     count: Array  # zeros; becomes the phases of every packet
-    color: Array
+    color: Array  # zeros
     home: Array
-    finding: Array  # one FINDING
 
 
 class Room(NamedTuple):
@@ -126,59 +119,55 @@ def join(frame: int, n: int, upcoming: int, end: int, cells: Cells, room: Room) 
 
 
 @kernel
-def choose(n: int, a: int, coloring: Coloring, room: Room) -> bool:
-    """Color the first `n` packets of `live` in the frame whose first level is `a`; return whether masks sufficed."""
-    start, edge, level, words, mask = coloring.start, coloring.edge, coloring.level, coloring.words, coloring.mask
-    last = a + FRAMES_AHEAD * coloring.lam - 1
+def color_frame(n: int, j: int, a: int, frame: Array, coloring: Coloring, room: Room) -> int:
+    """Color the first `n` packets of `live` in frame j, whose first level is `a`, and write down where they stop.
+
+    Returns how many packets stay in `live`, -TOO_MANY if the masks did not suffice, or
+    -TOO_HIGH if the color written down last has no target.
+    """
+    lam, paper, words, mask, edge = coloring.lam, coloring.paper, coloring.words, coloring.mask, coloring.edge
+    start, level, row, count, home = coloring.start, coloring.level, coloring.row, coloring.count, coloring.home
+    live, picked = room.live, room.picked
+    last = a + FRAMES_AHEAD * lam - 1
     for i in range(n):
-        p = room.live[i]
+        p = live[i]
         to_edge = start[p] - level[p]
         low = level[p]
-        if coloring.paper:
+        if paper:
             low = max(low, a)
-        elif coloring.count[p] > 0:
-            low = coloring.home[coloring.row[p] + coloring.count[p]]
-        room.low[i] = to_edge + low
-        room.high[i] = min(start[p + 1], to_edge + last)
-        k = first_free(mask, words, edge, room.low[i], room.high[i])
+        elif count[p] > 0:
+            low = home[row[p] + count[p]]
+        low += to_edge
+        high = min(start[p + 1], to_edge + last)
+        k = first_free(mask, words, edge, low, high)
         if k == 0:
-            return False
-        mark(mask, words, edge, room.low[i], room.high[i], k)
-        room.picked[i] = k
-    return True
-
-
-@kernel
-def settle(n: int, j: int, a: int, frame: Array, coloring: Coloring, room: Room) -> int:
-    """Write down colors and targets in frame j, and clear the masks; return how many packets stay, -1 if one cannot."""
-    lam, row, count, home = coloring.lam, coloring.row, coloring.count, coloring.home
-    live, finding = room.live, coloring.finding
+            return -TOO_MANY
+        mark(mask, words, edge, low, high, k)
+        room.low[i] = low
+        room.high[i] = high
+        picked[i] = k
     stay = 0
     for i in range(n):
         p = live[i]
-        k = room.picked[i]
-        goal = coloring.level[p] + coloring.start[p + 1] - coloring.start[p]
-        wipe(coloring.mask, coloring.words, coloring.edge, room.low[i], room.high[i], k)
-        # some vertices of the paper's graph have not entered yet, some have arrived
-        there = frame[p] + count[p] == j and (count[p] == 0 or home[row[p] + count[p]] >= 0)
+        k = picked[i]
+        wipe(mask, words, edge, room.low[i], room.high[i], k)
+        c = count[p]
+        at = row[p] + c
+        goal = level[p] + start[p + 1] - start[p]
         stops = False
-        if there:
-            at = row[p] + count[p]
+        # some vertices of the paper's graph have not entered yet, some have arrived
+        if frame[p] + c == j and (c == 0 or home[at] >= 0):
             coloring.color[at] = k
-            if count[p] == 0:
-                home[at] = coloring.level[p]
-            count[p] += 1
-            finding[0]["chi_all"] = max(finding[0]["chi_all"], k)
+            if c == 0:
+                home[at] = level[p]
+            count[p] = c + 1
             if goal >= a + lam:
-                finding[0]["chi_stop"] = max(finding[0]["chi_stop"], k)
                 if TARGET_SPACING * k > lam:
-                    finding[0]["packet"] = p
-                    finding[0]["color"] = k
-                    return -1
+                    return -TOO_HIGH
                 target = a + 2 * lam - TARGET_SPACING * k
                 stops = goal > target + 1
                 home[at + 1] = target if stops else -1
-        if stops or (coloring.paper and (frame[p] > j or goal >= a + lam)):
+        if stops or (paper and (frame[p] > j or goal >= a + lam)):
             live[stay] = p
             stay += 1
     return stay
@@ -194,23 +183,23 @@ def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
     Returns DONE, TOO_MANY (colors for the words of the masks) or TOO_HIGH (a color has no target in the frame); unless
     DONE, the masks are no longer clear.
     """
-    for c in range(len(cells.base)):
-        upcoming = cells.first[c]
-        end = cells.first[c + 1]
+    first, base, order, frame = cells.first, cells.base, cells.order, cells.frame
+    lam = coloring.lam
+    ahead = 1 if coloring.paper else 0
+    for c in range(len(base)):
+        upcoming = first[c]
+        end = first[c + 1]
         n = 0
         j = 0
         while n > 0 or upcoming < end:
             if n == 0:
-                j = cells.frame[cells.order[upcoming]]
+                j = frame[order[upcoming]]
             else:
                 j += 1
-            n, upcoming = join(j, n, upcoming, end, cells, room)
-            if coloring.paper:
-                n, upcoming = join(j + 1, n, upcoming, end, cells, room)
-            a = cells.base[c] + j * coloring.lam
-            if not choose(n, a, coloring, room):
-                return TOO_MANY
-            n = settle(n, j, a, cells.frame, coloring, room)
+            for reach in range(1 + ahead):
+                if upcoming < end and frame[order[upcoming]] <= j + reach:
+                    n, upcoming = join(j + reach, n, upcoming, end, cells, room)
+            n = color_frame(n, j, base[c] + j * lam, frame, coloring, room)
             if n < 0:
-                return TOO_HIGH
+                return -n
     return DONE
