@@ -6,6 +6,8 @@ from obliv.errors import TooLargeError
 
 __all__ = ["require_memory"]
 
+_SMALL = 2**14  # bytes that are always granted, as asking the system takes longer than small problems
+
 
 def require_memory(needed: float, what: str) -> None:
     """Refuse a problem that would not fit in the memory that is free now.
@@ -22,6 +24,8 @@ def require_memory(needed: float, what: str) -> None:
     TooLargeError
         If `needed` exceeds nine tenths of the free memory.
     """
+    if needed <= _SMALL:
+        return
     free = _free_memory()
     if needed > 0.9 * free:
         raise TooLargeError(

@@ -227,29 +227,25 @@ def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int
     np.cumsum(places.destination - places.source + 1, out=row[1:])
     widest = int(np.diff(cells.first).max(initial=0))
     room = Room(*np.zeros((3, widest), np.int32), *np.zeros((2, widest), np.int64))
-    coloring = Coloring(
-        start=instance.start,
-        edge=instance.edge,
-        level=instance.level,
-        lam=lam,
-        paper=paper,
-        words=1 + (instance.congestion // s) // BITS,  # packets that use an edge at once have different colors
-        mask=np.zeros(0, np.int64),
-        row=row,
-        count=np.zeros(packets, np.int32),
-        color=np.zeros(row[-1], np.int32),
-        home=np.zeros(row[-1], np.int32),
-    )
-    while True:
-        words = coloring.words
+    words = 1 + (instance.congestion // s) // BITS  # packets that use an edge at once have different colors
+    state = TOO_MANY
+    while state == TOO_MANY:
         require_memory(8.0 * words * edges, f"{words * BITS} colors of {edges} edges")
-        coloring = coloring._replace(mask=np.zeros(words * edges, np.int64))
+        coloring = Coloring(
+            start=instance.start,
+            edge=instance.edge,
+            level=instance.level,
+            lam=lam,
+            paper=paper,
+            words=words,
+            mask=np.zeros(words * edges, np.int64),
+            row=row,
+            count=np.zeros(packets, np.int32),
+            color=np.zeros(row[-1], np.int32),
+            home=np.zeros(row[-1], np.int32),
+        )
         state = run(color_frames, 5.0 * len(instance.edge) + 20 * packets, cells, coloring, room)
-        if state != TOO_MANY:
-            break
-        coloring = coloring._replace(words=2 * words)
-        coloring.count[:] = 0
-        coloring.color[:] = 0
+        words *= 2
     if state != DONE:
         color = _before_last_frame(coloring)
         entry = int(color.argmax())  # only the last one has no target

@@ -93,12 +93,13 @@ def wipe(mask: Array, words: int, edge: Array, low: int, high: int, k: int) -> N
 
 
 @kernel
-def join(frame: int, n: int, upcoming: int, end: int, cells: Cells, room: Room) -> tuple[int, int]:
+def join(
+    frame: int, n: int, upcoming: int, end: int, order: Array, rank: Array, source: Array, live: Array, new: Array
+) -> tuple[int, int]:
     """Merge packets with sources up to a frame into the first `n` of `live`, by rank; return both counts."""
-    order, rank, live, new = cells.order, cells.rank, room.live, room.new
     m = 0
     i = 0
-    while upcoming < end and cells.frame[order[upcoming]] <= frame:
+    while upcoming < end and source[order[upcoming]] <= frame:
         p = order[upcoming]
         while i < n and rank[live[i]] < rank[p]:
             new[m] = live[i]
@@ -107,70 +108,13 @@ def join(frame: int, n: int, upcoming: int, end: int, cells: Cells, room: Room) 
         new[m] = p
         m += 1
         upcoming += 1
-    if m > 0:
-        while i < n:
-            new[m] = live[i]
-            i += 1
-            m += 1
-        for i in range(m):
-            live[i] = new[i]
-        n = m
-    return n, upcoming
-
-
-@kernel
-def color_frame(n: int, j: int, a: int, frame: Array, coloring: Coloring, room: Room) -> int:
-    """Color the first `n` packets of `live` in frame j, whose first level is `a`, and write down where they stop.
-
-    Returns how many packets stay in `live`, -TOO_MANY if the masks did not suffice, or
-    -TOO_HIGH if the color written down last has no target.
-    """
-    lam, paper, words, mask, edge = coloring.lam, coloring.paper, coloring.words, coloring.mask, coloring.edge
-    start, level, row, count, home = coloring.start, coloring.level, coloring.row, coloring.count, coloring.home
-    live, picked = room.live, room.picked
-    last = a + FRAMES_AHEAD * lam - 1
-    for i in range(n):
-        p = live[i]
-        to_edge = start[p] - level[p]
-        low = level[p]
-        if paper:
-            low = max(low, a)
-        elif count[p] > 0:
-            low = home[row[p] + count[p]]
-        low += to_edge
-        high = min(start[p + 1], to_edge + last)
-        k = first_free(mask, words, edge, low, high)
-        if k == 0:
-            return -TOO_MANY
-        mark(mask, words, edge, low, high, k)
-        room.low[i] = low
-        room.high[i] = high
-        picked[i] = k
-    stay = 0
-    for i in range(n):
-        p = live[i]
-        k = picked[i]
-        wipe(mask, words, edge, room.low[i], room.high[i], k)
-        c = count[p]
-        at = row[p] + c
-        goal = level[p] + start[p + 1] - start[p]
-        stops = False
-        # some vertices of the paper's graph have not entered yet, some have arrived
-        if frame[p] + c == j and (c == 0 or home[at] >= 0):
-            coloring.color[at] = k
-            if c == 0:
-                home[at] = level[p]
-            count[p] = c + 1
-            if goal >= a + lam:
-                if TARGET_SPACING * k > lam:
-                    return -TOO_HIGH
-                target = a + 2 * lam - TARGET_SPACING * k
-                stops = goal > target + 1
-                home[at + 1] = target if stops else -1
-        if stops or (paper and (frame[p] > j or goal >= a + lam)):
-            live[stay] = p
-            stay += 1
-    return stay
+    while i < n:
+        new[m] = live[i]
+        i += 1
+        m += 1
+    for i in range(m):
+        live[i] = new[i]
+    return m, upcoming
 
 
 @kernel
@@ -180,26 +124,62 @@ def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
     By the paper the vertices of a frame are the set's packets with an edge in it or in the next one, wherever they are,
     and all those edges count; otherwise only packets that are there, and the edges that are still ahead of them.
 
-    Returns DONE, TOO_MANY (colors for the words of the masks) or TOO_HIGH (a color has no target in the frame); unless
-    DONE, the masks are no longer clear.
+    Returns DONE, TOO_MANY (colors for the words of the masks) or TOO_HIGH (the color written down last has no target in
+    the frame); unless DONE, the masks are no longer clear.
     """
-    first, base, order, frame = cells.first, cells.base, cells.order, cells.frame
-    lam = coloring.lam
-    ahead = 1 if coloring.paper else 0
-    for c in range(len(base)):
-        upcoming = first[c]
-        end = first[c + 1]
+    order, rank, frame, live, new, picked = cells.order, cells.rank, cells.frame, room.live, room.new, room.picked
+    lam, paper, words, mask, edge = coloring.lam, coloring.paper, coloring.words, coloring.mask, coloring.edge
+    start, level, row, count, home = coloring.start, coloring.level, coloring.row, coloring.count, coloring.home
+    for c in range(len(cells.base)):
+        upcoming = cells.first[c]
+        end = cells.first[c + 1]
         n = 0
         j = 0
         while n > 0 or upcoming < end:
-            if n == 0:
-                j = frame[order[upcoming]]
-            else:
-                j += 1
-            for reach in range(1 + ahead):
-                if upcoming < end and frame[order[upcoming]] <= j + reach:
-                    n, upcoming = join(j + reach, n, upcoming, end, cells, room)
-            n = color_frame(n, j, base[c] + j * lam, frame, coloring, room)
-            if n < 0:
-                return -n
+            j = j + 1 if n > 0 else frame[order[upcoming]]
+            for ahead in range(2 if paper else 1):
+                if upcoming < end and frame[order[upcoming]] <= j + ahead:
+                    n, upcoming = join(j + ahead, n, upcoming, end, order, rank, frame, live, new)
+            a = cells.base[c] + j * lam
+            for i in range(n):
+                p = live[i]
+                to_edge = start[p] - level[p]
+                low = level[p]
+                if paper:
+                    low = max(low, a)
+                elif count[p] > 0:
+                    low = home[row[p] + count[p]]
+                low += to_edge
+                high = min(start[p + 1], to_edge + a + FRAMES_AHEAD * lam - 1)
+                k = first_free(mask, words, edge, low, high)
+                if k == 0:
+                    return TOO_MANY
+                mark(mask, words, edge, low, high, k)
+                room.low[i] = low
+                room.high[i] = high
+                picked[i] = k
+            stay = 0
+            for i in range(n):
+                p = live[i]
+                k = picked[i]
+                wipe(mask, words, edge, room.low[i], room.high[i], k)
+                at = row[p] + count[p]
+                goal = level[p] + start[p + 1] - start[p]
+                stops = False
+                # some vertices of the paper's graph have not entered yet, some have arrived
+                if frame[p] + count[p] == j and (count[p] == 0 or home[at] >= 0):
+                    coloring.color[at] = k
+                    if count[p] == 0:
+                        home[at] = level[p]
+                    count[p] += 1
+                    if goal >= a + lam:
+                        if TARGET_SPACING * k > lam:
+                            return TOO_HIGH
+                        target = a + 2 * lam - TARGET_SPACING * k
+                        stops = goal > target + 1
+                        home[at + 1] = target if stops else -1
+                if stops or (paper and (frame[p] > j or goal >= a + lam)):
+                    live[stay] = p
+                    stay += 1
+            n = stay
     return DONE

@@ -116,10 +116,10 @@ def compete(count: int, game: Game, keys: Keys) -> None:
     mix = 0
     shift = 0
     if keys.fresh:
-        drawn = tally[0]["drawn"]
+        drawn = tally["drawn"][0]
         mix = 1 + game.draw[drawn] % (PRIME - 1)
         shift = game.draw[drawn + 1]
-        tally[0]["drawn"] = drawn + 2
+        tally["drawn"][0] = drawn + 2
     for i in range(count):
         p = active[i]
         rival = claim[want[p]]
@@ -140,8 +140,8 @@ def deflect(count: int, game: Game, log: Log) -> None:
     active, want, claim, draw, tally = game.active, game.want, game.claim, game.draw, game.tally
     low, high, first, link = game.low, game.high, game.first, game.link
     who, over = log.who, log.over
-    logged = tally[0]["logged"]
-    drawn = tally[0]["drawn"]
+    logged = tally["logged"][0]
+    drawn = tally["drawn"][0]
     for i in range(count):
         p = active[i]
         wish = want[p]
@@ -165,7 +165,7 @@ def deflect(count: int, game: Game, log: Log) -> None:
                     over[logged + i] = link[k]
                     break
                 pick -= 1
-    tally[0]["drawn"] = drawn
+    tally["drawn"][0] = drawn
 
 
 @kernel
@@ -173,9 +173,9 @@ def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
     """Let the best packet of every group enter if its link is free; return how many packets move."""
     want, claim, entered, tally = game.want, game.claim, game.entered, game.tally
     group, head, tail, line = queue.group, queue.head, queue.tail, queue.line
-    logged = tally[0]["logged"]
+    logged = tally["logged"][0]
     groups = 0
-    for i in range(tally[0]["groups"]):
+    for i in range(tally["groups"][0]):
         g = group[i]
         p = line[head[g]]
         if claim[want[p]] < 0:
@@ -188,7 +188,7 @@ def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
         if head[g] < tail[g]:
             group[groups] = g
             groups += 1
-    tally[0]["groups"] = groups
+    tally["groups"][0] = groups
     return moving
 
 
@@ -199,11 +199,11 @@ def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
     delivery, claim, active, tally = game.delivery, game.claim, game.active, game.tally
     top, pushed, below = pool.top, pool.pushed, pool.below
     who, over = log.who, log.over
-    logged = tally[0]["logged"]
-    free = tally[0]["free"]
-    spare = tally[0]["spare"]
-    deflections = tally[0]["deflections"]
-    deepest = tally[0]["deepest"]
+    logged = tally["logged"][0]
+    free = tally["free"][0]
+    spare = tally["spare"][0]
+    deflections = tally["deflections"][0]
+    deepest = tally["deepest"][0]
     count = 0
     for i in range(logged, logged + moving):
         p = who[i]
@@ -238,30 +238,30 @@ def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
             want[p] = pushed[top[p]] ^ 1
         active[count] = p
         count += 1
-    tally[0]["active"] = count
-    tally[0]["logged"] = logged + moving
-    tally[0]["free"] = free
-    tally[0]["spare"] = spare
-    tally[0]["deflections"] = deflections
-    tally[0]["deepest"] = deepest
+    tally["active"][0] = count
+    tally["logged"][0] = logged + moving
+    tally["free"][0] = free
+    tally["spare"][0] = spare
+    tally["deflections"][0] = deflections
+    tally["deepest"][0] = deepest
 
 
 @kernel
 def steps(game: Game, keys: Keys, queue: Queue, pool: Pool, log: Log, limit: int) -> None:
     """Run until all packets have arrived, or time `limit`, or until log, pool or random numbers may not suffice."""
     tally = game.tally
-    while tally[0]["active"] > 0 or tally[0]["groups"] > 0:
-        now = tally[0]["now"]
-        count = tally[0]["active"]
+    while tally["active"][0] > 0 or tally["groups"][0] > 0:
+        now = tally["now"][0]
+        count = tally["active"][0]
         if (
             now >= limit
-            or tally[0]["logged"] + count + tally[0]["groups"] > len(log.who)
-            or tally[0]["drawn"] + count + 2 > len(game.draw)
-            or count > tally[0]["spare"]
+            or tally["logged"][0] + count + tally["groups"][0] > len(log.who)
+            or tally["drawn"][0] + count + 2 > len(game.draw)
+            or count > tally["spare"][0]
         ):
             break
         now += 1
-        tally[0]["now"] = now
+        tally["now"][0] = now
         compete(count, game, keys)
         deflect(count, game, log)
         moving = inject(now, count, game, queue, log)

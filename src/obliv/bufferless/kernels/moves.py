@@ -79,50 +79,50 @@ def move(now: int, crowd: Crowd, links: Links, log: Array) -> int:
     """Move every packet over its chosen link, if any; packets that have arrived leave `live`."""
     low, high, live, state, tally = links.low, links.high, crowd.live, crowd.state, crowd.tally
     kept = 0
-    rows = tally[0]["rows"]
-    for i in range(tally[0]["live"]):
+    rows = tally["rows"][0]
+    for i in range(tally["live"][0]):
         p = live[i]
-        if state[p]["mode"] != GONE:
+        if state["mode"][p] != GONE:
             live[kept] = p
             kept += 1
-        link = state[p]["link"]
+        link = state["link"][p]
         if link < 0:
             continue
-        state[p]["link"] = -1
+        state["link"][p] = -1
         e = link >> 1
         tail, head = low[e], high[e]
         if link & 1:
             tail, head = head, tail
-        if state[p]["node"] != tail:
-            tally[0]["fault"] = p
+        if state["node"][p] != tail:
+            tally["fault"][0] = p
             return ASTRAY
-        state[p]["node"] = head
-        row = state[p]["row"]
+        state["node"][p] = head
+        row = state["row"][p]
         if row >= 0:
-            more = log[row]["more"]
-            if log[row]["time"] + more + 1 != now:
-                tally[0]["fault"] = p
+            more = log["more"][row]
+            if log["time"][row] + more + 1 != now:
+                tally["fault"][0] = p
                 return RESTED
-            if log[row]["link"] ^ (more & 1) == link ^ 1:
-                log[row]["more"] = more + 1
+            if log["link"][row] ^ (more & 1) == link ^ 1:
+                log["more"][row] = more + 1
                 continue
-        log[rows]["packet"] = p
-        log[rows]["link"] = link
-        log[rows]["before"] = row
-        log[rows]["time"] = now
-        log[rows]["more"] = 0
-        state[p]["row"] = rows
+        log["packet"][rows] = p
+        log["link"][rows] = link
+        log["before"][rows] = row
+        log["time"][rows] = now
+        log["more"][rows] = 0
+        state["row"][p] = rows
         rows += 1
-    tally[0]["rows"] = rows
-    tally[0]["live"] = kept
+    tally["rows"][0] = rows
+    tally["live"][0] = kept
     return 0
 
 
 @kernel
 def idle(moves: int, crowd: Crowd, log: Array) -> None:
     """Let all packets oscillate for `moves` more steps."""
-    for i in range(crowd.tally[0]["live"]):
-        log[crowd.state[crowd.live[i]]["row"]]["more"] += moves
+    for i in range(crowd.tally["live"][0]):
+        log["more"][crowd.state["row"][crowd.live[i]]] += moves
 
 
 @kernel
@@ -131,17 +131,17 @@ def sort_rows(log: Array, start: Array, time: Array, edge: Array, up: Array, mor
     rows = len(time)
     packets = len(start) - 1
     for i in range(rows):
-        start[log[i]["packet"] + 1] += 1
+        start[log["packet"][i] + 1] += 1
     for p in range(packets):
         start[p + 1] += start[p]
     for i in range(rows):
-        p = log[i]["packet"]
+        p = log["packet"][i]
         to = start[p]
         start[p] = to + 1
-        time[to] = log[i]["time"]
-        edge[to] = log[i]["link"] >> 1
-        up[to] = log[i]["link"] & 1 == 0
-        more[to] = log[i]["more"]
+        time[to] = log["time"][i]
+        edge[to] = log["link"][i] >> 1
+        up[to] = log["link"][i] & 1 == 0
+        more[to] = log["more"][i]
     for i in range(packets):
         p = packets - i
         start[p] = start[p - 1]

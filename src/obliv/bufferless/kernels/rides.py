@@ -167,8 +167,8 @@ def board(size: int, phase: int, part: int, turn: int, salt: int, riders: Riders
             color[p] = color_of(salt, p, chi)
         if length[p] == 1 and part > 0:
             fate[p] = GONE
-            riders.gone[p]["turn"] = turn
-            riders.gone[p]["move"] = part
+            riders.gone["turn"][p] = turn
+            riders.gone["move"][p] = part
             moves += part
             continue
         k = color[p]
@@ -191,7 +191,7 @@ def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
     fate, after = state["fate"], state["after"]
     salt = salt_of(rule.seed, phase, part, turn)
     moves = board(size, phase, part, turn, salt, riders)
-    stamp = tally[0]["stamp"]
+    stamp = tally["stamp"][0]
     failed = 0
     for k in range(1, rule.chi + 1):
         p = boat[k]
@@ -205,14 +205,14 @@ def attempt(size: int, phase: int, part: int, turn: int, riders: Riders) -> int:
         while p >= 0:
             move = rule.tau
             if fate[p] == GONE:
-                bottom = route[p]["base"] + (phase - route[p]["enter"]) * rule.lam
-                move = 4 * k - 4 + route[p]["level"] + route[p]["length"] - bottom
-                gone[p]["turn"] = turn
-                gone[p]["move"] = move
+                bottom = route["base"][p] + (phase - route["enter"][p]) * rule.lam
+                move = 4 * k - 4 + route["level"][p] + route["length"][p] - bottom
+                gone["turn"][p] = turn
+                gone["move"][p] = move
             moves += move
             p = after[p]
-    tally[0]["stamp"] = stamp
-    tally[0]["moves"] += moves
+    tally["stamp"][0] = stamp
+    tally["moves"][0] += moves
     return failed
 
 
@@ -222,7 +222,7 @@ def subphase(size: int, phase: int, part: int, number: int, riders: Riders) -> i
     member, ridden, row = riders.member, riders.ridden, riders.table[number]
     slot, enter = riders.route["slot"], riders.route["enter"]
     fate, color, home, ends = riders.state["fate"], riders.state["color"], riders.state["home"], riders.state["end"]
-    riders.tally[0]["moves"] = 0
+    riders.tally["moves"][0] = 0
     turn = 0
     failed = 1
     while failed > 0 and turn < riders.rule.cap:
@@ -233,15 +233,15 @@ def subphase(size: int, phase: int, part: int, number: int, riders: Riders) -> i
         p = member[i]
         ridden[slot[p] + phase - enter[p]] = color[p]
         if fate[p] == GONE:
-            riders.gone[p]["sub"] = number
-            riders.gone[p]["part"] = part
+            riders.gone["sub"][p] = number
+            riders.gone["part"][p] = part
         else:
             home[p] = ends[p] - 1
             left += 1
     row["phase"] = phase
     row["part"] = part
     row["rounds"] = turn
-    row["forward"] = riders.tally[0]["moves"]
+    row["forward"] = riders.tally["moves"][0]
     row["left"] = left
     row["failed"] = failed
     if failed > 0:
@@ -277,10 +277,10 @@ def boats(riders: Riders) -> int:
                     size += 1
             if size == 0:
                 continue
-            riders.table[number]["others"] = others
+            riders.table["others"][number] = others
             left = subphase(size, phase, part, number, riders)
             if left < 0:
-                riders.tally[0]["stopped"] = number
+                riders.tally["stopped"][0] = number
                 return int(left)
             number += 1
             others += left

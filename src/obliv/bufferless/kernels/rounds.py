@@ -51,11 +51,11 @@ def board_at(height: int, color: int, part: int) -> int:
 @kernel
 def settle(p: int, index: int, state: Array) -> None:
     """Let a packet on a boat succeed once it has crossed the edge on which it is to oscillate."""
-    if index == state[p]["stop"] + 1:
-        state[p]["mode"] = SERVED
-        state[p]["index"] = index - 1
-        state[p]["away"] = 1
-        state[p]["sure"] = 1
+    if index == state["stop"][p] + 1:
+        state["mode"][p] = SERVED
+        state["index"][p] = index - 1
+        state["away"][p] = 1
+        state["sure"][p] = 1
 
 
 @kernel
@@ -65,9 +65,9 @@ def way_back(p: int, q: int, index: int, route: Array) -> int:
     It is the path edge before; at the source of p, the edge over which q came.
     """
     if index > 0:
-        return int(route[p]["start"] + index - 1)
-    at = route[q]["start"] + route[p]["level"] - route[q]["level"] - 1
-    if at < route[q]["start"]:
+        return int(route["start"][p] + index - 1)
+    at = route["start"][q] + route["level"][p] - route["level"][q] - 1
+    if at < route["start"][q]:
         return -1
     return int(at)
 
@@ -82,35 +82,35 @@ def prepare(
     late = enters_late(part)
     for i in range(len(member)):
         p = member[i]
-        if state[p]["mode"] == GONE:
+        if state["mode"][p] == GONE:
             continue
-        if state[p]["sure"] == 0:
-            state[p]["color"] = color_of(salt, p, chi)
-        k = state[p]["color"]
-        home = state[p]["home"]
-        bottom = route[p]["base"] + (phase - route[p]["enter"]) * lam
-        height = route[p]["level"] + home - bottom
-        tally[0]["fault"] = p
+        if state["sure"][p] == 0:
+            state["color"][p] = color_of(salt, p, chi)
+        k = state["color"][p]
+        home = state["home"][p]
+        bottom = route["base"][p] + (phase - route["enter"][p]) * lam
+        height = route["level"][p] + home - bottom
+        tally["fault"][0] = p
         if height < 0 or height >= lam:
             return OUT_OF_FRAME
         if part < 2 and height % 2 == 1:
             return NOT_HOME
-        state[p]["late"] = 1 if late and turn == 1 else 0
-        state[p]["away"] = 1 if late and turn > 1 else 0
-        e = edge[route[p]["start"] + home]
-        if state[p]["node"] != (links.high[e] if state[p]["away"] == 1 else links.low[e]):
+        state["late"][p] = 1 if late and turn == 1 else 0
+        state["away"][p] = 1 if late and turn > 1 else 0
+        e = edge[route["start"][p] + home]
+        if state["node"][p] != (links.high[e] if state["away"][p] == 1 else links.low[e]):
             return NOT_HOME
-        state[p]["mode"] = WAITING
-        state[p]["index"] = home
-        state[p]["board"] = board_at(height, k, part)
-        state[p]["stop"] = -9
-        if phase < route[p]["last"] and route[p]["level"] + route[p]["length"] >= bottom + lam:
-            state[p]["stop"] = bottom + 2 * lam - 2 * k - 2 * chi * part - route[p]["level"]
-    for i in range(tally[0]["live"]):
+        state["mode"][p] = WAITING
+        state["index"][p] = home
+        state["board"][p] = board_at(height, k, part)
+        state["stop"][p] = -9
+        if phase < route["last"][p] and route["level"][p] + route["length"][p] >= bottom + lam:
+            state["stop"][p] = bottom + 2 * lam - 2 * k - 2 * chi * part - route["level"][p]
+    for i in range(tally["live"][0]):
         p = crowd.live[i]
-        state[p]["origin"] = state[p]["node"]
-        if state[p]["late"] == 1:
-            state[p]["origin"] = links.high[edge[route[p]["start"]]]
+        state["origin"][p] = state["node"][p]
+        if state["late"][p] == 1:
+            state["origin"][p] = links.high[edge[route["start"][p]]]
     return 0
 
 
@@ -118,32 +118,32 @@ def prepare(
 def claims(x: int, salt: int, packets: Packets, crowd: Crowd, links: Links) -> int:
     """Claim for packets on boats the next link of their paths: confirmed ones first, then the best rank."""
     route, edge, live, state, claim = packets.route, packets.edge, crowd.live, crowd.state, links.claim
-    base = (2 * crowd.tally[0]["tick"] + 1) * len(route)
-    for i in range(crowd.tally[0]["live"]):
+    base = (2 * crowd.tally["tick"][0] + 1) * len(route)
+    for i in range(crowd.tally["live"][0]):
         p = live[i]
-        if state[p]["mode"] == WAITING and state[p]["board"] == x:
-            if state[p]["away"] != 0 or (state[p]["late"] == 1 and x == 1):
-                crowd.tally[0]["fault"] = p
+        if state["mode"][p] == WAITING and state["board"][p] == x:
+            if state["away"][p] != 0 or (state["late"][p] == 1 and x == 1):
+                crowd.tally["fault"][0] = p
                 return NOT_HOME
-            state[p]["mode"] = RIDING
-        if state[p]["mode"] != RIDING:
+            state["mode"][p] = RIDING
+        if state["mode"][p] != RIDING:
             continue
-        link = 2 * edge[route[p]["start"] + state[p]["index"]]
+        link = 2 * edge[route["start"][p] + state["index"][p]]
         q = claim[link] - base
         if q < 0:
             claim[link] = base + p
             continue
-        if state[p]["sure"] == 1 and state[q]["sure"] == 1:
-            crowd.tally[0]["fault"] = p
+        if state["sure"][p] == 1 and state["sure"][q] == 1:
+            crowd.tally["fault"][0] = p
             return CLASH
-        if state[p]["sure"] == state[q]["sure"]:
-            state[p]["tied"] = base
-            state[q]["tied"] = base
-            here = route[p]["level"] + state[p]["index"]
+        if state["sure"][p] == state["sure"][q]:
+            state["tied"][p] = base
+            state["tied"][q] = base
+            here = route["level"][p] + state["index"][p]
             mine, other = rank_of(salt, p, here), rank_of(salt, q, here)
             if mine < other or (mine == other and p < q):
                 claim[link] = base + p
-        elif state[p]["sure"] == 1:
+        elif state["sure"][p] == 1:
             claim[link] = base + p
     return 0
 
@@ -153,50 +153,50 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
     """Choose the links of all packets but wanderers, and their states after the move; count the wanderers."""
     rule, route, edge = packets
     live, state, delivery, tally = crowd
-    taken = 2 * tally[0]["tick"] * len(route)
+    taken = 2 * tally["tick"][0] * len(route)
     base = taken + len(route)
     lost = 0
-    for i in range(tally[0]["live"]):
+    for i in range(tally["live"][0]):
         p = live[i]
-        mode = state[p]["mode"]
+        mode = state["mode"][p]
         if mode >= BEATEN:
-            state[p]["mode"] = WANDERING
+            state["mode"][p] = WANDERING
             lost += 1
             continue
-        index = state[p]["index"]
-        link = 2 * int(edge[route[p]["start"] + index])
+        index = state["index"][p]
+        link = 2 * int(edge[route["start"][p] + index])
         if mode == RIDING:
             if claim[link] != base + p:
-                state[p]["mode"] = WANDERING
+                state["mode"][p] = WANDERING
                 lost += 1
                 continue
-            state[p]["link"] = link
+            state["link"][p] = link
             index += 1
-            state[p]["index"] = index
-            if index == route[p]["length"]:
-                state[p]["mode"] = GONE
+            state["index"][p] = index
+            if index == route["length"][p]:
+                state["mode"][p] = GONE
                 delivery[p] = now
-            elif rule.both_fail and state[p]["tied"] == base:
-                state[p]["mode"] = BEATEN
+            elif rule.both_fail and state["tied"][p] == base:
+                state["mode"][p] = BEATEN
             else:
                 settle(p, index, state)
             continue
-        if x == 1 and mode == WAITING and state[p]["late"] == 1:
+        if x == 1 and mode == WAITING and state["late"][p] == 1:
             continue
-        away = state[p]["away"]
+        away = state["away"][p]
         if away == 1:
             link += 1
-            state[p]["away"] = 0
+            state["away"][p] = 0
         elif away == -1:
-            link = 2 * state[p]["via"]
-            state[p]["away"] = 0
+            link = 2 * state["via"][p]
+            state["away"][p] = 0
         elif claim[link] < taken:
-            state[p]["away"] = 1
-            if index + 1 == route[p]["length"]:
-                state[p]["mode"] = GONE
+            state["away"][p] = 1
+            if index + 1 == route["length"][p]:
+                state["mode"][p] = GONE
                 delivery[p] = now
         else:
-            tally[0]["fault"] = p
+            tally["fault"][0] = p
             if mode == SERVED:
                 return HIT
             q = claim[link] - base
@@ -205,16 +205,16 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
             at = way_back(p, q, index, route)
             if at < 0:
                 return NO_WAY_BACK
-            state[p]["away"] = -1
-            state[p]["via"] = edge[at]
+            state["away"][p] = -1
+            state["via"][p] = edge[at]
             link = 2 * int(edge[at]) + 1
-            tally[0]["deflected"] += 1
+            tally["deflected"][0] += 1
         if claim[link] >= taken:
-            tally[0]["fault"] = p
+            tally["fault"][0] = p
             return TWICE
         claim[link] = taken + p
-        state[p]["link"] = link
-    tally[0]["lost"] = lost
+        state["link"][p] = link
+    tally["lost"][0] = lost
     return 0
 
 
@@ -223,23 +223,23 @@ def wander(x: int, salt: int, crowd: Crowd, links: Links) -> int:
     """Give every wanderer a free link out of its node."""
     exit_start, exit_link, claim = links.exit_start, links.exit_link, links.claim
     live, state, tally = crowd.live, crowd.state, crowd.tally
-    taken = 2 * tally[0]["tick"] * len(state)
-    for i in range(tally[0]["live"]):
+    taken = 2 * tally["tick"][0] * len(state)
+    for i in range(tally["live"][0]):
         p = live[i]
-        if state[p]["mode"] != WANDERING or state[p]["link"] >= 0:
+        if state["mode"][p] != WANDERING or state["link"][p] >= 0:
             continue
-        first = exit_start[state[p]["node"]]
-        ways = exit_start[state[p]["node"] + 1] - first
+        first = exit_start[state["node"][p]]
+        ways = exit_start[state["node"][p] + 1] - first
         turn = rank_of(salt, p, FAR + x) % ways
         left = ways
         while left > 0 and claim[exit_link[first + turn]] >= taken:
             turn = (turn + 1) % ways
             left -= 1
         if left == 0:
-            tally[0]["fault"] = p
+            tally["fault"][0] = p
             return NO_FREE_LINK
         link = exit_link[first + turn]
         claim[link] = taken + p
-        state[p]["link"] = link
-        tally[0]["deflected"] += 1
+        state["link"][p] = link
+        tally["deflected"][0] += 1
     return 0

@@ -107,7 +107,7 @@ def note(p: int, t: int, e: int, up: bool, log: Log) -> None:
 @kernel
 def target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
     """Return the level where a packet of color k stops in the phase of the frame from level `a`, -1 if it does not."""
-    if last or walk.state[p]["end"] < a + walk.lam:
+    if last or walk.state["end"][p] < a + walk.lam:
         return -1
     return int(a + 2 * walk.lam - TARGET_SPACING * k)
 
@@ -126,17 +126,17 @@ def open_phase(p: int, phase: int, walk: Walk) -> int:
     if j < 0 or j >= walk.gamma:
         return OUT_OF_GROUP
     a = (walk.first[p] + j) * lam
-    home = state[p]["home"]
+    home = state["home"][p]
     if home < a or home >= a + lam:
         return NOT_IN_FRAME
-    if state[p]["does"] != OUTSIDE:
+    if state["does"][p] != OUTSIDE:
         if (home - a) % 2 != 0:
             return EVEN_HOME
-        if state[p]["at"] != home:
+        if state["at"][p] != home:
             return NOT_AT_HOME
-        state[p]["does"] = WAITS
+        state["does"][p] = WAITS
     last = j == walk.gamma - 1
-    end = state[p]["end"]
+    end = state["end"][p]
     if last and end >= a + lam:
         return OUT_OF_GROUP
     at = row[p] + nth[p]
@@ -144,9 +144,9 @@ def open_phase(p: int, phase: int, walk: Walk) -> int:
         return NO_COLOUR
     k = walk.color[at]
     nth[p] += 1
-    state[p]["frame"] = a
-    state[p]["boat"] = a - BOAT_SPACING * (k - 1) - 1
-    state[p]["target"] = target(p, a, k, last, walk)
+    state["frame"][p] = a
+    state["boat"][p] = a - BOAT_SPACING * (k - 1) - 1
+    state["target"][p] = target(p, a, k, last, walk)
     return FINE
 
 
@@ -154,17 +154,17 @@ def open_phase(p: int, phase: int, walk: Walk) -> int:
 def ride_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
     """Move packets on boats and at their targets, among the first `n` that are live."""
     live, edge, state, stamp, tally = walk.live, walk.edge, walk.state, walk.stamp, walk.tally
-    tally[0]["arrived"] = 0
-    tally[0]["waiting"] = 0
+    tally["arrived"][0] = 0
+    tally["waiting"][0] = 0
     for i in range(n):
         p = live[i]
-        tally[0]["packet"] = p
-        does = state[p]["does"]
-        here = state[p]["at"]
-        boat = state[p]["boat"] + x
+        tally["packet"][0] = p
+        does = state["does"][p]
+        here = state["at"][p]
+        boat = state["boat"][p] + x
         if does == WAITS:
-            if boat != state[p]["home"]:
-                tally[0]["waiting"] += 1
+            if boat != state["home"][p]:
+                tally["waiting"][0] += 1
                 continue
             if here != boat:
                 return NOT_AT_HOME
@@ -173,26 +173,26 @@ def ride_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
         if does == RIDES:
             if here != boat:
                 return OFF_ITS_BOAT
-            if state[p]["target"] >= 0 and here >= state[p]["target"]:
+            if state["target"][p] >= 0 and here >= state["target"][p]:
                 does = STAYS
-                state[p]["target"] = here
+                state["target"][p] = here
         if does == STAYS:
             up = x % 2 == 1
-            if here != state[p]["target"] + (0 if up else 1):
+            if here != state["target"][p] + (0 if up else 1):
                 return ASTRAY
-        state[p]["does"] = does
-        e = int(edge[state[p]["path"] + (here if up else here - 1)])
+        state["does"][p] = does
+        e = int(edge[state["path"][p] + (here if up else here - 1)])
         if not use(2 * e + (0 if up else 1), 2 * step + (1 if does == RIDES else 0), stamp):
             return LINK_TWICE
         if walk.record:
             note(p, t, e, up, walk.log)
         here += 1 if up else -1
-        state[p]["at"] = here
-        if here < state[p]["frame"] or here >= state[p]["frame"] + 2 * walk.lam:
+        state["at"][p] = here
+        if here < state["frame"][p] or here >= state["frame"][p] + 2 * walk.lam:
             return OUTSIDE_FRAMES
-        if here == state[p]["end"]:
-            state[p]["does"] = ARRIVED
-            tally[0]["arrived"] += 1
+        if here == state["end"][p]:
+            state["does"][p] = ARRIVED
+            tally["arrived"][0] += 1
     return FINE
 
 
@@ -202,12 +202,12 @@ def home_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
     live, edge, state, stamp, tally = walk.live, walk.edge, walk.state, walk.stamp, walk.tally
     for i in range(n):
         p = live[i]
-        if state[p]["does"] != WAITS:
+        if state["does"][p] != WAITS:
             continue
-        tally[0]["packet"] = p
-        home = state[p]["home"]
-        here = state[p]["at"]
-        own = state[p]["path"] + home
+        tally["packet"][0] = p
+        home = state["home"][p]
+        here = state["at"][p]
+        own = state["path"][p] + home
         up = True
         at = own  # the path's edge that it takes
         if x % 2 == 1:
@@ -235,13 +235,13 @@ def home_moves(n: int, x: int, t: int, step: int, walk: Walk) -> int:
         if walk.record:
             note(p, t, e, up, walk.log)
         here += 1 if up else -1
-        state[p]["at"] = here
-        low = state[p]["frame"]
+        state["at"][p] = here
+        low = state["frame"][p]
         if (here < low and home > low) or here >= low + 2 * walk.lam:
             return OUTSIDE_FRAMES
-        if here == state[p]["end"]:
-            state[p]["does"] = ARRIVED
-            tally[0]["arrived"] += 1
+        if here == state["end"][p]:
+            state["does"][p] = ARRIVED
+            tally["arrived"][0] += 1
     return FINE
 
 
@@ -259,15 +259,15 @@ def simulate_phases(queue: Array, begin: int, walk: Walk) -> int:
     while n > 0 or i < len(queue):
         phase = phase + 1 if n > 0 else phase_of[queue[i]]
         t0 = begin + (phase - 1) * walk.tau
-        tally[0]["time"] = t0
+        tally["time"][0] = t0
         for q in range(n):
             p = live[q]
-            tally[0]["packet"] = p
-            if state[p]["does"] != STAYS:
+            tally["packet"][0] = p
+            if state["does"][p] != STAYS:
                 return STILL_RIDING
-            if state[p]["at"] != state[p]["target"]:
+            if state["at"][p] != state["target"][p]:
                 return NOT_AT_HOME
-            state[p]["home"] = state[p]["target"]
+            state["home"][p] = state["target"][p]
             code: int = open_phase(p, phase, walk)
             if code != FINE:
                 return code
@@ -281,31 +281,31 @@ def simulate_phases(queue: Array, begin: int, walk: Walk) -> int:
                     break
             while i < len(queue) and phase_of[queue[i]] == phase and enter[queue[i]] == x:
                 p = queue[i]
-                tally[0]["packet"] = p
+                tally["packet"][0] = p
                 code = open_phase(p, phase, walk)
                 if code != FINE:
                     return code
-                state[p]["does"] = RIDES
+                state["does"][p] = RIDES
                 live[n] = p
                 n += 1
                 i += 1
-            tally[0]["time"] = t0 + x
-            tally[0]["steps"] += 1
-            tally[0]["moves"] += n
-            step = 1 + tally[0]["steps"] % RENEW
+            tally["time"][0] = t0 + x
+            tally["steps"][0] += 1
+            tally["moves"][0] += n
+            step = 1 + tally["steps"][0] % RENEW
             if step == 1:
                 for link in range(len(stamp)):
                     stamp[link] = 0
             code = ride_moves(n, x, t0 + x, step, walk)
-            if code == FINE and tally[0]["waiting"] > 0:
+            if code == FINE and tally["waiting"][0] > 0:
                 code = home_moves(n, x, t0 + x, step, walk)
             if code != FINE:
                 return code
-            if tally[0]["arrived"] > 0:
+            if tally["arrived"][0] > 0:
                 m = 0
                 for q in range(n):
                     p = live[q]
-                    if state[p]["does"] == ARRIVED:
+                    if state["does"][p] == ARRIVED:
                         walk.delivery[p] = t0 + x
                     else:
                         live[m] = p
@@ -313,6 +313,6 @@ def simulate_phases(queue: Array, begin: int, walk: Walk) -> int:
                 n = m
             x += 1
         if i < len(queue) and phase_of[queue[i]] == phase:
-            tally[0]["packet"] = queue[i]
+            tally["packet"][0] = queue[i]
             return STILL_OUTSIDE
     return FINE

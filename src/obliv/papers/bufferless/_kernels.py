@@ -21,7 +21,7 @@ def last_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
         for q in range(len(walk.start) - 1):
             dilation = max(dilation, walk.start[q + 1] - walk.start[q])
         return int(walk.first[p] * walk.lam + 2 * dilation - 1)
-    if walk.state[p]["end"] < a + walk.lam:
+    if walk.state["end"][p] < a + walk.lam:
         return -1
     return int(a + 2 * walk.lam - 2 * k)
 
@@ -55,14 +55,14 @@ def board_early(height: int, color: int, part: int) -> int:
 @kernel
 def at_target(p: int, index: int, state: Array) -> None:
     """Let a packet on a boat succeed when it reaches its target."""
-    if index == state[p]["stop"]:
-        state[p]["mode"] = SERVED
-        state[p]["sure"] = 1
+    if index == state["stop"][p]:
+        state["mode"][p] = SERVED
+        state["sure"][p] = 1
 
 
 @kernel
 def on_path(p: int, q: int, index: int, route: Array) -> int:
     """Return the path edge before, which there is none of at the source."""
     if index > 0:
-        return int(route[p]["start"] + index - 1)
+        return int(route["start"][p] + index - 1)
     return -1
