@@ -96,13 +96,14 @@ def run(function: Kernel, work: float, *args: Any) -> Any:
 
 
 def _unbounded(args: tuple[Any, ...]) -> bool:
-    """Whether an array among the arguments or in a record holds Python integers."""
-    return any(
-        _unbounded(argument)
-        if isinstance(argument, tuple)
-        else getattr(getattr(argument, "dtype", None), "kind", "") == "O"
-        for argument in args
-    )
+    """Return whether an array among the arguments or in a record holds Python integers."""
+    for argument in args:  # a plain loop, as this runs before every small kernel
+        if isinstance(argument, np.ndarray):
+            if argument.dtype.hasobject:
+                return True
+        elif isinstance(argument, tuple) and _unbounded(argument):
+            return True
+    return False
 
 
 def _compile(function: Kernel) -> Callable[..., Any]:

@@ -32,31 +32,33 @@ GROW = -1
 @kernel
 def forward(begin: int, salt: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
     """Run the forward half after time `begin`, from move ``at + 1`` of the tally on."""
-    live, state, tally = crowd.live, crowd.state, crowd.tally
-    while tally["at"][0] < packets.rule.tau and tally["live"][0] > 0:
-        if tally["rows"][0] + tally["live"][0] > len(log):
+    live, state = crowd.live, crowd.state
+    at, count, rows = crowd.tally["at"], crowd.tally["live"], crowd.tally["rows"]
+    tick, lost, fault = crowd.tally["tick"], crowd.tally["lost"], crowd.tally["fault"]
+    while at[0] < packets.rule.tau and count[0] > 0:
+        if rows[0] + count[0] > len(log):
             return GROW
-        x = tally["at"][0] + 1
-        tally["tick"][0] += 1
+        x = at[0] + 1
+        tick[0] += 1
         bad = claims(x, salt, packets, crowd, links)
         if bad == 0:
             bad = decide(x, begin + x, packets, crowd, links.claim)
-        if bad == 0 and tally["lost"][0] > 0:
+        if bad == 0 and lost[0] > 0:
             bad = wander(x, salt, crowd, links)
         if bad == 0:
             bad = move(begin + x, crowd, links, log)
         if bad != 0:
             return int(bad)
-        tally["at"][0] = x
-    tally["lost"][0] = 0
-    for i in range(tally["live"][0]):
+        at[0] = x
+    lost[0] = 0
+    for i in range(count[0]):
         p = live[i]
         state["undo"][p] = state["row"][p]
         state["undo_at"][p] = log["more"][state["row"][p]]
         if state["mode"][p] == WANDERING or state["mode"][p] == BEATEN:
-            tally["lost"][0] += 1
+            lost[0] += 1
         elif state["mode"][p] != SERVED or state["away"][p] != 0:
-            tally["fault"][0] = p
+            fault[0] = p
             return LEFT_OVER
     return 0
 
@@ -89,21 +91,21 @@ def undo(y: int, packets: Packets, crowd: Crowd, claim: Array, log: Array) -> in
 @kernel
 def backward(begin: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
     """Run the reverse half: undo the moves, the last one first, until all packets are where the round began."""
-    live, state, tally, claim = crowd.live, crowd.state, crowd.tally, links.claim
-    while tally["at"][0] < packets.rule.tau and tally["live"][0] > 0:
-        if tally["rows"][0] + tally["live"][0] > len(log):
+    at, count, rows, tick = crowd.tally["at"], crowd.tally["live"], crowd.tally["rows"], crowd.tally["tick"]
+    while at[0] < packets.rule.tau and count[0] > 0:
+        if rows[0] + count[0] > len(log):
             return GROW
-        y = tally["at"][0] + 1
-        tally["tick"][0] += 1
-        bad = undo(y, packets, crowd, claim, log)
+        y = at[0] + 1
+        tick[0] += 1
+        bad = undo(y, packets, crowd, links.claim, log)
         if bad == 0:
             bad = move(begin + y, crowd, links, log)
         if bad != 0:
             return int(bad)
-        tally["at"][0] = y
-    for i in range(tally["live"][0]):
-        p = live[i]
-        if state["node"][p] != state["origin"][p]:
-            tally["fault"][0] = p
+        at[0] = y
+    for i in range(count[0]):
+        p = crowd.live[i]
+        if crowd.state["node"][p] != crowd.state["origin"][p]:
+            crowd.tally["fault"][0] = p
             return NOT_BACK
     return 0

@@ -77,44 +77,45 @@ class Crowd(NamedTuple):
 @kernel
 def move(now: int, crowd: Crowd, links: Links, log: Array) -> int:
     """Move every packet over its chosen link, if any; packets that have arrived leave `live`."""
-    low, high, live, state, tally = links.low, links.high, crowd.live, crowd.state, crowd.tally
-    kept = 0
+    live, state, tally = crowd.live, crowd.state, crowd.tally
+    link_of, node, row_of = state["link"], state["node"], state["row"]
+    time, more, log_link = log["time"], log["more"], log["link"]
+    staying = 0
     rows = tally["rows"][0]
     for i in range(tally["live"][0]):
         p = live[i]
         if state["mode"][p] != GONE:
-            live[kept] = p
-            kept += 1
-        link = state["link"][p]
+            live[staying] = p
+            staying += 1
+        link = link_of[p]
         if link < 0:
             continue
-        state["link"][p] = -1
-        e = link >> 1
-        tail, head = low[e], high[e]
+        link_of[p] = -1
+        tail, head = links.low[link >> 1], links.high[link >> 1]
         if link & 1:
             tail, head = head, tail
-        if state["node"][p] != tail:
+        if node[p] != tail:
             tally["fault"][0] = p
             return ASTRAY
-        state["node"][p] = head
-        row = state["row"][p]
+        node[p] = head
+        row = row_of[p]
         if row >= 0:
-            more = log["more"][row]
-            if log["time"][row] + more + 1 != now:
+            again = more[row]
+            if time[row] + again + 1 != now:
                 tally["fault"][0] = p
                 return RESTED
-            if log["link"][row] ^ (more & 1) == link ^ 1:
-                log["more"][row] = more + 1
+            if log_link[row] ^ (again & 1) == link ^ 1:
+                more[row] = again + 1
                 continue
+        time[rows] = now
+        more[rows] = 0
+        log_link[rows] = link
         log["packet"][rows] = p
-        log["link"][rows] = link
         log["before"][rows] = row
-        log["time"][rows] = now
-        log["more"][rows] = 0
-        state["row"][p] = rows
+        row_of[p] = rows
         rows += 1
     tally["rows"][0] = rows
-    tally["live"][0] = kept
+    tally["live"][0] = staying
     return 0
 
 

@@ -118,15 +118,16 @@ def prepare(
 def claims(x: int, salt: int, packets: Packets, crowd: Crowd, links: Links) -> int:
     """Claim for packets on boats the next link of their paths: confirmed ones first, then the best rank."""
     route, edge, live, state, claim = packets.route, packets.edge, crowd.live, crowd.state, links.claim
+    mode = state["mode"]
     base = (2 * crowd.tally["tick"][0] + 1) * len(route)
     for i in range(crowd.tally["live"][0]):
         p = live[i]
-        if state["mode"][p] == WAITING and state["board"][p] == x:
+        if mode[p] == WAITING and state["board"][p] == x:
             if state["away"][p] != 0 or (state["late"][p] == 1 and x == 1):
                 crowd.tally["fault"][0] = p
                 return NOT_HOME
-            state["mode"][p] = RIDING
-        if state["mode"][p] != RIDING:
+            mode[p] = RIDING
+        if mode[p] != RIDING:
             continue
         link = 2 * edge[route["start"][p] + state["index"][p]]
         q = claim[link] - base
@@ -153,6 +154,7 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
     """Choose the links of all packets but wanderers, and their states after the move; count the wanderers."""
     rule, route, edge = packets
     live, state, delivery, tally = crowd
+    away_of, link_of = state["away"], state["link"]
     taken = 2 * tally["tick"][0] * len(route)
     base = taken + len(route)
     lost = 0
@@ -170,7 +172,7 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
                 state["mode"][p] = WANDERING
                 lost += 1
                 continue
-            state["link"][p] = link
+            link_of[p] = link
             index += 1
             state["index"][p] = index
             if index == route["length"][p]:
@@ -183,15 +185,15 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
             continue
         if x == 1 and mode == WAITING and state["late"][p] == 1:
             continue
-        away = state["away"][p]
+        away = away_of[p]
         if away == 1:
             link += 1
-            state["away"][p] = 0
+            away_of[p] = 0
         elif away == -1:
             link = 2 * state["via"][p]
-            state["away"][p] = 0
+            away_of[p] = 0
         elif claim[link] < taken:
-            state["away"][p] = 1
+            away_of[p] = 1
             if index + 1 == route["length"][p]:
                 state["mode"][p] = GONE
                 delivery[p] = now
@@ -205,7 +207,7 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
             at = way_back(p, q, index, route)
             if at < 0:
                 return NO_WAY_BACK
-            state["away"][p] = -1
+            away_of[p] = -1
             state["via"][p] = edge[at]
             link = 2 * int(edge[at]) + 1
             tally["deflected"][0] += 1
@@ -213,7 +215,7 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
             tally["fault"][0] = p
             return TWICE
         claim[link] = taken + p
-        state["link"][p] = link
+        link_of[p] = link
     tally["lost"][0] = lost
     return 0
 
