@@ -137,7 +137,7 @@ def plan(
         s = int(sets.max(initial=1))
     cells = _cells(instance, places, sets, s, gamma, lam, rank)
     coloring = _coloring(instance, places, cells, s, lam, options.segments == "paper")
-    count, room, color, home = coloring.count, coloring.row, coloring.color, coloring.home
+    count, room, color, home = coloring.phases, coloring.row, coloring.color, coloring.home
     chi_stop, chi_all = int(_before_last_frame(coloring).max(initial=0)), int(color.max(initial=0))
     phase_start = np.zeros(len(count) + 1, np.int64)
     np.cumsum(count, out=phase_start[1:])
@@ -240,7 +240,7 @@ def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int
             words=words,
             mask=np.zeros(words * edges, np.int64),
             row=row,
-            count=np.zeros(packets, np.int32),
+            phases=np.zeros(packets, np.int32),
             color=np.zeros(row[-1], np.int32),
             home=np.zeros(row[-1], np.int32),
         )

@@ -42,7 +42,7 @@ class Coloring(NamedTuple):
     words: int  # of the mask of an edge
     mask: Array  # zeros
     row: Array  # phase n of packet p, counted from 0, is entry ``row[p] + n`` of `color` and `home`
-    count: Array  # zeros; becomes the phases of every packet
+    phases: Array  # zeros; becomes the phases of every packet
     color: Array  # zeros
     home: Array
 
@@ -129,7 +129,7 @@ def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
     """
     order, rank, frame, live, new, picked = cells.order, cells.rank, cells.frame, room.live, room.new, room.picked
     lam, paper, words, mask, edge = coloring.lam, coloring.paper, coloring.words, coloring.mask, coloring.edge
-    start, level, row, count, home = coloring.start, coloring.level, coloring.row, coloring.count, coloring.home
+    start, level, row, phases, home = coloring.start, coloring.level, coloring.row, coloring.phases, coloring.home
     for c in range(len(cells.base)):
         upcoming = cells.first[c]
         end = cells.first[c + 1]
@@ -147,8 +147,8 @@ def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
                 low = level[p]
                 if paper:
                     low = max(low, a)
-                elif count[p] > 0:
-                    low = home[row[p] + count[p]]
+                elif phases[p] > 0:
+                    low = home[row[p] + phases[p]]
                 low += to_edge
                 high = min(start[p + 1], to_edge + a + FRAMES_AHEAD * lam - 1)
                 k = first_free(mask, words, edge, low, high)
@@ -163,15 +163,15 @@ def color_frames(cells: Cells, coloring: Coloring, room: Room) -> int:
                 p = live[i]
                 k = picked[i]
                 wipe(mask, words, edge, room.low[i], room.high[i], k)
-                at = row[p] + count[p]
+                at = row[p] + phases[p]
                 goal = level[p] + start[p + 1] - start[p]
                 stops = False
                 # some vertices of the paper's graph have not entered yet, some have arrived
-                if frame[p] + count[p] == j and (count[p] == 0 or home[at] >= 0):
+                if frame[p] + phases[p] == j and (phases[p] == 0 or home[at] >= 0):
                     coloring.color[at] = k
-                    if count[p] == 0:
+                    if phases[p] == 0:
                         home[at] = level[p]
-                    count[p] += 1
+                    phases[p] += 1
                     if goal >= a + lam:
                         if TARGET_SPACING * k > lam:
                             return TOO_HIGH
