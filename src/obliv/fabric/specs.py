@@ -16,7 +16,7 @@ __all__ = ["fabric", "lft"]
 
 @register_topology("fabric", example="fabric:ibnetdiscover.txt")
 def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
-    """InfiniBand fabric as ibnetdiscover or ibsim describes it; every cabled port of a channel adapter is a terminal.
+    """InfiniBand fabric from a file of ibnetdiscover or ibsim; every cabled port of a channel adapter is a terminal.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
 
 @register_routing("lft", example="lft:opensm-lfts.dump")
 def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refuse") -> FabricRouting:
-    """Read the forwarding tables of an InfiniBand fabric, as ibroute, dump_lfts or OpenSM write them.
+    """InfiniBand forwarding tables, as written by ibroute, dump_lfts or OpenSM.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def file(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    r"""Network read from a file: GraphML, GML, edge list, anynet or ibnetdiscover, told apart by their content.
+    r"""Network read from a file: GraphML, GML, edge list, anynet or ibnetdiscover, recognized by content.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ __all__ = ["matrix_file", "permutation_file"]
 
 @register_pattern("permutation", example="permutation:worst.txt")
 def permutation_file(topology: Topology, path: Path) -> Traffic:
-    """Permutation in a file: whole numbers, the destination of terminal 0, 1, 2 …; # begins a comment.
+    """Permutation in a file: the destinations of terminals 0, 1, 2 … as integers; # starts a comment.
 
     Results that `worst --output` or `--format json` wrote are read, too.
     """
@@ -50,7 +50,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 
 @register_pattern("matrix", example="matrix:demand.txt")
 def matrix_file(topology: Topology, path: Path) -> Traffic:
-    """Traffic matrix in a file: one row a line, numbers such as 0.25, 1/3 or 1e-3; # begins a comment."""
+    """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; # starts a comment."""
     spec = f"matrix:{path}"
     n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")

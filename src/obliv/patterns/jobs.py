@@ -112,7 +112,7 @@ def _sides(n: int, dims: int) -> tuple[int, ...]:
 
 @register_pattern("ring")
 def ring(topology: Topology, seed: int = 0) -> Traffic:
-    """Every rank and the next, both ways; the last and the first too."""
+    """Neighbors of a ring of ranks, in both directions, placed at random."""
     return _job("ring", topology, (), seed)
 
 
@@ -148,7 +148,7 @@ def hypercube(topology: Topology, seed: int = 0) -> Traffic:
 
 @register_pattern("tree")
 def tree(topology: Topology, seed: int = 0) -> Traffic:
-    """Every rank i > 0 and its parent (i - 1) // 2, both ways, placed at random."""
+    """Every rank i > 0 and its parent (i - 1) // 2, in both directions, placed at random."""
     return _job("tree", topology, (), seed)
 
 
@@ -160,7 +160,7 @@ def _job(name: str, topology: Topology, shape: tuple[int, ...], seed: int) -> Tr
 
 @register_pattern("clustered", example="clustered:8")
 def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
-    """Random groups of `size` terminals, all to all within each; the last group may be smaller."""
+    """Random groups of `size` terminals with all-to-all traffic in each; the last group may be smaller."""
     n, size = len(topology.terminals), index(size)
     if not 2 <= size <= n:
         raise TrafficError(f"clustered:{size}: groups have 2 to {n} terminals here")
@@ -169,7 +169,7 @@ def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
 
 @register_pattern("hotspot", example="hotspot:4,16")
 def hotspot(topology: Topology, spots: int, size: int, seed: int = 0) -> Traffic:
-    """`spots` random groups of `size` terminals, all to all within each; the others send nothing."""
+    """`spots` random groups of `size` terminals with all-to-all traffic in each; the other terminals send nothing."""
     n, spots, size = len(topology.terminals), index(spots), index(size)
     spec = f"hotspot:{spots},{size}"
     if spots < 1 or size < 2 or spots * size > n:

@@ -62,7 +62,7 @@ def complement(topology: Topology) -> Traffic:
 
 @register_pattern("tornado")
 def tornado(topology: Topology) -> Traffic:
-    """Every node sends ⌈k/2⌉ - 1 places further in the first dimension, modulo k."""
+    """Every node sends to the node ⌈k/2⌉ - 1 positions ahead in the first dimension, modulo k."""
     return _on_coordinates("tornado", topology, lambda at, k: ((at[0] + (k[0] + 1) // 2 - 1) % k[0], *at[1:]))
 
 
@@ -95,14 +95,14 @@ def shuffle(topology: Topology) -> Traffic:
 
 @register_pattern("shift", example="shift:3")
 def shift(topology: Topology, by: int) -> Traffic:
-    """Terminal i sends to terminal i + BY, modulo their number."""
+    """Terminal i sends to terminal i + BY, modulo the number of terminals."""
     n = len(topology.terminals)
     return permutation((np.arange(n) + by) % n, f"shift:{by}")
 
 
 @register_pattern("nearest-neighbor", aliases=("nearest-neighbour",))
 def nearest_neighbor(topology: Topology) -> Traffic:
-    """Every terminal splits one packet per cycle evenly over the terminals that are one channel away."""
+    """Every terminal splits one packet per cycle evenly among the terminals one channel away."""
     index = np.full(topology.nodes, -1)
     index[topology.terminals] = np.arange(len(topology.terminals))
     flows: dict[tuple[int, int], Fraction] = {}

@@ -141,7 +141,7 @@ class ProgramRouting(Routing):
 
 @register_routing("dor", aliases=("dim-order", "dim_order", "xy", "e-cube"), example="dor:yx")
 class DOR(ProgramRouting):
-    """Dimension order: every dimension in turn, minimal, first dimension first.
+    """Dimension-order routing: minimal in each dimension, the first dimension first.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class DOR(ProgramRouting):
 
 @register_routing("o1turn", aliases=("xy-yx", "xy_yx"))
 class O1TURN(ProgramRouting):
-    """O1TURN: dimension order in an order drawn uniformly (XY or YX in two dimensions)."""
+    """O1TURN: dimension order in a uniformly random order (XY or YX in two dimensions)."""
 
     def __init__(self, topology: Topology) -> None:
         super().__init__(topology, (Program(Fraction(1), (Phase(TO_DESTINATION),)),), "o1turn")
@@ -169,7 +169,7 @@ class O1TURN(ProgramRouting):
 
 @register_routing("romm", example="romm:xy")
 class ROMM(ProgramRouting):
-    """ROMM: by way of a random node of the minimal quadrant, both phases dimension-ordered in random orders.
+    """ROMM: through a random node of the minimal quadrant, in two phases of dimension order in random orders.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class ROMM(ProgramRouting):
 
 @register_routing("valiant", aliases=("val",))
 def valiant(topology: Topology) -> Routing:
-    """Valiant: by way of a uniformly random terminal, for every pair; dor (elsewhere: shortest) in both phases.
+    """Valiant: through a uniformly random terminal, for every pair; dor (or shortest) in both phases.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class MinimalRouting(HopRouting):
 
 @register_routing("shortest", aliases=("min",))
 class Shortest(MinimalRouting):
-    """One shortest path a pair: at every node the lowest channel number that comes nearer."""
+    """One shortest path per pair: at every node the lowest-numbered channel that leads closer."""
 
     one_path = True
 
@@ -98,7 +98,7 @@ class Shortest(MinimalRouting):
 
 @register_routing("ecmp")
 class ECMP(MinimalRouting):
-    """Equal split, at every node, over all channels on shortest paths (parallel ones counted separately)."""
+    """Equal split at every node over all channels on shortest paths (parallel channels count separately)."""
 
     def __init__(self, topology: Topology) -> None:
         super().__init__(topology, "ecmp")

@@ -62,7 +62,7 @@ class U2TURN(ProgramRouting):
 
 @register_routing("u2turn-a", example="u2turn-a:p=1/3")
 class U2TURNA(ProgramRouting):
-    """U2TURN-A: XYX with probability p (default 1/2), else YXY, whatever the shape.
+    """U2TURN-A: XYX with probability p (default 1/2), otherwise YXY, on every shape.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class U2TURNA(ProgramRouting):
 
 @register_routing("ival")
 class IVAL(ProgramRouting):
-    """IVAL: Valiant whose second phase takes the dimensions in reverse, loops removed.
+    """IVAL: Valiant with the dimensions of the second phase in reverse order and loops removed.
 
     Notes
     -----
@@ -108,7 +108,7 @@ class IVAL(ProgramRouting):
 
 @register_routing("i2turn")
 class I2TURN(ProgramRouting):
-    """I2TURN: XYX or YXY, 1/2 each, whose middle segment goes round a ring of k over D links with (k - D)/k.
+    """I2TURN: XYX or YXY, 1/2 each; the middle segment takes D links of a ring of k with probability (k - D)/k.
 
     Notes
     -----

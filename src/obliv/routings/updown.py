@@ -18,7 +18,7 @@ __all__ = ["UpDown"]
 
 @register_routing("updown", example="updown")
 class UpDown(HopRouting):
-    """Up*/down* by destination: down as soon as a way down leads there, else up; equal splits over the shortest.
+    """Up*/down* by destination: down as soon as a down path exists, otherwise up; equal splits over shortest paths.
 
     The roots of a fat tree are its own. Elsewhere they are the nodes farthest from all terminals; where every node is a
     terminal, or those roots do not connect all terminals, the first node of least eccentricity is the only root. Nodes

@@ -186,7 +186,7 @@ def _bisection_load(radices: Sequence[int]) -> Fraction:
 
 @register_topology("mesh", example="mesh:8x8")
 def mesh(*radices: int) -> Cartesian:
-    """Mesh of any number of dimensions, radices may differ.
+    """Mesh of any number of dimensions; radices may differ.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def mesh(*radices: int) -> Cartesian:
 
 @register_topology("torus", example="torus:9x9")
 def torus(*radices: int) -> Cartesian:
-    """Torus (k-ary n-cube, radices may differ) with two channels each way round every ring.
+    """Torus (k-ary n-cube, radices may differ) with channels in both directions around every ring.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def line(nodes: int) -> Cartesian:
 
 @register_topology("ring", example="ring:16")
 def ring(nodes: int) -> Cartesian:
-    """Ring with channels both ways round: a torus of one dimension.
+    """Ring with channels in both directions: a torus of one dimension.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def ring(nodes: int) -> Cartesian:
 
 @register_topology("hypercube", example="hypercube:6")
 def hypercube(dimensions: int) -> Cartesian:
-    """Binary hypercube of 2^dimensions nodes; one channel each way between neighbors.
+    """Binary hypercube of 2^dimensions nodes, with a channel in each direction between neighbors.
 
     Parameters
     ----------

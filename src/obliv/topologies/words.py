@@ -17,7 +17,7 @@ __all__ = ["debruijn", "kautz"]
 
 @register_topology("debruijn", aliases=("de-bruijn",), example="debruijn:d=2,n=4")
 def debruijn(d: int, n: int) -> Topology:
-    """De Bruijn graph: words of `n` letters out of `d`, a channel to each word that follows by shifting.
+    """De Bruijn graph: words of `n` letters from an alphabet of `d`, with a channel to each word reached by a shift.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def debruijn(d: int, n: int) -> Topology:
 
 @register_topology("kautz", example="kautz:d=2,n=3")
 def kautz(d: int, n: int) -> Topology:
-    """Kautz graph: words of `n` letters out of `d` + 1 without equal neighbors, a channel to each that follows.
+    """Kautz graph: words of `n` of `d` + 1 letters without equal adjacent letters, with a channel to each shifted word.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def number_of(tree: Tree, turn: Array, ports: list[Array]) -> Array:
 
 @register_routing("dmodk", example="dmodk")
 class DModK(TreeRouting):
-    """D-mod-k: the destination's digits choose the ports, the last one at the leaf.
+    """D-mod-k: the digits of the destination choose the ports, the last digit at the leaf.
 
     WSR of Yuan et al. comes to the same where it was tried.
     """
@@ -113,7 +113,7 @@ def _last_digits(tree: Tree, chooser: Array) -> list[Array]:
 
 @register_routing("smodk", example="smodk", aliases=("mlid",))
 class SModK(DModK):
-    """S-mod-k, the MLID of Lin et al.: the source's digits choose the ports, the last one at the leaf."""
+    """S-mod-k, the MLID of Lin et al.: the digits of the source choose the ports, the last digit at the leaf."""
 
     end = "source"
 
@@ -124,7 +124,7 @@ class SModK(DModK):
 
 @register_routing("omrmn", example="omrmn")
 class OMRMN(TreeRouting):
-    """All shortest paths, equally likely: optimal for every traffic (Yuan et al., Theorem 1)."""
+    """All shortest paths with equal probability; optimal for every traffic (Yuan et al., Theorem 1)."""
 
     def __init__(self, topology: Topology, spec: str = "omrmn") -> None:
         super().__init__(topology, spec)
@@ -140,7 +140,7 @@ class OMRMN(TreeRouting):
 
 @register_routing("osrm2", example="osrm2")
 class OSRM2(TreeRouting):
-    """OSRM2: the hosts of a leaf in groups, one root for each group of sources and group of destinations.
+    """OSRM2: one root for each pair of a group of sources and a group of destinations at their leaves.
 
     The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is whole.
     """
@@ -160,7 +160,7 @@ class OSRM2(TreeRouting):
 
 @register_routing("osrm2-c", example="osrm2-c")
 class OSRM2C(TreeRouting):
-    """OSRM2 by covers: roots by the distance of the places of source and destination at their leaves; optimal.
+    """OSRM2 by covers: the root depends on the distance of the positions at the leaves; optimal.
 
     Every root has ⌈(m/2) / L⌉ sources of a leaf and L destinations of a leaf, where L is `lids`: so the ratio on
     FT(m, 2) is the larger of the two, and with L LIDs a host there is no smaller one up to L = ⌈√(m/2)⌉.
@@ -203,7 +203,7 @@ class OSRM2C(TreeRouting):
 
 @register_routing("osrm3", example="osrm3")
 class OSRM3(TreeRouting):
-    """OSRM3: the source's last digit chooses at the leaf, the destination's above (Yuan et al., Figure 10)."""
+    """OSRM3: the last digit of the source chooses the port at the leaf, that of the destination above (Yuan et al.)."""
 
     def __init__(self, topology: Topology, spec: str = "osrm3") -> None:
         super().__init__(topology, spec)
@@ -217,7 +217,7 @@ class OSRM3(TreeRouting):
 
 @register_routing("osrm3-d", example="osrm3-d")
 class OSRM3D(TreeRouting):
-    """OSRM3-D: as good as OSRM3 with a single path to each destination from each switch.
+    """OSRM3-D: the ratio of OSRM3 with a single path from each switch to each destination.
 
     At the leaf the leaf's place in its sub-tree plus the destination's last digit choose, above the destination's
     last digit. No up link has more than m/2 sources and no down link more than m/2 destinations.
@@ -238,7 +238,7 @@ class OSRM3D(TreeRouting):
 
 @register_routing("osrmn", example="osrmn")
 class OSRMN(TreeRouting):
-    """Alternating digits, the best rule for every m known for FT(m, n); for n > 3 optimality is not claimed.
+    """Alternating digits: the best known rule for FT(m, n) with any m; not claimed to be optimal for n > 3.
 
     The last digits of source and destination choose the ports in turn, the source's first.  Where the number of choices
     is odd, both choose the last port as in OSRM2-C.  For n = 2 and 3 these are OSRM2-C and OSRM3; where that is no
@@ -284,7 +284,7 @@ def _d_mod_k_ratio(k: int, n: int) -> int:
 
 @register_routing("hash", example="hash:seed=1")
 class Hash(TreeRouting):
-    """A shortest path by a hash of source and destination, as switches do for flows."""
+    """Shortest path chosen by a hash of source and destination, as switches do for flows."""
 
     def __init__(self, topology: Topology, seed: int = 0, spec: str = "") -> None:
         seed = index(seed)

@@ -23,7 +23,7 @@ _SELECT = ("shift", "disjoint", "random")
 
 @register_routing("kpath", example="kpath:4,base=dmodk,select=shift")
 class KPath(TreeRouting):
-    """At most `k` shortest paths a pair, equally likely, beginning with that of a single-path routing.
+    """Up to `k` shortest paths per pair with equal probability, beginning with that of a single-path routing.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class KPath(TreeRouting):
 
 @register_routing("osrm-k", example="osrm-k:4")
 class OSRMK(TreeRouting):
-    """OSRM2 and OSRM3 with `k` paths a pair: groups of sources and destinations spread over blocks of ports.
+    """OSRM2 and OSRM3 with `k` paths per pair: groups of sources and destinations use blocks of ports.
 
     With blocks of r_a · r_b = k ports the ratio is (m/2) / min(r_a, r_b) on three levels and √(m/2) / min(r_a, r_b)
     on two, where the blocks divide m/2, or √(m/2).

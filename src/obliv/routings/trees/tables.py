@@ -106,7 +106,7 @@ def up_ports(routing: TreeRouting) -> list[Array]:
 
 @register_routing("wsr", example="wsr")
 class WSR(TreeRouting):
-    """Widest shortest routing: pairs in order, each by the path whose links were chosen least often so far.
+    """Widest shortest routing: assigns the pairs in order, each to the path with the least-used links so far.
 
     By its own rule: the sum of the links' counts, the lowest path number of equals.  On FT(m, n) that came to D-mod-k
     wherever it was computed, and D-mod-k stands for it beyond 20 ports and where the rule would take too long; on other

@@ -65,7 +65,7 @@ def butterfly(k: int) -> Leveled:
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
 def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
-    """Mesh of n × m nodes whose packets only go down and to the right, or in another orientation.
+    """Mesh of n × m nodes whose packets move only down and to the right, or in another orientation.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
 
 @register_topology("array", example="array:64")
 def array(n: int, orientation: str = "+") -> Leveled:
-    """Linear array of `n` nodes whose packets only go to the right (orientation + ) or to the left.
+    """Linear array of `n` nodes whose packets move only to the right (orientation +) or only to the left.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def array(n: int, orientation: str = "+") -> Leveled:
 
 @register_topology("leveled-hypercube", example="leveled-hypercube:6")
 def leveled_hypercube(k: int) -> Leveled:
-    """Hypercube of 2^k nodes whose packets only set bits; a node's level is how many of its bits are set.
+    """Hypercube of 2^k nodes whose packets only set bits; the level of a node is its number of set bits.
 
     Parameters
     ----------

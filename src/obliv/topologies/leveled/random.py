@@ -18,7 +18,7 @@ __all__ = ["deep", "matchings", "multibutterfly", "random_leveled"]
 
 @register_topology("random-leveled", example="random-leveled:L=60,W=16,d=2,seed=1")
 def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
-    """Levels 0 to L of W nodes each, `d` random perfect matchings between neighbouring levels.
+    """Random leveled network: levels 0 to L of W nodes each, `d` random perfect matchings between adjacent levels.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
 
 @register_topology("deep", example="deep:L=200,W=64,S=32,seed=1")
 def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
-    """Return the hard family: as random-leveled with d = 2; all nodes of the first S levels send to the last level.
+    """Deep family: random-leveled with d = 2, on which all nodes of the first S levels send to the last level.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
 
 @register_topology("multibutterfly", example="multibutterfly:5,d=2,seed=1")
 def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
-    """Multibutterfly of 2^k inputs: from every node `d` random edges into each half of its block.
+    """Multibutterfly of 2^k inputs: every node has `d` random edges into each half of its block.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _UNROLLED = "all its levels are the same physical links, so that packets on diff
 
 @register_topology("unrolled-fattree", example="unrolled-fattree:2,5")
 def unrolled_fattree(k: int, h: int) -> Leveled:
-    """k-ary fat tree of `h` levels, its channels up and then its channels down: every packet goes to the top.
+    """k-ary fat tree of `h` levels, unrolled into channels up and then channels down: every packet goes to the top.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def unrolled_fattree(k: int, h: int) -> Leveled:
 
 @register_topology("unrolled-debruijn", example="unrolled-debruijn:5")
 def unrolled_debruijn(k: int) -> Leveled:
-    """Binary de Bruijn graph of 2^k nodes, step by step: in `k` steps a packet shifts in its destination's bits.
+    """Binary de Bruijn graph of 2^k nodes, unrolled: in `k` steps a packet shifts in the bits of its destination.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def unrolled_debruijn(k: int) -> Leveled:
 
 @register_topology("unrolled-shuffle", example="unrolled-shuffle:5")
 def unrolled_shuffle(k: int) -> Leveled:
-    """Shuffle-exchange network of 2^k nodes, step by step: exchange or stay, then rotate left, `k` times.
+    """Shuffle-exchange network of 2^k nodes, unrolled: exchange or stay, then rotate left, `k` times.
 
     Parameters
     ----------
