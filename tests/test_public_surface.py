@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -12,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import obliv
+from obliv._util import old_names
 from obliv.errors import OblivError
 from obliv.specs.builtin import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
@@ -59,6 +62,29 @@ def test_old_decorators_name_their_successors(package: str, successor: str) -> N
     module = importlib.import_module(f"obliv.{package}")
     with pytest.raises(OblivError, match=f"register_{successor}"):
         module("name")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("obliv.topology.cartesian", "obliv.topologies"),
+        ("obliv.traffic", "obliv.patterns"),
+        ("obliv.verify.flows", "obliv.checker"),
+        ("obliv.loads.pair_loads", "obliv.loads.base"),
+        ("obliv.fabric.trace", "obliv.fabric.routes.trace"),
+    ],
+)
+def test_old_modules_name_their_successors(old: str, new: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"is called {re.escape(new)} now"):
+        importlib.import_module(old)
+    assert importlib.import_module(new)
+
+
+def test_renamed_modules_exist_and_others_stay_unknown() -> None:
+    for old, new in old_names._RENAMED.items():
+        assert importlib.util.find_spec(f"obliv.{new}") is not None, old
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        importlib.import_module("obliv.nothing")
 
 
 EXPORTS = [name for name in obliv.__all__ if name not in ("bufferless", "fabric", "__version__")]

@@ -8,8 +8,12 @@ Fraction(32, 5)
 
 from __future__ import annotations
 
+import sys
+
 from obliv import _builtin as _builtin
-from obliv._util.lazy import attach
+from obliv._util.lazy import OldNames, attach
 from obliv._version import __version__ as __version__
 
+if OldNames not in sys.meta_path:
+    sys.meta_path.append(OldNames)
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -109,6 +109,8 @@ def require_options(name: str, options: Mapping[str, Any]) -> None:
     """
     known = find(name).options
     for option in options:
+        if option == "seed":
+            raise OptionError(option, "{seed} is called rng now: give a random generator or a seed as rng=")
         if option not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes no options"
             raise OptionError(option, f"{name} does not take {{{option}}}; {takes}")

@@ -146,6 +146,8 @@ def leveled(network: Any) -> Leveled:
 def _no_options(options: dict[str, Any], what: str, known: Iterable[str] = ()) -> None:
     known = list(known)
     for name in options:
+        if name == "seed":
+            raise InputError("seed is called rng now: give a random generator or a seed as rng=")
         if name not in known:
             raise InputError(f"{what} takes no option {name!r}: {did_you_mean(name, known)}")
 

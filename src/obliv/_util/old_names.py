@@ -1,0 +1,64 @@
+"""Modules that were renamed or moved: an import by the old name says the new one. To be removed in a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["successor"]
+
+#: What has another name now; modules that were only moved inside their package are found by their names.
+_RENAMED = {
+    "topology": "topologies",
+    "routing": "routings",
+    "traffic": "patterns",
+    "verify": "checker",
+    "analysis.deadlock": "analysis.deadlocks.search",
+    "analysis.ratio": "analysis.ratios.oblivious",
+    "analysis.traffic_ratio": "analysis.ratios.under_traffic",
+    "bufferless.grid_paths": "bufferless.paths.grids",
+    "bufferless.instance": "bufferless.problems",
+    "bufferless.orient": "bufferless.orientations",
+    "bufferless.run": "bufferless.moves",
+    "fabric.check_cables": "fabric.checks.cables",
+    "fabric.check_log": "fabric.checks.log",
+    "fabric.check_names": "fabric.checks.names",
+    "fabric.check_routes": "fabric.checks.routes",
+    "fabric.check_tables": "fabric.checks.tables",
+    "fabric.deadlock": "fabric.checks.credit_loops",
+    "fabric.discover": "fabric.files.ibnetdiscover",
+    "fabric.fabric": "fabric.model",
+    "fabric.frame": "fabric.reroute.ranks",
+    "fabric.generate_tables": "fabric.generate.tables",
+    "fabric.network": "fabric.topology",
+    "fabric.ports": "fabric.files.port_lists",
+    "fabric.subnet": "fabric.files.opensm_subnet",
+    "fabric.write": "fabric.files.lft",
+    "io.files": "io.topology_file",
+    "loads.added": "loads.mixed",
+    "loads.enumerate": "loads.hops",
+    "loads.pair_loads": "loads.base",
+    "loads.relative": "loads.translated",
+    "papers.verdict": "papers.verdicts",
+    "results.instance": "topologies.leveled.instances",
+    "results.result": "results.base",
+    "results.saved": "results",
+}
+
+
+def successor(module: str) -> str:
+    """Return the name that a module of the previous release has now; empty where nothing like it is known.
+
+    Examples
+    --------
+    >>> successor("obliv.topology"), successor("obliv.fabric.trace"), successor("obliv.nothing")
+    ('obliv.topologies', 'obliv.fabric.routes.trace', '')
+    """
+    package, _, name = module.partition(".")
+    room, _, rest = name.partition(".")
+    if name in _RENAMED:
+        return f"{package}.{_RENAMED[name]}"
+    top = Path(__file__).parents[1]
+    if not rest.isidentifier():
+        return ""
+    found = sorted((top / room).rglob(f"{rest}.py"), key=lambda path: len(path.parts))
+    return ".".join((package, *found[0].relative_to(top).with_suffix("").parts)) if found else ""
