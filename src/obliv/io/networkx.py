@@ -39,6 +39,15 @@ def from_networkx(
     spec : str
         What to call the topology; default ``networkx`` with the graph's name.
 
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    TopologyError
+        If the graph is empty or disconnected, or an attribute is not what it should be.
+
     Examples
     --------
     >>> import networkx
@@ -76,6 +85,15 @@ def to_networkx(topology: Topology) -> Any:
         Nodes become the numbers from 0, with `label`, `pos`, `terminal` (the terminal's number) and its rates
         `injection` and `ejection` if they are not 1; every channel becomes an edge with its number `channel` and its
         `bandwidth`. Rates and bandwidths are Fractions.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+
+    Raises
+    ------
+    MissingExtraError
+        If NetworkX is not installed.
 
     Examples
     --------

@@ -46,6 +46,17 @@ class PairLoads(ABC):
         Common denominator of all numerators.
     samples : int or None
         Number of sampled paths a pair where the loads are estimates, None where they are exact.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> loads = obliv.DOR(obliv.line(3)).pair_loads()
+    >>> loads
+    <SeparableLoads of line:3: denominator 1, exact>
+    >>> loads.on_channel(0).toarray().tolist()  # from terminal 0 to 1 and 2
+    [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    >>> loads.hops()
+    Fraction(8, 9)
     """
 
     topology: Topology

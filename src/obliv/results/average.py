@@ -16,7 +16,19 @@ __all__ = ["Average"]
 
 @dataclass(frozen=True, repr=False)
 class Average(Result):
-    """Average throughput over random traffic: the reciprocal of the mean largest load, and the mean of throughputs."""
+    """Average throughput over random traffic: the reciprocal of the mean largest load, and the mean of throughputs.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.average_case(obliv.DOR(obliv.line(4)), exact=True)
+    average: dor on line:4
+      mean largest load    9/8 = 1.125
+      throughput           8/9 = 0.888889
+      of capacity          8/9 = 0.888889
+      mean of throughputs  some of this traffic loads no channel: its throughput is infinite
+      traffic              24 permutations
+    """
 
     kind: ClassVar[str] = "average"
 

@@ -72,6 +72,17 @@ class Result(Record):
 
     A subclass names its ``kind`` and declares its fields with :func:`obliv.results.codec.entry`; that is all that JSON,
     rows, text and :func:`obliv.load` need.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.worst_case(obliv.DOR(obliv.mesh(4, 4)))
+    >>> result.to_dict()["channel_load"]
+    {'exact': '3', 'value': 3.0}
+    >>> list(next(result.rows()))[:4]
+    ['topology', 'routing', 'channel_load', 'throughput']
+    >>> result == obliv.worst_case(obliv.DOR(obliv.mesh(4, 4)))
+    True
     """
 
     kind: ClassVar[str] = ""

@@ -167,7 +167,17 @@ class Entry(Record):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Routings side by side: worst case, average, patterns and hops, one row a routing on a topology."""
+    """Routings side by side: worst case, average, patterns and hops, one row a routing on a topology.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.compare("mesh:3x3", "dor", "o1turn")
+    compare: fractions of capacity on mesh:3x3
+      routing  worst         hops          × minimal
+      dor      1/3 = 0.3333  16/9 = 1.778  1
+      o1turn   4/9 = 0.4444  16/9 = 1.778  1
+    """
 
     kind: ClassVar[str] = "compare"
 

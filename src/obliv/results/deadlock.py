@@ -23,7 +23,20 @@ class VirtualChannel(Record):
 
 @dataclass(frozen=True, repr=False)
 class Deadlock(Result):
-    """Whether the channel dependency graph of a routing is acyclic, with a cycle where it is not."""
+    """Whether the channel dependency graph of a routing is acyclic, with a cycle where it is not.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.deadlock(obliv.DOR(obliv.mesh(4, 4)))
+    deadlock: dor on mesh:4x4
+      scheme            none
+      verdict           acyclic: no deadlock
+      virtual channels  1 (x 1, y 1)
+      dependencies      68
+    >>> obliv.deadlock(obliv.DOR(obliv.ring(5)), "dateline").acyclic
+    True
+    """
 
     kind: ClassVar[str] = "deadlock"
 
@@ -85,7 +98,22 @@ class LeftOut(Record):
 
 @dataclass(frozen=True, repr=False)
 class VirtualChannels(Result):
-    """The virtual-channel schemes that fit a routing: how many virtual channels each takes, and whether it suffices."""
+    """The virtual-channel schemes that fit a routing: how many virtual channels each takes, and whether it suffices.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3)))
+    virtual-channels: romm on mesh:3x3
+      fewest       2, by double-y
+      none         1  cyclic: 4 channels can wait for each other in a circle
+      phase        2  cyclic: 4 channels can wait for each other in a circle
+      turn         3  acyclic
+      turn+uturn   3  acyclic
+      family       2  cyclic: 4 channels can wait for each other in a circle
+      phase-order  4  acyclic
+      double-y     2  acyclic
+    """
 
     kind: ClassVar[str] = "virtual-channels"
     table: ClassVar[str] = "schemes"

@@ -94,6 +94,21 @@ class FabricWorst(WorstCase):
         Ordered pairs of hosts that were left out since their packets do not arrive.
     notes : tuple of str
         What else to know.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    >>> obliv.fabric.worst(routing, hottest=1)
+    worst: lft:dmodk on fabric:fattree:4,2
+      channel load    2
+      throughput      1/2 = 0.5
+      of capacity     1/2 = 0.5
+      worst channel   10: switch((0),1) port 3 -> switch((0),0) port 1
+      focus channels  32
+      hottest 1       2   switch((0),1) port 3 -> switch((0),0) port 1
+      worst traffic   host(0,0) -> host(1,0)
+      worst traffic   host(0,1) -> host(2,0)
     """
 
     marks: ClassVar[tuple[str, ...]] = ("hottest",)
@@ -133,7 +148,18 @@ class FabricWorst(WorstCase):
 
 @dataclass(frozen=True, repr=False)
 class Shifts(Result):
-    """Channel loads of all shifts: host i sends to host i + k, for every k but 0."""
+    """Channel loads of all shifts: host i sends to host i + k, for every k but 0.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    >>> obliv.fabric.shifts(routing)
+    fabric-shifts: lft:dmodk on fabric:fattree:4,2
+      shifts      7
+      worst load  1 (first at shift 1)
+      mean load   1
+    """
 
     kind: ClassVar[str] = "fabric-shifts"
 
@@ -150,7 +176,15 @@ class Shifts(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bisection(Result):
-    """Effective bisection bandwidth: what pairs across a random bisection get, as a share of a host's link."""
+    """Effective bisection bandwidth: what pairs across a random bisection get, as a share of a host's link.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    >>> obliv.fabric.bisection(routing, samples=20).smallest
+    Fraction(3, 4)
+    """
 
     kind: ClassVar[str] = "fabric-bisection"
 

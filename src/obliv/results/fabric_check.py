@@ -95,6 +95,17 @@ class FabricCheck(Result):
         engine : EngineRun or None
         Where a log was given.
     credit : CreditLoop or None
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.fabric.check(obliv.fabric.from_topology(obliv.fattree(4, 2)))
+    fabric-check: no tables on fabric:fattree:4,2
+      endpoints  8
+      switches   6
+      cables     16
+      shape      FT(4,2)
+      verdict    nothing is wrong
     """
 
     kind: ClassVar[str] = "fabric-check"

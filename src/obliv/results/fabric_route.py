@@ -89,6 +89,15 @@ class FabricRoute(Result):
         The file to which the tables were written.
     tables, fabric
         The tables, and the fabric with the LIDs that they are for; not saved.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.fabric.route(obliv.fabric.from_topology(obliv.fattree(4, 2)))
+    fabric route: dmodk on FT(4,2)
+      osrm2  worst load 2, all pairs, no credit loop, LMC 1
+      dmodk  worst load 2, all pairs, no credit loop  <- written
+      LMC    0
     """
 
     kind: ClassVar[str] = "fabric-route"

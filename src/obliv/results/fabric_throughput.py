@@ -51,6 +51,21 @@ class FabricThroughput(Throughput):
     patterns : tuple of FabricPattern
     notes : tuple of str
         What else to know.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    >>> obliv.fabric.throughput(routing, "shift:1", "shift:3")
+    throughput: lft:dmodk on fabric:fattree:4,2
+      shift:1  load 1, throughput 1, of capacity 1
+               1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
+               1   switch((1),1) port 3 -> switch((0),0) port 2   1 pair
+               1   switch((2),1) port 3 -> switch((0),0) port 3   1 pair
+      shift:3  load 1, throughput 1, of capacity 1
+               1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
+               1   switch((0),1) port 4 -> switch((1),0) port 1   1 pair
+               1   switch((1),1) port 3 -> switch((0),0) port 2   1 pair
     """
 
     marks: ClassVar[tuple[str, ...]] = ("notes",)

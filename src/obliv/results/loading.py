@@ -33,6 +33,16 @@ def load(path: str | Path) -> Result:
     ------
     FileError
         If the file does not hold a whole result.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     result = obliv.worst_case(obliv.DOR(obliv.ring(5)))
+    ...     result.save(f"{folder}/worst.json")
+    ...     obliv.load(f"{folder}/worst.json") == result
+    True
     """
     if not isinstance(path, str | Path):
         raise InputError(f"load needs the path of a file, not {type(path).__name__}")

@@ -24,6 +24,16 @@ class Locality(Result):
     """How far packets go: the mean over all pairs, how much that is over the least, and the lengths of all paths.
 
     ``lengths[h]`` is the share of pairs and paths that take h channels; None where only pair loads were given.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.locality(obliv.ROMM(obliv.mesh(3, 3)))
+    locality: romm on mesh:3x3
+      mean hops      16/9 = 1.77778
+      minimal        16/9 = 1.77778
+      times minimal  1
+      longest path   4
     """
 
     kind: ClassVar[str] = "locality"

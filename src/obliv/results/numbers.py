@@ -27,7 +27,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was estimated: value, standard error, and how many samples it rests on."""
+    """A number that was estimated: value, standard error, and how many samples it rests on.
+
+    Examples
+    --------
+    >>> value = Estimate(6.25, 0.125, 100)
+    >>> print(value)
+    6.25 ± 0.12 (estimated)
+    >>> float(value)
+    6.25
+    """
 
     value: float
     stderr: float
@@ -46,7 +55,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bounds:
-    """A number that is known between two bounds only."""
+    """A number that is known between two bounds only.
+
+    Examples
+    --------
+    >>> Bounds(Fraction(1), Fraction(3, 2))
+    Bounds(lower=Fraction(1, 1), upper=Fraction(3, 2))
+    """
 
     lower: Fraction
     upper: Fraction

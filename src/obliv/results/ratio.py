@@ -26,7 +26,17 @@ def _whole(data: Any) -> int:
 
 @dataclass(frozen=True, repr=False)
 class Ratio(Result):
-    """The oblivious performance ratio: how much more a routing may load a link than the best routing of the traffic."""
+    """The oblivious performance ratio: how much more a routing may load a link than the best routing of the traffic.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.DModK(obliv.fattree(8, 2)))
+    ratio: dmodk on fattree:8,2
+      ratio            4
+      shown at         36: ((0),1) -> ((0),0)
+      one path a pair  at least 2 (Yuan et al., Theorem 3)
+    """
 
     kind: ClassVar[str] = "ratio"
 
@@ -84,7 +94,17 @@ class PatternRatio(Record):
 
 @dataclass(frozen=True, repr=False)
 class TrafficRatio(Result):
-    """The performance ratio of a routing under single traffic patterns."""
+    """The performance ratio of a routing under single traffic patterns.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.traffic_ratio(obliv.DModK(obliv.fattree(8, 2)), "shift:1", "shift:5")
+    traffic-ratio: dmodk on fattree:8,2
+      shift:1  ratio 1
+      shift:5  ratio 1
+      largest  1
+    """
 
     kind: ClassVar[str] = "traffic-ratio"
     table: ClassVar[str] = "patterns"

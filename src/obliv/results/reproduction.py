@@ -53,7 +53,22 @@ class ReproducedEntry(Record):
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Result):
-    """A paper's tables and figures, computed and set beside the published numbers."""
+    """A paper's tables and figures, computed and set beside the published numbers.
+
+    Examples
+    --------
+    >>> from obliv import papers
+    >>> papers.reproduce("towles", "figure9")
+    towles figure9: the worst-case permutation for ROMM on a 9-ary 2-cube, as printed
+    <BLANKLINE>
+    entry                         published    computed           verdict
+    ----------------------------  -----------  -----------------  --------
+    nodes that are a destination  permutation  81                 match
+    load on the hottest channel   worst-case   32/5 = 6.4         match
+    fraction of capacity          0.173        25/144 = 0.173611  rounding
+    <BLANKLINE>
+    * load on the hottest channel: On (0,0) -> (1,0), rows of the figure being x; the exact worst case is 32/5.
+    """
 
     kind: ClassVar[str] = "reproduce"
     marks: ClassVar[tuple[str, ...]] = ("rows",)

@@ -36,6 +36,13 @@ class Moves(Value):
         Whether to the next level, else back.
     more : int64 array
         How many more steps the packet goes to and fro over that edge right after; empty where that is 0 for all.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> instance = obliv.bufferless.instance("array:6", [[0, 1], [1, 2]])
+    >>> obliv.bufferless.schedule(instance, "direct").moves.rows().tolist()
+    [[1, 0, 0, 1], [2, 0, 1, 1], [1, 1, 1, 1], [2, 1, 2, 1]]
     """
 
     start: Array
@@ -93,6 +100,21 @@ class Schedule(Result):
 
     ``constants`` holds what the algorithm was run with; ``plan`` what the paper's algorithms chose for every packet,
     from which the verifier checks their frames, boats and targets.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> instance = obliv.bufferless.instance("butterfly:4", "bit-reverse")
+    >>> obliv.bufferless.schedule(instance, "direct")
+    bufferless: bit-reverse on butterfly:4
+      packets       16
+      congestion C  2
+      dilation D    4
+      routing time  5 steps, 0.833 times C + D
+      at least      5 steps, whatever the schedule
+      deflections   0
+      order         farthest
+      checked       every move, by the verifier
     """
 
     kind: ClassVar[str] = "bufferless"
@@ -156,7 +178,15 @@ class Schedule(Result):
 
 @dataclass(frozen=True, repr=False)
 class Schedules(Result):
-    """Schedules of orientation classes, each on its own leveled form of a network, run one after another."""
+    """Schedules of orientation classes, each on its own leveled form of a network, run one after another.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> instances = obliv.bufferless.instances("mesh:4x4", rng=1)
+    >>> obliv.bufferless.schedules(instances, "direct").makespan
+    12
+    """
 
     kind: ClassVar[str] = "bufferless"
 

@@ -50,7 +50,16 @@ class PatternThroughput(Record):
 
 @dataclass(frozen=True, repr=False)
 class Throughput(Result):
-    """Ideal throughput under single traffic patterns."""
+    """Ideal throughput under single traffic patterns.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.throughput(obliv.DOR(obliv.mesh(4, 4)), "uniform", "transpose")
+    throughput: dor on mesh:4x4
+      uniform    load 1, throughput 1, of capacity 1
+      transpose  load 3, throughput 1/3 = 0.333333, of capacity 1/3 = 0.333333
+    """
 
     kind: ClassVar[str] = "throughput"
     table: ClassVar[str] = "patterns"

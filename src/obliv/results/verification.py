@@ -34,7 +34,20 @@ class Check(Record):
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """The outcome of checking a saved claim: whether it is proved, each step, and what was left unchecked."""
+    """The outcome of checking a saved claim: whether it is proved, each step, and what was left unchecked.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.verify(obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), certificate=True))
+    verification: dor on mesh:3x3
+      claim     no admissible traffic loads a channel by more than 2 (on all 24 channels)
+      verdict   proved
+      digest    ok: SHA-256 of the file's content
+      form      ok: every part fits the network
+      witness   ok: it loads channel 1 by 2, claimed 2
+      channels  ok: 4 by prices, 20 by the simple bound
+    """
 
     kind: ClassVar[str] = "verification"
 

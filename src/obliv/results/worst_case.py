@@ -22,7 +22,19 @@ _FLOWS = Codec(
 
 @dataclass(frozen=True, repr=False)
 class WorstCase(Result):
-    """The exact worst case of a routing: the largest load that admissible traffic puts on a channel."""
+    """The exact worst case of a routing: the largest load that admissible traffic puts on a channel.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.ROMM(obliv.torus(4, 4)))
+    worst: romm on torus:4x4
+      channel load    3/2 = 1.5
+      throughput      2/3 = 0.666667
+      of capacity     1/3 = 0.333333
+      worst channel   0: (0,0) -> (1,0)
+      focus channels  1
+    """
 
     kind: ClassVar[str] = "worst"
 

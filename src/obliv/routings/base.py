@@ -51,6 +51,18 @@ class Routing:
         What a dimension-ordered routing does, as data; empty where there is no such description.
     partial : bool
         Whether some pairs have no path, or paths for a share of their packets only.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> class Clockwise(obliv.Routing):
+    ...     '''Always the first channel: one way round a ring.'''
+    ...     def paths(self, source, destination):
+    ...         hops = (destination - source) % self.topology.nodes
+    ...         nodes = [(source + hop) % self.topology.nodes for hop in range(hops)]
+    ...         yield tuple(int(self.topology.first_channel[node]) for node in nodes), 1
+    >>> obliv.worst_case(Clockwise(obliv.ring(6), "clockwise")).channel_load
+    Fraction(5, 1)
     """
 
     sources: tuple[tuple[str, str], ...] = ()

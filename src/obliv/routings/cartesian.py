@@ -148,6 +148,12 @@ class DOR(ProgramRouting):
     topology : Cartesian
     order : str
         Another order: letters as in ``yx``, or numbers as in ``2-0-1``.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.DOR(obliv.mesh(8, 8))).channel_load
+    Fraction(7, 1)
     """
 
     def __init__(self, topology: Topology, order: str | None = None) -> None:
@@ -161,7 +167,14 @@ class DOR(ProgramRouting):
 
 @register_routing("o1turn", aliases=("xy-yx", "xy_yx"))
 class O1TURN(ProgramRouting):
-    """O1TURN: dimension order in a uniformly random order (XY or YX in two dimensions)."""
+    """O1TURN: dimension order in a uniformly random order (XY or YX in two dimensions).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.O1TURN(obliv.mesh(8, 8))).channel_load
+    Fraction(4, 1)
+    """
 
     def __init__(self, topology: Topology) -> None:
         super().__init__(topology, (Program(Fraction(1), (Phase(TO_DESTINATION),)),), "o1turn")
@@ -181,6 +194,12 @@ class ROMM(ProgramRouting):
     -----
     On a tie of directions (even torus, offset k/2) the direction is drawn first, 1/2 each, then the intermediate
     coordinate uniformly on that way, ends included (Nesson and Johnsson; Towles section 5).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.ROMM(obliv.torus(9, 9))).channel_load
+    Fraction(32, 5)
     """
 
     def __init__(self, topology: Topology, order: str | None = None) -> None:
@@ -198,6 +217,15 @@ def valiant(topology: Topology) -> Routing:
     ----------
     topology : Topology
         Any connected network.
+
+    Returns
+    -------
+    Routing
+
+    Raises
+    ------
+    RoutingError
+        If a pair of terminals is not connected, once its paths are asked for.
 
     References
     ----------

@@ -29,6 +29,16 @@ class HopRouting(Routing):
     """A routing by next hops, which depend on the node and the destination only.
 
     A subclass gives ``next_hops(node, destination)``: channels, or (channel, probability) pairs.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> class Clockwise(obliv.HopRouting):
+    ...     '''Always the first channel: one way round a ring.'''
+    ...     def next_hops(self, node, destination):
+    ...         return [(int(self.topology.first_channel[node]), 1)]
+    >>> obliv.worst_case(Clockwise(obliv.ring(6), "clockwise")).channel_load
+    Fraction(5, 1)
     """
 
     @property

@@ -23,7 +23,17 @@ __all__ = ["Mix", "TwoPhase"]
 
 
 class Mix(Routing):
-    """A convex mix: each packet follows one of several routings, drawn with their weights."""
+    """A convex mix: each packet follows one of several routings, drawn with their weights.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = 0.5 * obliv.DOR(obliv.mesh(4, 4)) + 0.5 * obliv.ROMM(obliv.mesh(4, 4))
+    >>> routing
+    <Routing 1/2*dor+1/2*romm on mesh:4x4>
+    >>> obliv.worst_case(routing).channel_load
+    Fraction(121, 48)
+    """
 
     def __init__(self, parts: Sequence[tuple[Fraction, Routing]]) -> None:
         self.parts: list[tuple[Fraction, Routing]] = []

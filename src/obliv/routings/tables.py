@@ -56,7 +56,7 @@ class PathTable(Routing):
 
 @register_routing("table", example="table:routes.txt")
 def table(topology: Topology, path: FilePath) -> Routing:
-    """Next hops or paths with probabilities, listed in a file.
+    r"""Next hops or paths with probabilities, listed in a file.
 
     Parameters
     ----------
@@ -73,6 +73,17 @@ def table(topology: Topology, path: FilePath) -> Routing:
     ------
     FileError
         With the line at fault; gaps name a pair that has no route.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> with TemporaryDirectory() as folder:
+    ...     routes = Path(folder, "routes.txt")
+    ...     _ = routes.write_text("".join(f"hop {v} {d} {(v + 1) % 4}\n" for v in range(4) for d in range(4) if v != d))
+    ...     obliv.worst_case(obliv.table(obliv.ring(4), routes)).channel_load
+    Fraction(3, 1)
     """
     spec = f"table:{path}"
     hops: dict[tuple[int, int], list[Hop]] = {}

@@ -24,6 +24,12 @@ class XYX(ProgramRouting):
     Notes
     -----
     Every segment is minimal (U2TURN paper, section III-A); two dimensions.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.XYX(obliv.mesh(4, 8))).channel_load
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -33,7 +39,14 @@ class XYX(ProgramRouting):
 
 @register_routing("yxy")
 class YXY(ProgramRouting):
-    """Y to a uniformly random row, X, then Y; directly in Y where source and destination share a column."""
+    """Y to a uniformly random row, X, then Y; directly in Y where source and destination share a column.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.YXY(obliv.mesh(8, 4))).channel_load
+    Fraction(4, 1)
+    """
 
     def __init__(self, topology: Topology) -> None:
         _require_plane(topology, "yxy")
@@ -48,6 +61,12 @@ class U2TURN(ProgramRouting):
     -----
     In other than two dimensions: draw an order of the dimensions uniformly, go in its first to a uniformly random
     coordinate, in order through the others, and back in the first; directly where no other dimension differs.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.U2TURN(obliv.mesh(8, 8))).channel_load
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -69,6 +88,12 @@ class U2TURNA(ProgramRouting):
     topology : Cartesian
     p : Fraction
         Share of XYX, from 0 to 1; two dimensions.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.U2TURNA(obliv.mesh(8, 8))).channel_load
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology, p: Fraction = Fraction(1, 2)) -> None:
@@ -98,6 +123,12 @@ class IVAL(ProgramRouting):
     Orders are drawn uniformly.  The last dimension of an order in which source and destination differ is gone once,
     round a ring upwards over D links with probability (k - D)/k; those before it go to their intermediate coordinate
     first and return in reverse; those after it not at all.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.IVAL(obliv.torus(8, 8))).channel_load
+    Fraction(2, 1)
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -113,6 +144,12 @@ class I2TURN(ProgramRouting):
     Notes
     -----
     Its path distributions are those of IVAL in two dimensions.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.I2TURN(obliv.torus(8, 8))).channel_load
+    Fraction(2, 1)
     """
 
     def __init__(self, topology: Topology) -> None:

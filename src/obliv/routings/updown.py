@@ -23,6 +23,12 @@ class UpDown(HopRouting):
     The roots of a fat tree are its own. Elsewhere they are the nodes farthest from all terminals; where every node is a
     terminal, or those roots do not connect all terminals, the first node of least eccentricity is the only root. Nodes
     nearer to the roots, or as near with lower numbers, are higher. Free of deadlock with one virtual channel.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.worst_case(obliv.UpDown(obliv.random_regular(20, 4, seed=1))).channel_load
+    Fraction(11, 2)
     """
 
     def __init__(self, topology: Topology, spec: str = "updown") -> None:

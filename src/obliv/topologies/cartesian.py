@@ -198,6 +198,11 @@ def mesh(*radices: int) -> Cartesian:
     Cartesian
         Capacity (exact, as a load): k/4 for even k, (k² - 1)/(4k) for odd k, k the longest side (Dally and Towles).
 
+    Raises
+    ------
+    TopologyError
+        If there is no radix, one is less than 2, or the network is too large.
+
     Examples
     --------
     >>> mesh(8, 8)
@@ -220,6 +225,11 @@ def torus(*radices: int) -> Cartesian:
     Cartesian
         Capacity (exact, as a load): half that of the mesh.
 
+    Raises
+    ------
+    TopologyError
+        If there is no radix, one is less than 2, or the network is too large.
+
     Examples
     --------
     >>> torus(9, 9).capacity_load
@@ -236,6 +246,15 @@ def line(nodes: int) -> Cartesian:
     ----------
     nodes : int
         At least 2.
+
+    Returns
+    -------
+    Cartesian
+
+    Raises
+    ------
+    TopologyError
+        If there are fewer than 2 nodes, or the network is too large.
 
     Examples
     --------
@@ -254,6 +273,15 @@ def ring(nodes: int) -> Cartesian:
     nodes : int
         At least 2.
 
+    Returns
+    -------
+    Cartesian
+
+    Raises
+    ------
+    TopologyError
+        If there are fewer than 2 nodes, or the network is too large.
+
     Examples
     --------
     >>> ring(16).capacity_load
@@ -270,6 +298,15 @@ def hypercube(dimensions: int) -> Cartesian:
     ----------
     dimensions : int
         1 to 30.
+
+    Returns
+    -------
+    Cartesian
+
+    Raises
+    ------
+    TopologyError
+        If the number of dimensions is out of range.
 
     Examples
     --------
@@ -294,6 +331,15 @@ def hyperx(*radices: int) -> Cartesian:
     *radices : int
         Nodes per dimension, x first, each at least 2.
 
+    Returns
+    -------
+    Cartesian
+
+    Raises
+    ------
+    TopologyError
+        If there is no radix, one is less than 2, or the network is too large.
+
     References
     ----------
     J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
@@ -314,6 +360,15 @@ def complete(nodes: int) -> Cartesian:
     ----------
     nodes : int
         At least 2.
+
+    Returns
+    -------
+    Cartesian
+
+    Raises
+    ------
+    TopologyError
+        If there are fewer than 2 nodes, or the network is too large.
 
     Examples
     --------

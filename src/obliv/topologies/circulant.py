@@ -31,6 +31,11 @@ def circulant(n: int, *jumps: int) -> Topology:
     Topology
         At a node channels are in the order of the jumps, the one up before the one down.
 
+    Raises
+    ------
+    TopologyError
+        If a jump is out of range or appears twice, or the network is disconnected.
+
     References
     ----------
     M. Coppola et al., "Spidergon: a novel on-chip communication network", International Symposium on System-on-Chip,

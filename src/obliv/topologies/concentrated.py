@@ -37,6 +37,11 @@ def cmesh(*radices: int, c: int) -> Topology:
         a router the channels of the mesh come first, x before y, hence ``shortest`` goes by dimension order.
         Capacity (exact, as a load): c times that of the mesh, but at least 1 - 1/N for N hosts, the channel of a host.
 
+    Raises
+    ------
+    TopologyError
+        If a radix or the number of hosts is out of range, or the network is too large.
+
     References
     ----------
     J. Balfour and W. J. Dally, "Design tradeoffs for tiled CMP on-chip networks", ICS 2006.

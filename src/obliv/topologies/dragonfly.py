@@ -45,6 +45,11 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
         first, then global ones by their ports, then hosts. With fewer groups than a·h + 1 the ports go round the
         other groups again as often as all of them can be served; the ports that are left stay unused.
 
+    Raises
+    ------
+    TopologyError
+        If a parameter is out of range, the arrangement is unknown, or the network is too large.
+
     Notes
     -----
     Routers are at most 3 channels apart. The "minimal routing" of dragonflies, local - global - local by the link that

@@ -31,6 +31,11 @@ def random_regular(n: int, d: int, seed: int = 0) -> Topology:
         Each undirected link is two channels. Drawn by random pairing of stubs; conflicts are resolved by random
         switches, and the graph is drawn again until it is connected.
 
+    Raises
+    ------
+    TopologyError
+        If there is no such graph, or no connected one was found.
+
     References
     ----------
     A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.

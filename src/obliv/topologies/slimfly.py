@@ -38,6 +38,11 @@ def slimfly(q: int, p: int = 0) -> Topology:
         and (0,x,y) to (1,m,c) where y = m·x + c. With hosts, host j of router r is node p·r + j, after all hosts
         come the routers.
 
+    Raises
+    ------
+    TopologyError
+        If `q` is not a prime power of at least 3, or `p` is negative.
+
     Notes
     -----
     X and X' are the even and the odd powers of a primitive element where δ is 0 or 1; where δ is -1, X is 0, 2 ...

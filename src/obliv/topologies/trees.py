@@ -167,6 +167,11 @@ def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
         Hosts come first and are the terminals, then the switches level by level; a node's channels lead first to its
         children, then to its parents.
 
+    Raises
+    ------
+    TopologyError
+        If there are not as many numbers of parents as of children, or one of them is less than 1.
+
     References
     ----------
     S. R. Öhring, M. Ibel, S. K. Das, M. J. Kumar, "On generalized fat trees", IPPS 1995.
@@ -211,6 +216,11 @@ def fattree(m: int, n: int) -> Tree:
     Tree
         m (m/2)^(n-1) hosts and (2n - 1) (m/2)^(n-1) switches, named as by Yuan et al.
 
+    Raises
+    ------
+    TopologyError
+        If the number of ports is odd or less than 4, there are fewer than 2 levels, or the network is too large.
+
     References
     ----------
     X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with uncertain
@@ -233,6 +243,22 @@ def fattree(m: int, n: int) -> Tree:
 def eft2(m: int, k: int) -> Tree:
     """Two-level fat tree EFT2(m, k) of `k` leaf switches under m/2 roots; FT(m, 2) where k = m.
 
+    Parameters
+    ----------
+    m : int
+        Ports of every switch; even, at least 4.
+    k : int
+        Leaf switches, 2 to m.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    TopologyError
+        If a parameter is out of range.
+
     Examples
     --------
     >>> eft2(8, 6)
@@ -249,6 +275,22 @@ def eft2(m: int, k: int) -> Tree:
 @register_topology("sub-eft2", example="sub-eft2:8,6")
 def sub_eft2(m: int, k: int) -> Tree:
     """SEFT2(m, k): EFT2(m, k) with only one of its roots.
+
+    Parameters
+    ----------
+    m : int
+        Ports of every switch; even, at least 4.
+    k : int
+        Leaf switches, 2 to m.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    TopologyError
+        If a parameter is out of range.
 
     Examples
     --------

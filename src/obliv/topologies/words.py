@@ -33,6 +33,11 @@ def debruijn(d: int, n: int) -> Topology:
         way only, from w₁w₂…wₙ to w₂…wₙa for every letter a, in that order: node v to d·v + a modulo d^n. The d words
         of one letter only would have a channel to themselves, which is left out.
 
+    Raises
+    ------
+    TopologyError
+        If a parameter is out of range, or the network is too large.
+
     References
     ----------
     M. R. Samatham and D. K. Pradhan, "The de Bruijn multiprocessor network: a versatile parallel processing and
@@ -80,6 +85,11 @@ def kautz(d: int, n: int) -> Topology:
     Topology
         d^n + d^(n-1) nodes, all of them terminals, named by their words and numbered as the words are sorted. Channels
         lead one way only, from w₁w₂…wₙ to w₂…wₙa for every letter a other than wₙ, in that order.
+
+    Raises
+    ------
+    TopologyError
+        If a parameter is out of range, or the network is too large.
 
     References
     ----------

@@ -105,6 +105,11 @@ def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -
         ``fewest`` is the least that a known scheme needs; another assignment of virtual channels may need less, but
         never less than two where ``none`` is cyclic.
 
+    Raises
+    ------
+    InputError
+        If it is not a routing.
+
     Examples
     --------
     >>> import obliv

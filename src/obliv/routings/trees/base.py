@@ -35,6 +35,16 @@ class TreeRouting(Routing):
         With every host as a terminal.
     spec : str
         The spec that makes this routing again; where it is made from one, that one by default.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> class FirstPath(obliv.TreeRouting):
+    ...     '''Always path 0, by the lowest ports.'''
+    ...     def ways(self, source, destination):
+    ...         return 0 * (source + destination)[..., None]
+    >>> obliv.ratio(FirstPath(obliv.fattree(8, 2), "first-path")).ratio
+    Fraction(4, 1)
     """
 
     topology: Tree
@@ -92,6 +102,12 @@ class DModK(TreeRouting):
     """D-mod-k: the digits of the destination choose the ports, the last digit at the leaf.
 
     WSR of Yuan et al. comes to the same where it was tried.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.DModK(obliv.fattree(8, 3))).ratio
+    Fraction(7, 1)
     """
 
     end = "destination"
@@ -113,7 +129,14 @@ def _last_digits(tree: Tree, chooser: Array) -> list[Array]:
 
 @register_routing("smodk", example="smodk", aliases=("mlid",))
 class SModK(DModK):
-    """S-mod-k, the MLID of Lin et al.: the digits of the source choose the ports, the last digit at the leaf."""
+    """S-mod-k, the MLID of Lin et al.: the digits of the source choose the ports, the last digit at the leaf.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.SModK(obliv.fattree(8, 3))).ratio
+    Fraction(7, 1)
+    """
 
     end = "source"
 
@@ -124,7 +147,14 @@ class SModK(DModK):
 
 @register_routing("omrmn", example="omrmn")
 class OMRMN(TreeRouting):
-    """All shortest paths with equal probability; optimal for every traffic (Yuan et al., Theorem 1)."""
+    """All shortest paths with equal probability; optimal for every traffic (Yuan et al., Theorem 1).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OMRMN(obliv.fattree(8, 3))).ratio
+    Fraction(1, 1)
+    """
 
     def __init__(self, topology: Topology, spec: str = "omrmn") -> None:
         super().__init__(topology, spec)
@@ -143,6 +173,12 @@ class OSRM2(TreeRouting):
     """OSRM2: one root for each pair of a group of sources and a group of destinations at their leaves.
 
     The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is whole.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OSRM2(obliv.fattree(8, 2))).ratio
+    Fraction(2, 1)
     """
 
     def __init__(self, topology: Topology, spec: str = "osrm2") -> None:
@@ -203,7 +239,14 @@ class OSRM2C(TreeRouting):
 
 @register_routing("osrm3", example="osrm3")
 class OSRM3(TreeRouting):
-    """OSRM3: the last digit of the source chooses the port at the leaf, that of the destination above (Yuan et al.)."""
+    """OSRM3: the last digit of the source chooses the port at the leaf, that of the destination above (Yuan et al.).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OSRM3(obliv.fattree(8, 3))).ratio
+    Fraction(4, 1)
+    """
 
     def __init__(self, topology: Topology, spec: str = "osrm3") -> None:
         super().__init__(topology, spec)
@@ -221,6 +264,12 @@ class OSRM3D(TreeRouting):
 
     At the leaf the leaf's place in its sub-tree plus the destination's last digit choose, above the destination's
     last digit. No up link has more than m/2 sources and no down link more than m/2 destinations.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OSRM3D(obliv.fattree(8, 3))).ratio
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology, spec: str = "osrm3-d") -> None:
@@ -243,6 +292,12 @@ class OSRMN(TreeRouting):
     The last digits of source and destination choose the ports in turn, the source's first.  Where the number of choices
     is odd, both choose the last port as in OSRM2-C.  For n = 2 and 3 these are OSRM2-C and OSRM3; where that is no
     better than D-mod-k, which needs one address a host only, it is D-mod-k.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OSRMN(obliv.fattree(4, 4))).ratio
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology, spec: str = "osrmn") -> None:
@@ -284,7 +339,14 @@ def _d_mod_k_ratio(k: int, n: int) -> int:
 
 @register_routing("hash", example="hash:seed=1")
 class Hash(TreeRouting):
-    """Shortest path chosen by a hash of source and destination, as switches do for flows."""
+    """Shortest path chosen by a hash of source and destination, as switches do for flows.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.Hash(obliv.fattree(8, 2), seed=1)).ratio
+    Fraction(4, 1)
+    """
 
     def __init__(self, topology: Topology, seed: int = 0, spec: str = "") -> None:
         seed = index(seed)

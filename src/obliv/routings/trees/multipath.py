@@ -36,6 +36,12 @@ class KPath(TreeRouting):
         The next path numbers; those that part at the leaf first; or any, drawn by a hash of the pair.
     seed : int
         Of the hash.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.KPath(obliv.fattree(8, 2), 2)).ratio
+    Fraction(2, 1)
     """
 
     def __init__(
@@ -90,6 +96,12 @@ class OSRMK(TreeRouting):
 
     With blocks of r_a · r_b = k ports the ratio is (m/2) / min(r_a, r_b) on three levels and √(m/2) / min(r_a, r_b)
     on two, where the blocks divide m/2, or √(m/2).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OSRMK(obliv.fattree(8, 3), 2)).ratio
+    Fraction(4, 1)
     """
 
     def __init__(self, topology: Topology, k: int, spec: str = "") -> None:

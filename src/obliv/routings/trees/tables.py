@@ -75,10 +75,27 @@ class TreeTable(TreeRouting):
 def up_ports(routing: TreeRouting) -> list[Array]:
     """Return the tables of a routing that is forwarded by switch and destination, as :class:`TreeTable` takes them.
 
+    Parameters
+    ----------
+    routing : TreeRouting
+        With one path a pair.
+
+    Returns
+    -------
+    list of integer arrays, shape (switches of the level, hosts)
+        The up port of every switch for every destination, for each level of switches but the roots.
+
     Raises
     ------
     RoutingError
         If the way from a switch to a destination depends on the source.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ports = obliv.up_ports(obliv.DModK(obliv.fattree(4, 2)))
+    >>> [table.shape for table in ports]
+    [(4, 8)]
     """
     tree, n = routing.topology, routing.topology.below[-1]
     if routing.spread != 1:
@@ -111,6 +128,12 @@ class WSR(TreeRouting):
     By its own rule: the sum of the links' counts, the lowest path number of equals.  On FT(m, n) that came to D-mod-k
     wherever it was computed, and D-mod-k stands for it beyond 20 ports and where the rule would take too long; on other
     trees the two can differ, and what would take too long is refused.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.WSR(obliv.fattree(4, 2))).ratio
+    Fraction(2, 1)
     """
 
     def __init__(self, topology: Topology, spec: str = "wsr") -> None:

@@ -48,6 +48,12 @@ class Instance(Value):
     ------
     InputError
         Naming the packet whose path is empty, leaves the network or is broken.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.bufferless.instance("array:6", [[0, 1, 2], [2, 3]])
+    <Instance of 2 packets on array:6, given paths: congestion 2, dilation 3>
     """
 
     network: Leveled
