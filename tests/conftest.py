@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -16,3 +18,16 @@ settings.register_profile(
 )
 settings.register_profile("night", settings.get_profile("day"), derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep bytecode in pytest's cache where PYTHONDONTWRITEBYTECODE is set.
+
+    Otherwise each worker rewrites the assertions of all tests, and each command that a test starts compiles numpy.
+    """
+    if sys.dont_write_bytecode:
+        folder = str(config.cache.mkdir("bytecode")) if config.cache else ""
+        if folder:
+            os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            sys.dont_write_bytecode = False

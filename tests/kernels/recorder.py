@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import importlib
 import pkgutil
 from collections import defaultdict
@@ -46,14 +47,17 @@ def recording() -> Iterator[dict[str, list[Call]]]:
     """Run all kernels interpreted and record calls of each."""
     calls: dict[str, list[Call]] = defaultdict(list)
     kernels = all_kernels()
-    saved = {name: (kernel.python, kernel._machine) for name, kernel in kernels.items()}
+    # variants of kernels call recorded ones, unless they are compiled already
+    saved = [(kernel, kernel.python, kernel._machine) for kernel in gc.get_objects() if isinstance(kernel, Kernel)]
+    for kernel, _, _ in saved:
+        kernel._machine = None
     for name, kernel in kernels.items():
         kernel.python = kernel._machine = _recorder(kernel.python, calls[name])
     try:
         yield calls
     finally:
-        for name, kernel in kernels.items():
-            kernel.python, kernel._machine = saved[name]
+        for kernel, python, machine in saved:
+            kernel.python, kernel._machine = python, machine
 
 
 def _recorder(function: Callable[..., Any], calls: list[Call]) -> Callable[..., Any]:

