@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.colors import BITS, mark, wipe
 from obliv.kernels import kernel
 
 __all__ = ["Itinerary", "Runs", "count_moves", "find_hits", "ride_times", "write_moves"]
-
-Array = Any
 
 
 class Itinerary(NamedTuple):

@@ -2,94 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["BITS", "first_fit", "run_through"]
-
-Array = Any
+__all__ = ["BITS", "Fit", "first_fit", "run_through"]
 
 BITS = 63  # of a word, so that it never has a sign
 FULL = 2**63 - 1
 
 
+class Fit(NamedTuple):
+    """Packets that choose offsets one after another; a place is a position in `order`."""
+
+    start: Array  # of every packet: where its path begins in `edge`; then the end of the last
+    edge: Array
+    order: Array  # the packets in the order in which they choose
+    first: Array  # of every packet: its lowest offset
+    joins: Array  # places, by the word of the first offset, ascending within a word
+    joins_start: Array  # of every word: where it begins in `joins`; then the end of the last
+    mask: Array  # of every edge: zero; the offsets in use in the current word
+    waiting: Array  # room for a place of every packet
+    fitted: Array  # room for every packet
+    offset: Array  # becomes the offset of every packet
+
+
 @kernel
-def first_fit(
-    start: Array,
-    edge: Array,
-    order: Array,
-    first: Array,
-    joins: Array,
-    joins_start: Array,
-    mask: Array,
-    left: Array,
-    fitted: Array,
-    offset: Array,
-) -> None:
+def merge(joins: Array, low: int, high: int, waiting: Array, count: int) -> int:
+    """Merge the places ``joins[low:high]`` into the first `count` of `waiting`, all ascending; return their number."""
+    i = count - 1
+    j = high - 1
+    k = count + high - low - 1
+    while j >= low:
+        if i >= 0 and waiting[i] > joins[j]:
+            waiting[k] = waiting[i]
+            i -= 1
+        else:
+            waiting[k] = joins[j]
+            j -= 1
+        k -= 1
+    return count + high - low
+
+
+@kernel
+def first_fit(fit: Fit) -> None:
     """Give every packet, in `order`, the lowest offset from ``first`` on that no earlier one on its path has.
 
     Offsets are searched word by word: whether a packet fits in a word depends only on earlier packets in that word, so
-    all packets are tried in the first word, the others in the next one, and every edge needs a single word of `mask`
-    (zeros at first).  ``joins[joins_start[w] : joins_start[w + 1]]`` are the places in
-    `order`, ascending, of the packets whose first offset lies in word w.
+    all packets are tried in the first word, the others in the next one, and every edge needs a single word of `mask`.
     """
-    waiting = 0
+    start, edge, order, first, mask, waiting = fit.start, fit.edge, fit.order, fit.first, fit.mask, fit.waiting
+    count = 0
     word = 0
-    words = len(joins_start) - 1
-    while waiting > 0 or word < words:
+    words = len(fit.joins_start) - 1
+    while count > 0 or word < words:
         if word < words:
-            i = waiting - 1
-            j = joins_start[word + 1] - 1
-            waiting += joins_start[word + 1] - joins_start[word]
-            k = waiting - 1
-            while j >= joins_start[word]:
-                if i >= 0 and left[i] > joins[j]:
-                    left[k] = left[i]
-                    i -= 1
-                else:
-                    left[k] = joins[j]
-                    j -= 1
-                k -= 1
-        kept = 0
-        found = 0
+            count = merge(fit.joins, fit.joins_start[word], fit.joins_start[word + 1], waiting, count)
+        rest = 0
+        fitting = 0
         touched = 0
-        for i in range(waiting):
-            place = left[i]
+        for i in range(count):
+            place = waiting[i]
             p = order[place]
             begin = start[p]
             end = start[p + 1]
             bit = int(first[p]) - word * BITS
-            seen = 0
+            taken = 0
             if bit > 0:
-                seen = (1 << bit) - 1
+                taken = (1 << bit) - 1
             for k in range(begin, end):
-                seen |= mask[edge[k]]
-                if seen == FULL:
+                taken |= mask[edge[k]]
+                if taken == FULL:
                     break
-            if seen == FULL:
-                left[kept] = place
-                kept += 1
+            if taken == FULL:
+                waiting[rest] = place
+                rest += 1
                 continue
-            free = ~seen & (seen + 1)
+            free = ~taken & (taken + 1)
             for k in range(begin, end):
                 mask[edge[k]] |= free
             bit = 0
             while free > 1:
                 free >>= 1
                 bit += 1
-            offset[p] = word * BITS + bit
-            fitted[found] = p
-            found += 1
+            fit.offset[p] = word * BITS + bit
+            fit.fitted[fitting] = p
+            fitting += 1
             touched += end - begin
-        waiting = kept
+        count = rest
         word += 1
-        if waiting > 0 or word < words:
+        if count > 0 or word < words:
             if touched > len(mask):
                 mask[:] = 0
             else:
-                for i in range(found):
-                    p = fitted[i]
+                for i in range(fitting):
+                    p = fit.fitted[i]
                     for k in range(start[p], start[p + 1]):
                         mask[edge[k]] = 0
 

@@ -5,8 +5,7 @@ They return what the kernels of moves and rounds do, or GROW: the log is full, c
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.moves import (
     BEATEN,
     LEFT_OVER,
@@ -23,8 +22,6 @@ from obliv.bufferless.kernels.rounds import claims, decide, wander
 from obliv.kernels import kernel
 
 __all__ = ["GROW", "backward", "forward"]
-
-Array = Any
 
 GROW = -1
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["TALLY", "Game", "Keys", "Log", "Pool", "Queue", "collect", "leaving", "steps"]
-
-Array = Any
 
 PRIME = 2**31 - 1
 

@@ -6,16 +6,15 @@ returns what is broken, or 0.  Records are small since a call copies them, and t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.rides import Rule
 from obliv.kernels import kernel
 
 __all__ = ["PACKET", "RUN", "TALLY", "Crowd", "Links", "Packets", "idle", "move", "sort_rows"]
-
-Array = Any
 
 WAITING, RIDING, SERVED, BEATEN, WANDERING, GONE = 1, 2, 3, 4, 5, 6  # modes; 0 is outside
 # broken rules

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
 __all__ = ["butterfly", "debruijn", "fattree", "hypercube", "mesh", "moves", "shuffle", "splitters", "walks"]
-
-Array = Any
 
 
 @kernel

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["Queues", "forward", "meld"]
-
-Array = Any
+__all__ = ["TALLY", "Queues", "forward", "meld"]
 
 SORT_EVERY = 2  # moves a packet
+
+#: The time; edges where packets wait; packets released so far.
+TALLY = np.dtype([(name, np.int64) for name in ("now", "busy", "released")])
 
 
 class Queues(NamedTuple):
@@ -29,7 +33,7 @@ class Queues(NamedTuple):
     movers: Array  # packets that come to a node at this time, from an edge or from outside
     at: Array  # of every packet: one before its path while it is outside
     time: Array  # ``time[k]`` becomes the time of the move over ``edge[k]``
-    state: Array  # the time, how many edges are busy, how many packets were released
+    tally: Array  # one TALLY
 
 
 @kernel
@@ -62,8 +66,8 @@ def forward(queues: Queues, by_time: int, by_left: int, budget: int) -> None:
 
     The key of a packet is by_time·(time of arrival) + by_left·(edges left), ties by `tie`.
     """
-    start, edge, release, ready, tie, key, left, right, top, busy, movers, at, time, state = queues
-    now, edges, released = state[0], state[1], state[2]
+    start, edge, release, ready, tie, key, left, right, top, busy, movers, at, time, tally = queues
+    now, edges, released = tally["now"][0], tally["busy"][0], tally["released"][0]
     packets = len(ready)
     moving = 0
     moved = 0
@@ -90,7 +94,9 @@ def forward(queues: Queues, by_time: int, by_left: int, budget: int) -> None:
                 top[e] = meld(top[e], p, key, left, right)
         if (edges == 0 and released == packets) or moved > budget:
             break
-        if since > SORT_EVERY * packets:  # packets in their order touch memory in its order; nobody outside is a top
+        if (
+            since > SORT_EVERY * packets
+        ):  # packets in their order touch memory in its order; packets outside are no tops
             since = 0
             edges = 0
             for p in range(packets):
@@ -113,4 +119,4 @@ def forward(queues: Queues, by_time: int, by_left: int, budget: int) -> None:
                 edges += 1
         moved += moving
         since += moving
-    state[0], state[1], state[2] = now, edges, released
+    tally["now"][0], tally["busy"][0], tally["released"][0] = now, edges, released

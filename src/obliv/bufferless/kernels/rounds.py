@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.draws import color_of, rank_of
 from obliv.bufferless.kernels.moves import (
     BEATEN,
@@ -30,8 +29,6 @@ from obliv.bufferless.kernels.moves import (
 from obliv.kernels import kernel
 
 __all__ = ["board_at", "claims", "decide", "enters_late", "prepare", "settle", "wander", "way_back"]
-
-Array = Any
 
 FAR = 1 << 20  # no level is there
 

@@ -6,16 +6,15 @@ step in which it was last used: twice the step's number, one more for a boat.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.colors import TARGET_SPACING
 from obliv.kernels import kernel
 
 __all__ = ["TALLY", "WALKER", "Log", "Walk", "simulate_phases"]
-
-Array = Any
 
 OUTSIDE, RIDES, STAYS, WAITS, ARRIVED = range(5)  # STAYS: oscillates at its target; WAITS: at home, for its boat
 

@@ -7,7 +7,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.kernels.direct import BITS, first_fit, run_through
+from obliv.bufferless.kernels.direct import BITS, Fit, first_fit, run_through
 from obliv.bufferless.moves import Run
 from obliv.errors import OptionError
 from obliv.kernels import run
@@ -67,16 +67,22 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
     word = first[chosen] // BITS
     joins = np.argsort(word, kind="stable").astype(np.int32)
     joins_start = np.concatenate([[0], np.cumsum(np.bincount(word))])
-    mask = np.zeros(instance.network.edges, np.int64)
-    left, fitted = np.empty((2, packets), np.int32)
-    offset = np.empty(packets, np.int64)
-    work = 4.0 * len(instance.edge)
-    run(
-        first_fit,
-        work,
-        *(instance.start, instance.edge, chosen, first, joins, joins_start, mask, left, fitted, offset),
+    waiting, fitted = np.empty((2, packets), np.int32)
+    fit = Fit(
+        start=instance.start,
+        edge=instance.edge,
+        order=chosen,
+        first=first,
+        joins=joins,
+        joins_start=joins_start,
+        mask=np.zeros(instance.network.edges, np.int64),
+        waiting=waiting,
+        fitted=fitted,
+        offset=np.empty(packets, np.int64),
     )
-    departure = offset - first
+    work = 4.0 * len(instance.edge)
+    run(first_fit, work, fit)
+    departure = fit.offset - first
     time = np.empty(len(instance.edge), np.int32)
     run(run_through, work, instance.start, departure, time)
     moves = Moves(instance.start, time, instance.edge, np.ones(len(time), bool))
@@ -87,15 +93,15 @@ def _order(instance: Instance, rng: np.random.Generator | None, order: str) -> A
     """Return the packets in the order in which they choose."""
     length, level = instance.length, instance.level
     if order == "farthest":
-        made = np.lexsort((-length, -(level + length)))
+        packets = np.lexsort((-length, -(level + length)))
     elif order == "longest":
-        made = np.argsort(-length, kind="stable")
+        packets = np.argsort(-length, kind="stable")
     elif order == "source":
-        made = np.argsort(level, kind="stable")
+        packets = np.argsort(level, kind="stable")
     elif order == "random":
         if rng is None:
             raise OptionError("order", "the order 'random' needs a random generator")
-        made = rng.permutation(instance.packets)
+        packets = rng.permutation(instance.packets)
     else:
         raise OptionError("order", f"invalid {{order}} {order!r}: {did_you_mean(order, ORDERS)}")
-    return made.astype(np.int32)
+    return packets.astype(np.int32)

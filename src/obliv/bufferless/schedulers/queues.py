@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.kernels.queues import Queues, forward
+from obliv.bufferless.kernels.queues import TALLY, Queues, forward
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError, OptionError
 from obliv.kernels import run
@@ -83,15 +83,26 @@ def _by_key(instance: Instance, rng: np.random.Generator, by_time: int, by_left:
     ready = np.argsort(release, kind="stable").astype(np.int32)
     key = np.empty(packets, np.int64)
     left, right, busy, movers = np.empty((4, packets), np.int32)
-    top = np.full(edges, -1, np.int32)
-    at = instance.start[:-1] - 1
-    time = np.zeros(len(instance.edge), np.int32)
-    state = np.zeros(3, np.int64)
-    given = instance.start, instance.edge, release, ready, tie
-    waiting = Queues(*given, key, left, right, top, busy, movers, at, time, state)
-    while state[1] or state[2] < packets:
-        run(forward, 10.0 * len(time), waiting, by_time, by_left, MOVES_AT_ONCE)
-    return time
+    waiting = Queues(
+        start=instance.start,
+        edge=instance.edge,
+        release=release,
+        ready=ready,
+        tie=tie,
+        key=key,
+        left=left,
+        right=right,
+        top=np.full(edges, -1, np.int32),
+        busy=busy,
+        movers=movers,
+        at=instance.start[:-1] - 1,
+        time=np.zeros(len(instance.edge), np.int32),
+        tally=np.zeros(1, TALLY),
+    )
+    tally = waiting.tally
+    while tally["busy"][0] or tally["released"][0] < packets:
+        run(forward, 10.0 * len(waiting.time), waiting, by_time, by_left, MOVES_AT_ONCE)
+    return waiting.time
 
 
 def _by_function(instance: Instance, rng: np.random.Generator, priority: Priority) -> Array:

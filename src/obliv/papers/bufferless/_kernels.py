@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from obliv._util.typing import Array
 from obliv.bufferless.kernels.moves import SERVED
 from obliv.bufferless.kernels.steps import Walk
 from obliv.kernels import kernel
 
 __all__ = ["at_target", "board_early", "early_target", "last_target", "never_late", "on_path", "own_edge"]
-
-Array = Any
 
 
 @kernel
