@@ -145,6 +145,11 @@ class Schedule(Result):
         """Whether the schedule holds its instance and its moves, not only the figures."""
         return self.instance is not None and self.moves is not None
 
+    @property
+    def classes(self) -> tuple[Schedule, ...]:
+        """The schedules that run one after another: this one alone; see :class:`Schedules`."""
+        return (self,)
+
     def summary(self) -> list[tuple[str, str]]:
         both = self.congestion + self.dilation
         times = f", {self.makespan / both:.3g} times C + D" if both else ""

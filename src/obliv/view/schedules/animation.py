@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -137,7 +136,7 @@ def animate(schedule: Schedule | Schedules, path: str | Path, *, speed: float = 
         write_whole(path, as_page(shown, speed).encode())
 
 
-def scene(schedule: Any, steps: int) -> Scene:
+def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
     """Return the scene of a schedule.
 
     Raises
@@ -145,7 +144,7 @@ def scene(schedule: Any, steps: int) -> Scene:
     InputError
         If the schedule has no moves, or is too large for an animation of this many steps.
     """
-    parts: Sequence[Schedule] = schedule.classes if isinstance(schedule, Schedules) else (schedule,)
+    parts = schedule.classes
     instances, moves = zip(*map(moved, parts), strict=True)
     _require_small(schedule, [part.network for part in instances], steps)
     network = instances[0].network
@@ -183,7 +182,7 @@ def scene(schedule: Any, steps: int) -> Scene:
     )
 
 
-def _require_small(schedule: Any, networks: Sequence[Leveled], steps: int) -> None:
+def _require_small(schedule: Schedule | Schedules, networks: Sequence[Leveled], steps: int) -> None:
     for number, most, what in (
         (networks[0].nodes, NODES, "nodes"),
         (max(network.edges for network in networks), EDGES, "edges"),

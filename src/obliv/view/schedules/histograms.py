@@ -68,10 +68,9 @@ def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes
     wide = min(6.0, 26.0 / len(names))
     for number, name in enumerate(names):
         aside = ScaledTranslation((number - (len(names) - 1) / 2) * wide / 72.0, 0.0, figure_of(ax).dpi_scale_trans)
-        group = series[name]
         ax.plot(
-            [schedule.congestion + schedule.dilation for schedule in group],
-            [schedule.makespan for schedule in group],
+            [schedule.congestion + schedule.dilation for schedule in series[name]],
+            [schedule.makespan for schedule in series[name]],
             linestyle="none",
             marker=MARKERS[number % len(MARKERS)],
             color=SERIES[number % len(SERIES)],
@@ -82,24 +81,16 @@ def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes
             label=name,
             zorder=3 + number,
         )
-    bound: dict[int, list[float]] = {}
-    for schedule in flat:
-        value = schedule.congestion * log2(max(2, schedule.dilation * schedule.packets)) + schedule.dilation
-        bound.setdefault(schedule.congestion + schedule.dilation, []).append(value)
-    xs = sorted(bound)
-    ys = [float(np.exp(np.mean(np.log(bound[x])))) for x in xs]
+    xs, ys = _bounds(flat)
     mark = "_" if len(xs) == 1 else None
     dashed = ax.plot(
         xs, ys, color=INK, linewidth=1.1, linestyle=(0, (4, 3)), marker=mark, label="C log DN + D", zorder=2
     )
     dashed[0].set_gid("bound")
-    (left, right), (low, high) = (
-        _around(xs, 0.12),
-        _around([*ys, *(float(schedule.makespan) for schedule in flat)], 0.08),
-    )
+    left, right = _around(xs, 0.12)
     ax.plot([left, right], [left, right], color=FAINT, linewidth=1.1, label="C + D", zorder=1.9)[0].set_gid("sum")
     ax.set_xlim(left, right)
-    ax.set_ylim(low, high)
+    ax.set_ylim(_around([*ys, *(float(schedule.makespan) for schedule in flat)], 0.08))
     ax.set_xlabel("C + D, congestion and dilation", fontsize=9.5)
     ax.set_ylabel("routing time in steps", fontsize=9.5)
     light_frame(ax, "both")
@@ -107,6 +98,16 @@ def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes
         _round_ticks(axis, *ends)
     legend(ax)
     return finish(ax, own)
+
+
+def _bounds(schedules: list[Schedule]) -> tuple[list[int], list[float]]:
+    """Return C + D of the instances, sorted, and for each the geometric mean of C log2(D N) + D."""
+    bounds: dict[int, list[float]] = {}
+    for schedule in schedules:
+        value = schedule.congestion * log2(max(2, schedule.dilation * schedule.packets)) + schedule.dilation
+        bounds.setdefault(schedule.congestion + schedule.dilation, []).append(value)
+    xs = sorted(bounds)
+    return xs, [float(np.exp(np.mean(np.log(bounds[x])))) for x in xs]
 
 
 def _series(schedules: Any) -> dict[str, list[Schedule]]:
@@ -119,9 +120,9 @@ def _series(schedules: Any) -> dict[str, list[Schedule]]:
     for name, result in given:
         if not isinstance(result, _Any):
             raise InputError(f"a {type(result).__name__} is not a schedule; use the result of bufferless.schedule")
-        for one in result.classes if isinstance(result, Schedules) else (result,):
-            if one.makespan:
-                series.setdefault(name or _name(one), []).append(one)
+        for schedule in result.classes:
+            if schedule.makespan:
+                series.setdefault(name or _name(schedule), []).append(schedule)
     return series
 
 
@@ -176,9 +177,8 @@ def deflection_ages(schedule: Schedule, ax: Axes | None = None, *, caption: bool
         raise InputError(f"no packet of this {schedule.algorithm} schedule {why}: there is nothing to draw")
     age = time - moves.time[moves.start[packet]].astype(np.int64)
     own = ax is None
-    ax = _bars(room(ax, 5.6, 3.0), age, "deflections", color_of(3))
-    ax.set_xlabel("age of the packet: steps since it entered", fontsize=9.5)
-    ax.set_ylabel("deflections", fontsize=9.5)
+    x = "age of the packet: steps since it entered"
+    ax = _bars(room(ax, 5.6, 3.0), age, "deflections", color_of(3), x, "deflections")
     most = np.bincount(packet, minlength=schedule.packets)
     hit = int((most > 0).sum())
     if caption:
@@ -217,32 +217,29 @@ def delivery_times(schedule: Schedule, ax: Axes | None = None, *, caption: bool 
     if not isinstance(schedule, Schedule) or schedule.delivery is None or not len(schedule.delivery):
         raise InputError("there are no delivery times; use the result of bufferless.schedule")
     own = ax is None
-    ax = _bars(room(ax, 5.6, 3.0), np.asarray(schedule.delivery), "deliveries", color_of(0))
+    times = np.asarray(schedule.delivery)
+    ax = _bars(room(ax, 5.6, 3.0), times, "deliveries", color_of(0), "delivery time", "packets")
     for at, name, color in ((schedule.lower_bound, "lower bound", FAINT), (schedule.makespan, "last", INK)):
         ax.axvline(at, color=color, linewidth=1.1, linestyle=(0, (4, 3)), zorder=4).set_gid(name)
     left, right = ax.get_xlim()
     near = abs(schedule.makespan - schedule.lower_bound) < 0.22 * (right - left)
-    names = [
-        (schedule.makespan, "last = lower bound" if schedule.makespan == schedule.lower_bound else "last", "right")
-    ]
-    if schedule.makespan != schedule.lower_bound:
+    if schedule.makespan == schedule.lower_bound:
+        names = [(schedule.makespan, "last = lower bound", "right")]
+    else:
         names = [
             (schedule.makespan, "last", "left" if near else "center"),
-            (schedule.lower_bound, "lower bound", "right"),
+            (schedule.lower_bound, "lower bound", "right" if near else "center"),
         ]
-        names[1] = (schedule.lower_bound, "lower bound", "right" if near else "center")
     for at, name, side in names:
         note(ax, name, (at, 1.0), ("data", "axes fraction"), (0, 3), ha=side, va="bottom")
-    ax.set_xlabel("delivery time", fontsize=9.5)
-    ax.set_ylabel("packets", fontsize=9.5)
     if caption:
         mean = f"{schedule.makespan:,} steps, half of the packets within {int(np.median(schedule.delivery)):,}."
         below(ax, [about(schedule), f"{title_case(schedule.algorithm)}: {mean}"])
     return finish(ax, own)
 
 
-def _bars(ax: Axes, values: Array, name: str, color: str) -> Axes:
-    """Draw a histogram of whole numbers with bars of one width."""
+def _bars(ax: Axes, values: Array, name: str, color: str, x: str, y: str) -> Axes:
+    """Draw a histogram of whole numbers with bars of one width, and label the axes."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = int(values.min()), int(values.max())
@@ -258,6 +255,8 @@ def _bars(ax: Axes, values: Array, name: str, color: str) -> Axes:
     ax.set_xlim(low - 0.5 - 0.02 * (high - low + 1), left[-1] + wide - 0.5 + 0.02 * (high - low + 1))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    ax.set_xlabel(x, fontsize=9.5)
+    ax.set_ylabel(y, fontsize=9.5)
     return ax
 
 

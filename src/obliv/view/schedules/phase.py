@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,15 +98,7 @@ def one_phase(
     ax.set_xlim(-0.012 * tau, 1.012 * tau)
     ax.set_ylim(a - 1.7, top + 1.2)
     framed(ax, f"step of the phase, which begins at time {begin:,}", "level")
-    shade = color_of(0)
-    ax.axhspan(a - 0.5, a + lam - 0.5, color=tint(FAINT, 0.24), linewidth=0, zorder=0.5)
-    rows = [(a - 0.5, a + lam - 0.5)]
-    if top > a + lam - 1:
-        rows.append((a + lam - 0.5, top + 0.7))
-        ax.axhspan(a + lam - 0.5, top + 0.7, color=tint(FAINT, 0.08), linewidth=0, zorder=0.5)
-        ax.axhline(a + lam - 0.5, color=FAINT, linewidth=0.9, zorder=1)
-    for number, (low, high) in enumerate(rows, group + frame + 1):
-        note(ax, f"F{number}", (1.0, (low + high) / 2), ("axes fraction", "data"), (9, 0), va="center")
+    _frames(ax, a, lam, top, group + frame + 1)
 
     chosen = choose(schedule, np.unique(waves.packet[selected]), None)
     selected &= np.isin(waves.packet, chosen)
@@ -113,14 +107,12 @@ def one_phase(
     origin = np.array([begin, 0.0])
     colors = [color_of(boat[packet] - 1) for packet in drawn.packets.tolist()]
     shift = aside(drawn.packets, 0.3)
+    pieces = [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)]
     boats(ax, _shifted(waves, begin), selected, by_boat=True)
-    lines(
-        ax, "packets", [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)], colors, linewidths=1.4
-    )
-    inside = drawn.first[:, 0] >= begin
-    dots(ax, (drawn.first - origin + shift)[inside], [c for c, here in zip(colors, inside, strict=True) if here], 20.0)
-    done = drawn.last[:, 0] <= begin + tau
-    squares(ax, (drawn.last - origin + shift)[done], [c for c, here in zip(colors, done, strict=True) if here], 22.0)
+    lines(ax, "packets", pieces, colors, linewidths=1.4)
+    inside, done = drawn.first[:, 0] >= begin, drawn.last[:, 0] <= begin + tau
+    dots(ax, (drawn.first - origin + shift)[inside], list(compress(colors, inside)), 20.0)
+    squares(ax, (drawn.last - origin + shift)[done], list(compress(colors, done)), 22.0)
     pushed = deflections(schedule, chosen)
     seen = (pushed[1] > begin) & (pushed[1] <= begin + tau)
     if seen.any():
@@ -129,7 +121,7 @@ def one_phase(
     _boat_names(ax, waves, selected)
     if legend:
         kinds = ["injection", "delivery", *(["deflection"] if seen.any() else []), "boat"]
-        above(ax, [*_samples(waves, selected, shade), *(sample(kind, **MARKS[kind]) for kind in kinds)], 8.0)
+        above(ax, [*_samples(waves, selected), *(sample(kind, **MARKS[kind]) for kind in kinds)], 8.0)
     if caption:
         frames = f"F{group + frame + 1} (darker)" + (f" and F{group + frame + 2}" if top > a + lam - 1 else "")
         what = f"Phase {phase} of session {session}, wave {wave} in the frames {frames}; numbers and colors are boats."
@@ -164,9 +156,20 @@ def _chosen(waves: Rides, session: int, phase: int | None, wave: int | None) -> 
 
 
 def _shifted(waves: Rides, begin: int) -> Rides:
-    from dataclasses import replace
-
+    """Return the rides with times counted from `begin`."""
     return replace(waves, begin=waves.begin - begin)
+
+
+def _frames(ax: Axes, a: int, lam: int, top: int, number: int) -> None:
+    """Shade and name the frame from level `a`, which has this number, and the next one as far as level `top`."""
+    middle = a + lam - 0.5
+    rows = [(a - 0.5, middle, 0.24)]
+    if top > a + lam - 1:
+        rows.append((middle, top + 0.7, 0.08))
+        ax.axhline(middle, color=FAINT, linewidth=0.9, zorder=1)
+    for at, (low, high, share) in enumerate(rows, number):
+        ax.axhspan(low, high, color=tint(FAINT, share), linewidth=0, zorder=0.5)
+        note(ax, f"F{at}", (1.0, (low + high) / 2), ("axes fraction", "data"), (9, 0), va="center")
 
 
 def _stops(ax: Axes, waves: Rides, selected: Array, tau: int) -> None:
@@ -192,8 +195,9 @@ def _boat_names(ax: Axes, waves: Rides, selected: Array) -> None:
         note(ax, str(boat), at, "data", (0, -9), ha="center", va="top", color=color_of(boat - 1), fontweight="bold")
 
 
-def _samples(waves: Rides, selected: Array, shade: str) -> list[Any]:
+def _samples(waves: Rides, selected: Array) -> list[Any]:
+    """Return the samples of packets, homes and targets for the legend."""
     ring: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "color": INK, "markersize": 6.5}
-    samples = [sample("packet, in the color of its boat", color=shade, linewidth=1.6)]
+    samples = [sample("packet, in the color of its boat", color=color_of(0), linewidth=1.6)]
     samples += [sample("home", marker="o", **ring)] if (selected & (waves.number > 0)).any() else []
     return samples + ([sample("target", marker="<", **ring)] if (selected & waves.stops).any() else [])

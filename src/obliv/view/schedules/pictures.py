@@ -118,7 +118,7 @@ def plot_schedule(
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     _require_schedule(result)
-    classes = result.classes if isinstance(result, Schedules) else (result,)
+    classes = result.classes
     drawing: Any = _KINDS[kind]
     if len(classes) == 1:
         axes: Axes = drawing(classes[0], ax=ax, **options)

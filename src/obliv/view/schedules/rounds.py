@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["one_round"]
 
 _PARTS = ("A", "B1", "B2")
+
+OTHER, FAILS, SUCCEEDS = range(3)  # fates of packets in a round
+_INK = {OTHER: QUIET, FAILS: "#6b727a"}  # packets that succeed have the color of their boat
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,46 +134,31 @@ def one_round(
     own = ax is None
     ax = room(ax, 10.0, 5.0)
     ax.set_xlim(-0.01 * 2 * tau, 1.01 * 2 * tau)
-    riding = np.isin(drawn.packets, members.packet)
-    reached = max((line[:, 1].max() for line, rides in zip(drawn.lines, riding, strict=True) if rides), default=a)
+    riders = set(members.packet.tolist())
+    riding = [p in riders for p in drawn.packets.tolist()]
+    reached = max((line[:, 1].max() for line in compress(drawn.lines, riding)), default=a)
     top = min(max(int(reached) + 2, a + lam + 2), instance.network.depth)
     ax.set_ylim(max(a - 3, -1) - 0.5, top + 1.0)
     framed(ax, f"step of the round, which begins at time {begin:,}", "level")
-    ax.axhspan(a - 0.5, a + lam - 0.5, color=tint(FAINT, 0.14), linewidth=0, zorder=0.5).set_gid("frame")
-    ax.axhline(a + lam - 0.5, color=FAINT, linewidth=0.9, zorder=1)
-    ax.axvline(tau, color=INK, linewidth=1.2, linestyle=(0, (4, 3)), zorder=6).set_gid("mirror")
-    note(ax, "forward", (tau, 1.0), ("data", "axes fraction"), (-8, 4), ha="right", va="bottom")
-    back = "and back" if round < rounds else "no packet goes back"
-    note(ax, back, (tau, 1.0), ("data", "axes fraction"), (8, 4), ha="left", va="bottom")
-    for number, low in enumerate((a, a + lam), a // lam + 1):
-        at = (1.0, low - 0.5 + min(lam, max(top + 1 - low, 1)) / 2)
-        note(ax, f"F{number}", at, ("axes fraction", "data"), (6, 0), va="center")
-
+    _frames(ax, a, lam, top)
+    _mirror(ax, tau, round == rounds)
+    fates = [OTHER if p not in riders else SUCCEEDS if p in through else FAILS for p in drawn.packets.tolist()]
     boat = dict(zip(members.packet.tolist(), members.boat.tolist(), strict=True))
-    riders = set(members.packet.tolist())
+    ink = [_INK.get(fate) or color_of(boat[p] - 1) for fate, p in zip(fates, drawn.packets.tolist(), strict=True)]
     origin, shift = np.array([begin, 0.0]), aside(drawn.packets, 0.3)
     pieces = [line - origin + d for line, d in zip(drawn.lines, shift, strict=True)]
-    kinds = [0 if p not in riders else 2 if p in through else 1 for p in drawn.packets.tolist()]
-    looks = (("others", 0.8, 2.0), ("wanderers", 1.1, 3.0), ("packets", 1.4, 4.0))
-    for kind, (name, width, order) in enumerate(looks):
-        which = [k for k, known in enumerate(kinds) if known == kind]
-        shades = {0: QUIET, 1: "#6b727a"}
-        colors = [shades.get(kind) or color_of(boat[int(drawn.packets[k])] - 1) for k in which]
-        lines(ax, name, [pieces[k] for k in which], colors, linewidths=width, zorder=order)
-    ink = [shades.get(kind) or color_of(boat[p] - 1) for kind, p in zip(kinds, drawn.packets.tolist(), strict=True)]
-    for draw, points, seen in (
-        (dots, drawn.first, (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end)),
-        (squares, drawn.last, drawn.last[:, 0] <= end),
+    for fate, name, width, order in (
+        (OTHER, "others", 0.8, 2.0),
+        (FAILS, "wanderers", 1.1, 3.0),
+        (SUCCEEDS, "packets", 1.4, 4.0),
     ):
-        draw(ax, (points - origin + shift)[seen], [c for c, here in zip(ink, seen, strict=True) if here])
+        these = [k for k, known in enumerate(fates) if known == fate]
+        lines(ax, name, [pieces[k] for k in these], [ink[k] for k in these], linewidths=width, zorder=order)
+    entered_now, arrived = (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end), drawn.last[:, 0] <= end
+    dots(ax, (drawn.first - origin + shift)[entered_now], list(compress(ink, entered_now)))
+    squares(ax, (drawn.last - origin + shift)[arrived], list(compress(ink, arrived)))
     if legend:
-        handles = [
-            sample("packet that succeeds, in the color of its boat", color=color_of(0), linewidth=1.6),
-            sample("packet that fails", color=shades[1], linewidth=1.4),
-            *([sample("other packet", color=QUIET, linewidth=1.2)] if 0 in kinds else []),
-            *(sample(kind, **MARKS[kind]) for kind in ("injection", "delivery")),
-        ]
-        above(ax, handles, 20.0)
+        above(ax, _samples(OTHER in fates), 20.0)
     if caption:
         constants = [f"λ = {lam}", f"χ = {plan.chi}", f"τ = {tau:,}"]
         what = (
@@ -178,6 +167,33 @@ def one_round(
         )
         below(ax, [about(schedule, *constants), what])
     return finish(ax, own)
+
+
+def _frames(ax: Axes, a: int, lam: int, top: int) -> None:
+    """Shade the frame from level `a`, and name it and the next one, as far as level `top`."""
+    ax.axhspan(a - 0.5, a + lam - 0.5, color=tint(FAINT, 0.14), linewidth=0, zorder=0.5).set_gid("frame")
+    ax.axhline(a + lam - 0.5, color=FAINT, linewidth=0.9, zorder=1)
+    for number, low in enumerate((a, a + lam), a // lam + 1):
+        at = (1.0, low - 0.5 + min(lam, max(top + 1 - low, 1)) / 2)
+        note(ax, f"F{number}", at, ("axes fraction", "data"), (6, 0), va="center")
+
+
+def _mirror(ax: Axes, tau: int, last: bool) -> None:
+    """Draw the middle of the round, and name both halves."""
+    ax.axvline(tau, color=INK, linewidth=1.2, linestyle=(0, (4, 3)), zorder=6).set_gid("mirror")
+    note(ax, "forward", (tau, 1.0), ("data", "axes fraction"), (-8, 4), ha="right", va="bottom")
+    back = "no packet goes back" if last else "and back"
+    note(ax, back, (tau, 1.0), ("data", "axes fraction"), (8, 4), ha="left", va="bottom")
+
+
+def _samples(others: bool) -> list[Any]:
+    """Return the samples for the legend."""
+    return [
+        sample("packet that succeeds, in the color of its boat", color=color_of(0), linewidth=1.6),
+        sample("packet that fails", color=_INK[FAILS], linewidth=1.4),
+        *([sample("other packet", color=QUIET, linewidth=1.2)] if others else []),
+        *(sample(kind, **MARKS[kind]) for kind in ("injection", "delivery")),
+    ]
 
 
 def _sub_phase(plan: DistributedPlan, phase: int | None, part: str | None) -> int:

@@ -107,16 +107,13 @@ def space_time(
     if waves:
         draw_columns(ax, schedule, session, window)
         draw_cells(ax, schedule, session, window, chosen)
-        number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
-        colors = [color_of(int(wave)) for wave in number]
-        handles = wave_samples(schedule, drawn.packets)
     elif _distributed(schedule):
         draw_sub_phases(ax, schedule)
-        number = schedule.plan.sets[drawn.packets] - 1 if schedule.plan else drawn.packets
-        colors = [color_of(int(wave)) for wave in number]
+    if schedule.plan is not None:
+        colors = [color_of(int(wave)) for wave in schedule.plan.sets[drawn.packets] - 1]
         handles = wave_samples(schedule, drawn.packets)
     else:
-        colors, handles = _plain_colors(schedule, drawn.packets, pushed[0])
+        colors, handles = _plain_colors(schedule, drawn.packets)
     high = 0.0 if waves else 0.5
     up = aside(drawn.packets, high)
     small = 1.0 if len(chosen) <= 150 else 0.7
@@ -128,11 +125,7 @@ def space_time(
         crosses(ax, (np.column_stack([pushed[1] - 1.0, pushed[2]]) + aside(pushed[0], high))[seen], 26.0 * small)
     if legend:
         kinds = ["injection", "delivery", *(["deflection"] if seen.any() else []), *(["boat"] if waves else [])]
-        above(
-            ax,
-            handles + [sample(kind, **MARKS[kind]) for kind in kinds],
-            20.0 if waves or _distributed(schedule) else 8.0,
-        )
+        above(ax, handles + [sample(kind, **MARKS[kind]) for kind in kinds], 20.0 if schedule.plan else 8.0)
     if caption:
         below(ax, _caption(schedule, session, waves, len(chosen), len(inside), part))
     return finish(ax, own)
@@ -173,7 +166,7 @@ def _present(schedule: Schedule, among: Array, window: tuple[int, int]) -> Array
     return np.asarray((moves.time[moves.start[among]] - 1 <= window[1]) & (schedule.delivery[among] >= window[0]))
 
 
-def _plain_colors(schedule: Schedule, packets: Array, pushed: Array) -> tuple[list[str], list[Any]]:
+def _plain_colors(schedule: Schedule, packets: Array) -> tuple[list[str], list[Any]]:
     """Return colors of schedules without waves: by delayed packet, or by offset where no packet is delayed."""
     instance, moves = moved(schedule)
     entered = moves.time[moves.start[packets]].astype(np.int64) - 1
