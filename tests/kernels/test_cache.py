@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from obliv.kernels import Kernel, kernel, run
-from obliv.matching._kernels import coarsen
+from obliv.loads.kernels.stored import coarsen
 
 CALLER = """
 from deep import Pair, scaled
@@ -97,7 +97,7 @@ def test_without_a_writable_directory(tmp_path: Path) -> None:
 import warnings
 from numba.core.caching import CacheImpl
 CacheImpl._locator_classes = []
-from obliv.matching._kernels import coarsen
+from obliv.loads.kernels.stored import coarsen
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     coarsen.compiled()

@@ -15,7 +15,7 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
-from obliv.loads import _kernels as kernels
+from obliv.loads.kernels import hops as kernels
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 

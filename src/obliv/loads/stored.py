@@ -14,10 +14,9 @@ from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.loads._kernels import compare
 from obliv.loads.base import PairLoads
+from obliv.loads.kernels.stored import Channels, assign_channels, coarsen, compare
 from obliv.loads.search import Solved
-from obliv.matching._kernels import Channels, assign_channels, coarsen
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic

@@ -11,8 +11,8 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.loads._kernels import PairWays, same_ways
 from obliv.loads.base import PairLoads
+from obliv.loads.kernels.tree import PairWays, same_ways
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.trees import Tree

@@ -1,4 +1,4 @@
-"""Kernels: loads from next hops, destination by destination, and what is read from them.
+"""Kernels: loads from next hops, destination by destination.
 
 A block of destinations has its next hops in one list: node v towards the t-th destination of the block may take the
 channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities share / total, total per (t, v).
@@ -10,21 +10,8 @@ from typing import NamedTuple
 
 from obliv._util.typing import Array
 from obliv.kernels import kernel
-from obliv.matching._kernels import Channels
 
-__all__ = [
-    "Block",
-    "Descent",
-    "Entries",
-    "PairWays",
-    "Places",
-    "Queue",
-    "compare",
-    "hop_levels",
-    "propagate",
-    "same_ways",
-    "scatter",
-]
+__all__ = ["Block", "Descent", "Entries", "Places", "Queue", "hop_levels", "propagate", "scatter"]
 
 LOOP = 1
 GAP = 2
@@ -80,11 +67,17 @@ class Places(NamedTuple):
     weight: Array
 
 
-class PairWays(NamedTuple):
-    """The numbers of the ways of every pair, and where the pair begins in a table of channels."""
-
-    first: Array
-    way: Array
+@kernel
+def _common_multiple(one: int, two: int, limit: int) -> int:
+    """Return the least common multiple, -1 if it exceeds a limit above 0."""
+    if one % two == 0:
+        return one
+    a, b = one, two
+    while b != 0:
+        a, b = b, a % b
+    if limit > 0 and one // a > limit // two:
+        return -1
+    return one // a * two
 
 
 @kernel
@@ -139,27 +132,17 @@ def hop_levels(block: Block, starts: Array, limit: int, descent: Descent) -> int
                     w = head[hop[e]]
                     if level[base + w] >= far:
                         far = level[base + w] + 1
-                    other = multiple[w]
-                    if least % other != 0:
-                        a, b = least, other
-                        while b != 0:
-                            a, b = b, a % b
-                        if limit > 0 and least // a > limit // other:
-                            return -1
-                        least = least // a * other
+                    least = _common_multiple(least, multiple[w], limit)
+                    if least < 0:
+                        return -1
                 if limit > 0 and total[base + v] > limit // least:
                     return -1
                 level[base + v] = far
                 multiple[v] = least * total[base + v]
                 depth -= 1
-            other = multiple[starts[k]]
-            if common % other != 0:
-                a, b = common, other
-                while b != 0:
-                    a, b = b, a % b
-                if limit > 0 and common // a > limit // other:
-                    return -1
-                common = common // a * other
+            common = _common_multiple(common, multiple[starts[k]], limit)
+            if common < 0:
+                return -1
     return common
 
 
@@ -243,52 +226,3 @@ def scatter(entries: Entries, first: int, places: Places, common: int) -> int:
                 common = a
         begin = ends[t]
     return common
-
-
-@kernel
-def compare(loads: Channels, moved: Array, place: Array) -> bool:
-    """Whether the entries of every channel, relabelled by `place`, are those of its image; sorted by row, column."""
-    start, row, col, weight = loads
-    for c in range(len(moved)):
-        d = moved[c]
-        first, size = start[d], start[d + 1] - start[d]
-        if size != start[c + 1] - start[c]:
-            return False
-        for e in range(start[c], start[c + 1]):
-            r, k = place[row[e]], place[col[e]]
-            low, high = first, first + size
-            while low < high:
-                middle = (low + high) >> 1
-                if row[middle] < r or (row[middle] == r and col[middle] < k):
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == first + size or row[low] != r or col[low] != k or weight[low] != weight[e]:
-                return False
-    return True
-
-
-@kernel
-def same_ways(ways: PairWays, image: PairWays, channel: Array, balance: Array) -> bool:
-    """Whether the ways of each pair become those of its image, in any order.
-
-    Way w of pair p is identified by the channel ``channel[0, first[p] + w]``, for images ``channel[1, first[p] + w]``;
-    nothing is compared where the first is negative. `balance` holds zeros before and after.
-    """
-    first, way = ways
-    image_first, image_way = image
-    same = True
-    for p in range(len(first)):
-        if first[p] < 0:
-            continue
-        for j in range(way.shape[1]):
-            balance[channel[0, first[p] + way[p, j]]] += 1
-            balance[channel[1, image_first[p] + image_way[p, j]]] -= 1
-        for j in range(way.shape[1]):
-            if balance[channel[0, first[p] + way[p, j]]] != 0:
-                same = False
-            if balance[channel[1, image_first[p] + image_way[p, j]]] != 0:
-                same = False
-            if not same:
-                return False
-    return same
