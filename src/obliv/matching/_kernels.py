@@ -87,9 +87,13 @@ class PathSearch(NamedTuple):
 
 
 @kernel
-def _sift_up(heap: Array, place: Array, dist: Array, at: int) -> None:
-    j = heap[at]
-    key = dist[j]
+def _push(heap: Array, place: Array, dist: Array, size: int, j: int, key: int) -> int:
+    """Put a column on the heap, or move one up that has come nearer; return the size of the heap."""
+    at = place[j]
+    if at < 0:
+        at = size
+        size += 1
+    dist[j] = key
     while at > 0:
         above = (at - 1) >> 1
         other = heap[above]
@@ -100,11 +104,16 @@ def _sift_up(heap: Array, place: Array, dist: Array, at: int) -> None:
         at = above
     heap[at] = j
     place[j] = at
+    return size
 
 
 @kernel
-def _sift_down(heap: Array, place: Array, dist: Array, size: int) -> None:
-    j = heap[0]
+def _pop(heap: Array, place: Array, dist: Array, size: int) -> int:
+    """Take the nearest column off the heap; return the size of the heap."""
+    size -= 1
+    if size == 0:
+        return 0
+    j = heap[size]
     key = dist[j]
     at = 0
     while True:
@@ -121,6 +130,7 @@ def _sift_down(heap: Array, place: Array, dist: Array, size: int) -> None:
         at = below
     heap[at] = j
     place[j] = at
+    return size
 
 
 @kernel
@@ -214,26 +224,16 @@ def assign(n: int, m: int, entries: Entries, floors: Floors, matching: Matching,
                         best = far
                         end = j
                         last = i
-                    elif place[j] == -1:
-                        dist[j] = far
+                    elif place[j] == -1 or (place[j] >= 0 and far < dist[j]):
                         prev[j] = i
-                        heap[size] = j
-                        size += 1
-                        _sift_up(heap, place, dist, size - 1)
-                    elif place[j] >= 0 and far < dist[j]:
-                        dist[j] = far
-                        prev[j] = i
-                        _sift_up(heap, place, dist, place[j])
+                        size = _push(heap, place, dist, size, j, far)
             if size == 0:
                 break
             j = heap[0]
             if dist[j] >= best:
                 break
             here = dist[j]
-            size -= 1
-            if size > 0:
-                heap[0] = heap[size]
-                _sift_down(heap, place, dist, size)
+            size = _pop(heap, place, dist, size)
             done -= 1
             heap[done] = j
             place[j] = -2
@@ -318,28 +318,17 @@ def transport(entries: Entries, columns: Columns, floors: Floors, shipment: Ship
                                 end = j
                                 end_entry = e
                                 last = i
-                            elif place[j] == -1:
-                                dist[j] = far
+                            elif place[j] == -1 or (place[j] >= 0 and far < dist[j]):
                                 prev_row[j] = i
                                 prev_entry[j] = e
-                                heap[size] = j
-                                size += 1
-                                _sift_up(heap, place, dist, size - 1)
-                            elif place[j] >= 0 and far < dist[j]:
-                                dist[j] = far
-                                prev_row[j] = i
-                                prev_entry[j] = e
-                                _sift_up(heap, place, dist, place[j])
+                                size = _push(heap, place, dist, size, j, far)
                 if size == 0:
                     break
                 j = heap[0]
                 if dist[j] >= best:
                     break
                 here = dist[j]
-                size -= 1
-                if size > 0:
-                    heap[0] = heap[size]
-                    _sift_down(heap, place, dist, size)
+                size = _pop(heap, place, dist, size)
                 done -= 1
                 heap[done] = j
                 place[j] = -2
