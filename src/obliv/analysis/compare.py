@@ -17,7 +17,7 @@ from obliv.analysis.throughput import throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
 from obliv.patterns.base import Traffic, require_rows
-from obliv.patterns.base import traffic as traffic_of
+from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
 from obliv.routings.base import Routing

@@ -8,7 +8,7 @@ from typing import Any
 from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic, require_rows
-from obliv.patterns.base import traffic as traffic_of
+from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Throughput, provenance
 from obliv.results.throughput import PatternThroughput
 

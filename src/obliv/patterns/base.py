@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from math import lcm
-from operator import add
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from obliv._util.arrays import whole
 from obliv._util.content import same_content
 from obliv._util.rationals import exact
 from obliv._util.typing import Array, NodeArray
-from obliv.errors import InputError, TrafficError
-from obliv.specs.grammar import split_mix
-from obliv.specs.registry import PATTERNS
-from obliv.topologies.base import Number, Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.errors import TrafficError
+from obliv.topologies.base import Number
 
-__all__ = ["Traffic", "matrix", "permutation", "traffic"]
+__all__ = ["Traffic", "from_flows", "require_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,109 +152,6 @@ class Traffic:
         )
 
 
-def permutation(destinations: Sequence[int] | npt.NDArray[np.integer[Any]], spec: str = "permutation") -> Traffic:
-    """Return the permutation that sends terminal i to ``destinations[i]``.
-
-    Parameters
-    ----------
-    destinations : sequence of int
-        The destination of terminal 0, 1, 2 …; each terminal exactly once.
-    spec : str, optional
-        What to call it.
-
-    Returns
-    -------
-    Traffic
-
-    Raises
-    ------
-    TrafficError
-        If a destination is out of range or named twice.
-
-    Examples
-    --------
-    >>> permutation([1, 2, 0]).is_permutation
-    True
-    """
-    image = np.asarray(destinations)
-    n = image.size
-    if image.ndim != 1 or n == 0 or not np.issubdtype(image.dtype, np.integer):
-        raise TrafficError(f"{spec}: a permutation is a list of terminal numbers")
-    if image.min() < 0 or image.max() >= n:
-        bad = int(np.flatnonzero((image < 0) | (image >= n))[0])
-        raise TrafficError(f"{spec}: terminal {bad} sends to {image[bad]}; terminals are 0 to {n - 1}")
-    counts = np.bincount(image, minlength=n)
-    if (counts > 1).any():
-        raise TrafficError(f"{spec}: terminal {int(np.argmax(counts > 1))} is the destination of several terminals")
-    return Traffic(
-        spec=spec,
-        terminals=n,
-        uniform=Fraction(0),
-        source=np.arange(n, dtype=np.int32),
-        destination=image.astype(np.int32),
-        amount=np.ones(n, np.int64),
-    )
-
-
-def matrix(
-    rows: Iterable[Iterable[Number]],
-    spec: str = "matrix",
-    sources: tuple[tuple[str, str], ...] = (),
-    injection: Sequence[Fraction] = (),
-) -> Traffic:
-    """Return the traffic of a square matrix of rates.
-
-    Parameters
-    ----------
-    rows : sequence of sequences, shape (N, N)
-        Packets per cycle; a float stands for the simplest rational that it is the nearest float of.
-    spec : str, optional
-        What to call it.
-    sources : tuple of (path, SHA-256), optional
-        The files that it was read from.
-    injection : sequence of Fraction, optional
-        Packets per cycle that each terminal may send; default 1.
-
-    Returns
-    -------
-    Traffic
-
-    Raises
-    ------
-    TrafficError
-        If it is not square, holds a negative or infinite number, or a row adds up to more than its terminal may send.
-
-    Examples
-    --------
-    >>> matrix([[0, 0.5], ["1/3", 0]]).row_sums
-    [Fraction(1, 2), Fraction(1, 3)]
-    """
-    flows: dict[tuple[int, int], Fraction] = {}
-    try:
-        table = [list(row) for row in rows]
-    except TypeError:
-        raise TrafficError(f"{spec}: a matrix is a list of rows") from None
-    n = len(table)
-    if n == 0:
-        raise TrafficError(f"{spec}: the matrix is empty")
-    for s, row in enumerate(table):
-        if len(row) != n:
-            raise TrafficError(
-                f"{spec}: row {s} has {len(row)} entries and there are {n} rows; the matrix must be square"
-            )
-        for d, value in enumerate(row):
-            amount = exact(value)
-            if amount is None:
-                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value!r}, not a finite number")
-            if amount < 0:
-                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value}, rates must not be negative")
-            if amount:
-                flows[s, d] = amount
-    traffic = from_flows(spec, n, flows, Fraction(0), sources)
-    require_rows(traffic, injection)
-    return traffic
-
-
 def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:
     """Refuse traffic in which a terminal sends more than its rate (default one packet per cycle)."""
     for s, total in enumerate(traffic.row_sums):
@@ -293,53 +184,3 @@ def from_flows(
         denominator=denominator,
         sources=sources,
     )
-
-
-def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traffic:
-    """Return the traffic that a spec names, on a topology.
-
-    Parameters
-    ----------
-    spec : str or Traffic
-        For example ``tornado``, ``permutation:FILE`` or ``1/2*uniform+1/2*tornado``; a Traffic is returned as it is.
-    topology : Topology or str
-        The network whose terminals send.
-
-    Returns
-    -------
-    Traffic
-
-    Raises
-    ------
-    SpecError
-        If the name is unknown or the parameters are wrong.
-    TrafficError
-        If it does not fit the topology.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> obliv.traffic("shift:3", obliv.ring(8))
-    <Traffic shift:3: 8 terminals, 8 flows>
-    """
-    if topology is None:
-        raise InputError('a traffic needs a topology: obliv.traffic("tornado", topology)')
-    network = topology_of(topology)
-    if isinstance(spec, Traffic):
-        pattern = spec
-    elif not isinstance(spec, str):
-        raise InputError(f"a traffic is a spec or a Traffic, not {type(spec).__name__}")
-    elif (mix := split_mix(spec)) is not None:
-        parts = [weight * traffic(part, network) for weight, part in mix]
-        pattern = reduce(add, parts)
-    else:
-        pattern = PATTERNS.make(spec, network)
-        if not isinstance(pattern, Traffic):
-            raise TrafficError(f"{spec}: the registered function returned {type(pattern).__name__}, not a Traffic")
-        if pattern.spec in ("permutation", "matrix"):  # the function gave no name
-            pattern = replace(pattern, spec=spec.strip())
-    if pattern.terminals != len(network.terminals):
-        raise TrafficError(
-            f"{pattern.spec} has {pattern.terminals} terminals, {network.spec} has {len(network.terminals)}"
-        )
-    return pattern

@@ -14,7 +14,8 @@ from obliv._util.memory import require_memory
 from obliv._util.rationals import rational
 from obliv._util.text import rows_of
 from obliv.errors import FileError, TrafficError
-from obliv.patterns.base import Traffic, matrix, permutation
+from obliv.patterns.base import Traffic
+from obliv.patterns.matrices import matrix, permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 

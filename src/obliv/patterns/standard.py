@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import TrafficError
-from obliv.patterns.base import Traffic, from_flows, permutation
+from obliv.patterns.base import Traffic, from_flows
+from obliv.patterns.matrices import permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian

@@ -20,7 +20,7 @@ from obliv.analysis.average.pair_words import PairWords, pair_words
 from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
-from obliv.patterns.base import permutation
+from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, provenance
 from obliv.results.average import Average
 from obliv.results.numbers import inverse, scaled

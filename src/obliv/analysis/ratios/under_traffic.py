@@ -14,7 +14,7 @@ from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, TrafficError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
-from obliv.patterns.base import traffic as traffic_of
+from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.ratio import PatternRatio, TrafficRatio
 from obliv.specs.registry import PATTERNS

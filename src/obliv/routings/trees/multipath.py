@@ -1,4 +1,4 @@
-"""Routings on fat trees with at most K paths a pair."""
+"""Routings on fat trees with several paths a pair: all of them, or at most K."""
 
 from __future__ import annotations
 
@@ -11,14 +11,38 @@ from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.routings.make import routing
-from obliv.routings.trees.base import TreeRouting, mixed, number_of
+from obliv.routings.trees.base import TreeRouting, number_of
+from obliv.routings.trees.digits import mixed
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
-__all__ = ["OSRMK", "KPath"]
+__all__ = ["OMRMN", "OSRMK", "KPath"]
 
 
 _SELECT = ("shift", "disjoint", "random")
+
+
+@register_routing("omrmn", example="omrmn")
+class OMRMN(TreeRouting):
+    """All shortest paths with equal probability; optimal for every traffic (Yuan et al., Theorem 1).
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.ratio(obliv.OMRMN(obliv.fattree(8, 3))).ratio
+    Fraction(1, 1)
+    """
+
+    def __init__(self, topology: Topology, spec: str = "omrmn") -> None:
+        super().__init__(topology, spec)
+        tree = self.topology
+        self.spread = tree.width[-1]
+        self.alike = tree.children[0] if tree.parents[0] == 1 else 1
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        width = np.array(self.topology.width)[self.topology.turn(source, destination)]
+        numbers: Array = np.arange(self.spread) % width[..., None]
+        return numbers
 
 
 @register_routing("kpath", example="kpath:4,base=dmodk,select=shift")

@@ -12,7 +12,8 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.trees._kernels import least_weights
-from obliv.routings.trees.base import DModK, TreeRouting, number_of
+from obliv.routings.trees.base import TreeRouting, number_of
+from obliv.routings.trees.digits import DModK
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.patterns.base import Traffic, from_flows, permutation
+from obliv.patterns.base import Traffic, from_flows
+from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, WorstCase
 from obliv.topologies.base import Topology
 
