@@ -26,8 +26,8 @@ def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:
     """D-mod-k for every switch and host; switches send a share of what goes up by a port drawn at random."""
     rng = np.random.default_rng(seed)
     host = np.arange(tree.below[-1])
-    out = np.full((len(fabric.switches), int(fabric.lid.max()) + 1), 255, np.uint8)
-    lid = fabric.lid[fabric.endpoints]
+    out = np.full((len(fabric.switches), int(fabric.ports.lid.max()) + 1), 255, np.uint8)
+    lid = fabric.ports.lid[fabric.endpoints]
     place = 1
     for level in range(1, tree.levels + 1):
         parents = tree.parents[level] if level < tree.levels else 1

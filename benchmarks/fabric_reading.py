@@ -23,19 +23,19 @@ from obliv.fabric.model import Fabric
 
 
 def write_tables(fabric: Fabric, path: Path, spelling: str, many: int) -> None:
-    lids = np.flatnonzero(fabric.lid)
-    order = lids[np.argsort(fabric.lid[lids])]
-    top, rng = int(fabric.lid.max()), np.random.default_rng(1)
-    starts = [f"0x{lid:04x} " if spelling != "fdbs" else f"0x{lid:04X} : " for lid in fabric.lid[order].tolist()]
+    lids = np.flatnonzero(fabric.ports.lid)
+    order = lids[np.argsort(fabric.ports.lid[lids])]
+    top, rng = int(fabric.ports.lid.max()), np.random.default_rng(1)
+    starts = [f"0x{lid:04x} " if spelling != "fdbs" else f"0x{lid:04X} : " for lid in fabric.ports.lid[order].tolist()]
     ends = []
     for slot in order.tolist():
         node = int(fabric.node_of[slot])
-        kind = "Switch" if fabric.kind[node] == "switch" else "Channel Adapter"
-        about = f"{kind} portguid 0x{int(fabric.port_guid[slot]):016x}: '{fabric.description[node]}'"
+        kind = "Switch" if fabric.nodes.kind[node] == "switch" else "Channel Adapter"
+        about = f"{kind} portguid 0x{int(fabric.ports.guid[slot]):016x}: '{fabric.nodes.description[node]}'"
         ends.append({"ibroute": f" : ({about})\n", "opensm": f" # {about}\n", "fdbs": "  : 04   : yes\n"}[spelling])
     with open(path, "w", encoding="utf-8") as out:
         for node in fabric.switches[: many or None].tolist():
-            guid = f"0x{int(fabric.guid[node]):016x}"
+            guid = f"0x{int(fabric.nodes.guid[node]):016x}"
             if spelling == "fdbs":
                 out.write(f"dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n")
             else:

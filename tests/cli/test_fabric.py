@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,7 @@ def test_worst_is_proved(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_worst_is_proved_where_lids_stand_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = obliv.topology("fattree:4,2")
     fabric = from_topology(tree)
-    write_net(replace(fabric, lid=np.zeros_like(fabric.lid)), "f.net")
+    write_net(fabric.with_ports(lid=np.zeros_like(fabric.ports.lid)), "f.net")
     Path("g").write_text(spelled.guid2lid(fabric))
     Path("f.lfts").write_text(spelled.tables_text(tables_of(obliv.routing("dmodk", tree), fabric), fabric, "a -n"))
     words = ["f.net", "--lft", "f.lfts", "--guid2lid", "g"]

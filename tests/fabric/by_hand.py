@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
-from obliv.fabric.model import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric, Nodes, Ports
 from obliv.fabric.tables import Tables
 
 End = tuple[int, int]  # node, port
@@ -47,19 +48,37 @@ def fabric_of(
     words = {"h": "ca", "s": "switch", "r": "router"}
     return Fabric(
         name=name,
-        kind=tuple(words[kind] for kind in kinds),
-        ident=tuple(f"{kind.upper()}-{v:016x}" for v, kind in enumerate(kinds)),
-        guid=np.arange(1, len(kinds) + 1, dtype=np.uint64),
-        description=tuple(descriptions or [f"{kind}{v}" for v, kind in enumerate(kinds)]),
+        nodes=Nodes(
+            kind=tuple(words[kind] for kind in kinds),
+            ident=tuple(f"{kind.upper()}-{v:016x}" for v, kind in enumerate(kinds)),
+            guid=np.arange(1, len(kinds) + 1, dtype=np.uint64),
+            description=tuple(descriptions or [f"{kind}{v}" for v, kind in enumerate(kinds)]),
+            line=np.zeros(len(kinds), np.int32),
+        ),
+        ports=Ports(peer, np.zeros(slots, np.uint64), lid, lmcs, speed, np.zeros(slots, np.int32)),
         first_slot=first.astype(np.int64),
-        peer=peer,
-        port_guid=np.zeros(slots, np.uint64),
-        lid=lid,
-        lmc=lmcs,
-        rate=speed,
         rates=rates,
-        line=np.zeros(slots, np.int32),
-        node_line=np.zeros(len(kinds), np.int32),
+    )
+
+
+def bare_fabric(
+    kind: tuple[str, ...], first_slot: np.ndarray, peer: np.ndarray, rates: tuple[Fraction, ...] = (Fraction(32),)
+) -> Fabric:
+    """Cables of one speed between nodes without names, GUIDs and LIDs."""
+    nodes, slots = len(kind), len(peer)
+    blank = np.zeros(slots, np.int32)
+    return Fabric(
+        name="bare",
+        nodes=Nodes(
+            kind=kind,
+            ident=tuple(map(str, range(nodes))),
+            guid=np.zeros(nodes, np.uint64),
+            description=("",) * nodes,
+            line=np.zeros(nodes, np.int32),
+        ),
+        ports=Ports(peer, np.zeros(slots, np.uint64), blank, np.zeros(slots, np.int8), blank, blank),
+        first_slot=first_slot,
+        rates=rates,
     )
 
 
@@ -93,20 +112,20 @@ def random_tables(fabric: Fabric, seed: int, damage: int = 0) -> Tables:
     """Shortest ways to every LID, chosen at random at every switch; some entries then replaced by any number."""
     rng = np.random.default_rng(seed)
     switches = fabric.switches.tolist()
-    top = int((fabric.lid + (1 << fabric.lmc.astype(int))).max())
+    top = int((fabric.ports.lid + (1 << fabric.ports.lmc.astype(int))).max())
     out = np.full((len(switches), top), 255, np.uint8)
-    for slot in np.flatnonzero(fabric.lid > 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.lid > 0).tolist():
         owner = int(fabric.node_of[slot])
         if owner in switches:
             continue
-        for lid in range(int(fabric.lid[slot]), int(fabric.lid[slot]) + (1 << int(fabric.lmc[slot]))):
+        for lid in range(int(fabric.ports.lid[slot]), int(fabric.ports.lid[slot]) + (1 << int(fabric.ports.lmc[slot]))):
             far = {owner: 0}
             queue = deque([owner])
             while queue:
                 v = queue.popleft()
                 for s in range(int(fabric.first_slot[v]), int(fabric.first_slot[v + 1])):
-                    if fabric.peer[s] >= 0 and (v == owner or fabric.kind[v] == "switch"):
-                        w = int(fabric.node_of[fabric.peer[s]])
+                    if fabric.ports.peer[s] >= 0 and (v == owner or fabric.nodes.kind[v] == "switch"):
+                        w = int(fabric.node_of[fabric.ports.peer[s]])
                         if w not in far:
                             far[w] = far[v] + 1
                             queue.append(w)
@@ -114,8 +133,8 @@ def random_tables(fabric: Fabric, seed: int, damage: int = 0) -> Tables:
                 good = [
                     p
                     for p in range(1, int(fabric.first_slot[v + 1] - fabric.first_slot[v]))
-                    if fabric.peer[fabric.first_slot[v] + p] >= 0
-                    and far.get(int(fabric.node_of[fabric.peer[fabric.first_slot[v] + p]]), 99) < far.get(v, 99)
+                    if fabric.ports.peer[fabric.first_slot[v] + p] >= 0
+                    and far.get(int(fabric.node_of[fabric.ports.peer[fabric.first_slot[v] + p]]), 99) < far.get(v, 99)
                 ]
                 if good:
                     out[r, lid] = rng.choice(good)
@@ -127,12 +146,12 @@ def random_tables(fabric: Fabric, seed: int, damage: int = 0) -> Tables:
 def walk(fabric: Fabric, tables: Tables, source: int, destination: int, lid: int) -> list[int] | None:
     """The slots by which a packet leaves node after node, None where it does not get to that port."""
     slots = [source]
-    for _ in range(len(fabric.kind) + 1):
-        ahead = int(fabric.peer[slots[-1]])
+    for _ in range(len(fabric.nodes.kind) + 1):
+        ahead = int(fabric.ports.peer[slots[-1]])
         if ahead < 0:
             return None
         v = int(fabric.node_of[ahead])
-        if fabric.kind[v] != "switch":
+        if fabric.nodes.kind[v] != "switch":
             return slots if ahead == destination else None
         rows = np.flatnonzero(tables.switch == v)
         if not len(rows) or lid >= tables.out.shape[1]:
@@ -153,7 +172,7 @@ def loads_of(fabric: Fabric, tables: Tables, offsets: Any) -> dict[tuple[int, in
             used: dict[int, Fraction] = {}
             choice = offsets(i, j)
             for o in choice if i != j else []:
-                for slot in walk(fabric, tables, s, d, int(fabric.lid[d]) + o) or []:
+                for slot in walk(fabric, tables, s, d, int(fabric.ports.lid[d]) + o) or []:
                     used[slot] = used.get(slot, Fraction(0)) + Fraction(1, len(choice))
             found[i, j] = used
     return found
@@ -175,7 +194,7 @@ def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:
     """D-mod-k on a generated fat tree; switches send a share of what goes up by a port drawn at random."""
     rng = np.random.default_rng(seed)
     host = np.arange(tree.below[-1])
-    out = np.full((len(fabric.switches), int(fabric.lid.max()) + 1), 255, np.uint8)
+    out = np.full((len(fabric.switches), int(fabric.ports.lid.max()) + 1), 255, np.uint8)
     place = 1
     for level in range(1, tree.levels + 1):
         parents = tree.parents[level] if level < tree.levels else 1
@@ -184,6 +203,11 @@ def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:
             down = host // tree.below[level - 1] % tree.children[level - 1]
             up = np.where(rng.random(len(host)) < share, rng.integers(parents, size=len(host)), host // place % parents)
             port = np.where(host // tree.below[level] == sub, down, tree.children[level - 1] + up)
-            out[at - tree.first_node[1], fabric.lid[fabric.endpoints]] = 1 + port
+            out[at - tree.first_node[1], fabric.ports.lid[fabric.endpoints]] = 1 + port
         place *= parents
     return Tables("climbing", fabric.switches, out, np.zeros(len(out), np.int32), "opensm")
+
+
+def with_nodes(fabric: Fabric, **columns: Any) -> Fabric:
+    """The fabric with other values in some columns of its nodes."""
+    return replace(fabric, nodes=replace(fabric.nodes, **columns))

@@ -80,27 +80,27 @@ class Simulator:
 def meaning(fabric: Fabric, tables: Tables) -> dict[tuple[int, int, int], int]:
     """The port for each switch, port of a host or switch, and offset; nothing of it depends on the LIDs' numbers."""
     found = {}
-    for slot in np.flatnonzero(fabric.lid > 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.lid > 0).tolist():
         node = int(fabric.node_of[slot])
-        owner = int(fabric.guid[node]) if fabric.kind[node] == "switch" else int(fabric.port_guid[slot])
-        for offset in range(1 << int(fabric.lmc[slot])):
-            lid = int(fabric.lid[slot]) + offset
+        owner = int(fabric.nodes.guid[node]) if fabric.nodes.kind[node] == "switch" else int(fabric.ports.guid[slot])
+        for offset in range(1 << int(fabric.ports.lmc[slot])):
+            lid = int(fabric.ports.lid[slot]) + offset
             if lid >= tables.out.shape[1]:
                 continue
             for row, switch in enumerate(tables.switch.tolist()):
                 if tables.out[row, lid] != NONE:
-                    found[int(fabric.guid[switch]), owner, offset] = int(tables.out[row, lid])
+                    found[int(fabric.nodes.guid[switch]), owner, offset] = int(tables.out[row, lid])
     return found
 
 
 def cabling(fabric: Fabric) -> set[tuple[int, int, int, int]]:
     """The GUIDs (a switch's own, a host's port's) and ports at both ends of every cable."""
     ends = {}
-    for slot in np.flatnonzero(fabric.peer >= 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         node = int(fabric.node_of[slot])
-        guid = fabric.guid[node] if fabric.kind[node] == "switch" else fabric.port_guid[slot]
+        guid = fabric.nodes.guid[node] if fabric.nodes.kind[node] == "switch" else fabric.ports.guid[slot]
         ends[slot] = (int(guid), fabric.port_of(slot))
-    return {(*ends[slot], *ends[int(fabric.peer[slot])]) for slot in ends}
+    return {(*ends[slot], *ends[int(fabric.ports.peer[slot])]) for slot in ends}
 
 
 def _bounded(command: list[str], env: dict[str, str], folder: Path, seconds: float) -> str:

@@ -495,23 +495,23 @@ def found(fabric: Fabric) -> dict[str, Any]:
 
     def key(slot: int) -> Key:
         v = int(fabric.node_of[slot])
-        kind = fabric.kind[v]
-        return kind, int(fabric.guid[v] if kind == "switch" else fabric.port_guid[slot])
+        kind = fabric.nodes.kind[v]
+        return kind, int(fabric.nodes.guid[v] if kind == "switch" else fabric.ports.guid[slot])
 
-    cabled = [slot for slot, other in enumerate(fabric.peer.tolist()) if other >= 0]
+    cabled = [slot for slot, other in enumerate(fabric.ports.peer.tolist()) if other >= 0]
     end = {slot: (key(slot), fabric.port_of(slot)) for slot in cabled}
     place = {key(s): int(fabric.first_slot[fabric.node_of[s]]) if key(s)[0] == "switch" else s for s in cabled}
     return {
-        "cables": {end[slot]: end[int(fabric.peer[slot])] for slot in cabled},
+        "cables": {end[slot]: end[int(fabric.ports.peer[slot])] for slot in cabled},
         "rates": {end[slot]: fabric.rate_at(slot) for slot in cabled},
-        "lids": {who: int(fabric.lid[slot]) for who, slot in place.items()},
-        "lmc": {who: int(fabric.lmc[slot]) for who, slot in place.items()},
+        "lids": {who: int(fabric.ports.lid[slot]) for who, slot in place.items()},
+        "lmc": {who: int(fabric.ports.lmc[slot]) for who, slot in place.items()},
     }
 
 
 def routes(tables: Tables, fabric: Fabric) -> Entries:
     """The entries that a reader has found, by the switches' GUIDs."""
     return {
-        int(fabric.guid[v]): {lid: port for lid, port in enumerate(row) if port != NONE}
+        int(fabric.nodes.guid[v]): {lid: port for lid, port in enumerate(row) if port != NONE}
         for v, row in zip(tables.switch.tolist(), tables.out.tolist(), strict=True)
     }

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv.fabric.model import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric, Nodes, Ports
 from obliv.fabric.tables import NONE, Tables
 
 NAME = {value: name for name, value in reversed(RATES.items()) if name.startswith("4x")} | {
@@ -30,40 +30,40 @@ def split(rate: Fraction | None) -> tuple[str, str]:
 
 def cabled(fabric: Fabric, node: int) -> list[int]:
     first, end = fabric.first_slot[node : node + 2].tolist()
-    return [slot for slot in range(first + 1, end) if fabric.peer[slot] >= 0]
+    return [slot for slot in range(first + 1, end) if fabric.ports.peer[slot] >= 0]
 
 
 def lid_at(fabric: Fabric, slot: int) -> int:
     node = int(fabric.node_of[slot])
-    return int(fabric.lid[fabric.first_slot[node] if fabric.kind[node] == "switch" else slot])
+    return int(fabric.ports.lid[fabric.first_slot[node] if fabric.nodes.kind[node] == "switch" else slot])
 
 
 def guid_at(fabric: Fabric, slot: int) -> int:
     node = int(fabric.node_of[slot])
-    return int(fabric.guid[node] if fabric.kind[node] == "switch" else fabric.port_guid[slot])
+    return int(fabric.nodes.guid[node] if fabric.nodes.kind[node] == "switch" else fabric.ports.guid[slot])
 
 
 def ibnetdiscover(fabric: Fabric, *, full: bool = False, tab: str = "\t") -> str:
     out = ["#", "# Topology file: generated on Sun Oct  5 21:59:42 2014", "#"]
-    for v, kind in enumerate(fabric.kind):
+    for v, kind in enumerate(fabric.nodes.kind):
         switch, first = kind == "switch", int(fabric.first_slot[v])
-        guid = f"0x{int(fabric.guid[v]):x}"
+        guid = f"0x{int(fabric.nodes.guid[v]):x}"
         word = "Switch" if switch else "Ca"
-        own = f"({int(fabric.port_guid[first]):x})" if switch else ""
+        own = f"({int(fabric.ports.guid[first]):x})" if switch else ""
         out += ["", "vendid=0x2c9", "devid=0xbd36", f"sysimgguid={guid}"]
         out.append(f"{'switchguid' if switch else 'caguid'}={guid}{own}")
-        about = f" base port 0 lid {fabric.lid[first]} lmc {fabric.lmc[first]}" if switch else ""
+        about = f" base port 0 lid {fabric.ports.lid[first]} lmc {fabric.ports.lmc[first]}" if switch else ""
         ports = int(fabric.first_slot[v + 1]) - first - 1
-        out.append(f'{word}{tab}{ports} "{fabric.ident[v]}"{tab}{tab}# "{fabric.description[v]}"{about}')
+        out.append(f'{word}{tab}{ports} "{fabric.nodes.ident[v]}"{tab}{tab}# "{fabric.nodes.description[v]}"{about}')
         for slot in cabled(fabric, v):
-            peer = int(fabric.peer[slot])
+            peer = int(fabric.ports.peer[slot])
             w = int(fabric.node_of[peer])
-            mine = "" if switch else f"({int(fabric.port_guid[slot]):x})"
-            far = "" if fabric.kind[w] == "switch" else f"({int(fabric.port_guid[peer]):x})"
-            lid = "" if switch else f"lid {fabric.lid[slot]} lmc {fabric.lmc[slot]} "
-            rest = f'{lid}"{fabric.description[w]}" lid {lid_at(fabric, peer)} {rate_name(fabric.rate_at(slot))}'
+            mine = "" if switch else f"({int(fabric.ports.guid[slot]):x})"
+            far = "" if fabric.nodes.kind[w] == "switch" else f"({int(fabric.ports.guid[peer]):x})"
+            lid = "" if switch else f"lid {fabric.ports.lid[slot]} lmc {fabric.ports.lmc[slot]} "
+            rest = f'{lid}"{fabric.nodes.description[w]}" lid {lid_at(fabric, peer)} {rate_name(fabric.rate_at(slot))}'
             more = " s=4 w=2 v=4" if full else ""
-            place = f'"{fabric.ident[w]}"[{fabric.port_of(peer)}]{far}'
+            place = f'"{fabric.nodes.ident[w]}"[{fabric.port_of(peer)}]{far}'
             out.append(f"[{fabric.port_of(slot)}]{mine}{tab}{place}{tab}{tab}# {rest}{more}")
     return "\n".join(out) + "\n"
 
@@ -71,46 +71,49 @@ def ibnetdiscover(fabric: Fabric, *, full: bool = False, tab: str = "\t") -> str
 def net(fabric: Fabric) -> str:
     """A .net file as people write them for ibsim: names and cables only."""
     out = []
-    for v, kind in enumerate(fabric.kind):
+    for v, kind in enumerate(fabric.nodes.kind):
         ports = int(fabric.first_slot[v + 1] - fabric.first_slot[v]) - 1
-        out.append(f'{"Switch" if kind == "switch" else "Hca"} {ports} "{fabric.ident[v]}"')
+        out.append(f'{"Switch" if kind == "switch" else "Hca"} {ports} "{fabric.nodes.ident[v]}"')
         for slot in cabled(fabric, v):
-            peer = int(fabric.peer[slot])
-            out.append(f'[{fabric.port_of(slot)}]\t"{fabric.ident[fabric.node_of[peer]]}"[{fabric.port_of(peer)}]')
+            peer = int(fabric.ports.peer[slot])
+            out.append(
+                f'[{fabric.port_of(slot)}]\t"{fabric.nodes.ident[fabric.node_of[peer]]}"[{fabric.port_of(peer)}]'
+            )
         out.append("")
     return "\n".join(out) + "\n"
 
 
 def port_list(fabric: Fabric) -> str:
     out = []
-    for v in reversed(range(fabric.nodes)):
+    for v in reversed(range(len(fabric.nodes))):
         first, end = fabric.first_slot[v : v + 2].tolist()
         for slot in reversed(range(first + 1, end)):
             ends = []
-            for at in (slot, int(fabric.peer[slot])):
+            for at in (slot, int(fabric.ports.peer[slot])):
                 if at >= 0:
-                    kind = "SW" if fabric.kind[fabric.node_of[at]] == "switch" else "CA"
+                    kind = "SW" if fabric.nodes.kind[fabric.node_of[at]] == "switch" else "CA"
                     place = f"{kind} {lid_at(fabric, at):5} {fabric.port_of(at):2} 0x{guid_at(fabric, at):016x}"
                     ends.append(place)
             width, speed = split(fabric.rate_at(slot))
             if len(ends) == 2:
-                texts = f"'{fabric.description[v]}' - '{fabric.description[fabric.node_of[fabric.peer[slot]]]}'"
+                far = fabric.nodes.description[fabric.node_of[fabric.ports.peer[slot]]]
+                texts = f"'{fabric.nodes.description[v]}' - '{far}'"
                 out.append(f"{ends[0]} {width}x {speed} - {ends[1]} ( {texts} )")
-            elif fabric.kind[v] == "switch":
-                out.append(f"{ends[0]} 4x ???{'':36}'{fabric.description[v]}'")
+            elif fabric.nodes.kind[v] == "switch":
+                out.append(f"{ends[0]} 4x ???{'':36}'{fabric.nodes.description[v]}'")
     return "\n".join(out) + "\n"
 
 
 def link_info(fabric: Fabric, *, long: bool = False) -> str:
     out = []
-    for v, kind in enumerate(fabric.kind):
-        text = fabric.description[v]
+    for v, kind in enumerate(fabric.nodes.kind):
+        text = fabric.nodes.description[v]
         switch = kind == "switch"
         if not long:
-            out.append(f"Switch: 0x{int(fabric.guid[v]):016x} {text}:" if switch else f"CA: {text}:")
+            out.append(f"Switch: 0x{int(fabric.nodes.guid[v]):016x} {text}:" if switch else f"CA: {text}:")
         first, end = fabric.first_slot[v : v + 2].tolist()
         for slot in range(first + 1, end):
-            peer = int(fabric.peer[slot])
+            peer = int(fabric.ports.peer[slot])
             start = f"0x{guid_at(fabric, slot):016x} " if long or not switch else ""
             label = f'"{text:>30}" ' if long else ""
             start += f"{label}{lid_at(fabric, slot):6} {fabric.port_of(slot):4}[  ] ==("
@@ -120,7 +123,8 @@ def link_info(fabric: Fabric, *, long: bool = False) -> str:
                 continue
             width, speed = split(fabric.rate_at(slot))
             far = f"0x{guid_at(fabric, peer):016x} " if long else ""
-            far += f'{lid_at(fabric, peer):6} {fabric.port_of(peer):4}[  ] "{fabric.description[fabric.node_of[peer]]}"'
+            name = fabric.nodes.description[fabric.node_of[peer]]
+            far += f'{lid_at(fabric, peer):6} {fabric.port_of(peer):4}[  ] "{name}"'
             state = f" {width}X {GBPS.get(speed, '???'):>13} Gbps Active/  LinkUp"
             out.append(f"{start}{state})==>  {far} (Could be 12X )")
     return "\n".join(out) + "\n"
@@ -128,16 +132,19 @@ def link_info(fabric: Fabric, *, long: bool = False) -> str:
 
 def subnet(fabric: Fabric) -> str:
     out = []
-    for slot in np.flatnonzero(fabric.peer >= 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         ends = []
-        for at in (slot, int(fabric.peer[slot])):
+        for at in (slot, int(fabric.ports.peer[slot])):
             v = int(fabric.node_of[at])
-            guid, word = int(fabric.guid[v]), "SW" if fabric.kind[v] == "switch" else "CA" + ("-SM" if v == 0 else "")
+            guid, word = (
+                int(fabric.nodes.guid[v]),
+                "SW" if fabric.nodes.kind[v] == "switch" else "CA" + ("-SM" if v == 0 else ""),
+            )
             ports = int(fabric.first_slot[v + 1] - fabric.first_slot[v]) - 1
             ends.append(
                 f"{{ {word} Ports:{ports:02X} SystemGUID:{guid:016x} NodeGUID:{guid:016x} "
                 f"PortGUID:{guid_at(fabric, at):016x} VenID:0002C9 DevID:BD36 Rev:000000A1 "
-                f"{{{fabric.description[v]}}} LID:{lid_at(fabric, at):04X} PN:{fabric.port_of(at):02X} }}"
+                f"{{{fabric.nodes.description[v]}}} LID:{lid_at(fabric, at):04X} PN:{fabric.port_of(at):02X} }}"
             )
         width, speed = split(fabric.rate_at(slot))
         out.append(f"{ends[0]} {ends[1]} PHY={width}x LOG=ACT SPD={SPD.get(speed, '?')} ")
@@ -147,17 +154,17 @@ def subnet(fabric: Fabric) -> str:
 def owners(fabric: Fabric) -> dict[int, tuple[int, int]]:
     """Of every LID: the slot, and which of the port's LIDs it is."""
     found = {}
-    for slot in np.flatnonzero(fabric.lid).tolist():
-        for offset in range(1 << int(fabric.lmc[slot])):
-            found[int(fabric.lid[slot]) + offset] = (slot, offset)
+    for slot in np.flatnonzero(fabric.ports.lid).tolist():
+        for offset in range(1 << int(fabric.ports.lmc[slot])):
+            found[int(fabric.ports.lid[slot]) + offset] = (slot, offset)
     return found
 
 
 def guid2lid(fabric: Fabric) -> str:
     rows = []
-    for slot in np.flatnonzero(fabric.lid).tolist():
-        first, guid = int(fabric.lid[slot]), int(fabric.port_guid[slot])
-        rows.append(f"0x{guid:016x} 0x{first:04x} 0x{first + (1 << int(fabric.lmc[slot])) - 1:04x}\n")
+    for slot in np.flatnonzero(fabric.ports.lid).tolist():
+        first, guid = int(fabric.ports.lid[slot]), int(fabric.ports.guid[slot])
+        rows.append(f"0x{guid:016x} 0x{first:04x} 0x{first + (1 << int(fabric.ports.lmc[slot])) - 1:04x}\n")
     return "\n".join(rows)
 
 
@@ -166,10 +173,10 @@ def tables_text(tables: Tables, fabric: Fabric, spelling: str) -> str:
     own, top = owners(fabric), tables.out.shape[1] - 1
     out = []
     for node, row in zip(tables.switch.tolist(), tables.out.tolist(), strict=True):
-        guid, text = int(fabric.guid[node]), fabric.description[node]
+        guid, text = int(fabric.nodes.guid[node]), fabric.nodes.description[node]
         count = 0
         if spelling == "b":
-            own_lid = fabric.lid[fabric.first_slot[node]]
+            own_lid = fabric.ports.lid[fabric.first_slot[node]]
             out.append(f"Unicast lids [0-{top}] of switch Lid {own_lid} guid 0x{guid:016x} ('{text}'):")
         elif spelling == "c":
             out += [f"dump_ucast_routes: Switch 0x{guid:016x}", "LID    : Port : Hops : Optimal"]
@@ -196,11 +203,11 @@ def tables_text(tables: Tables, fabric: Fabric, spelling: str) -> str:
             named = "(unknown node and type)"
             if slot >= 0:
                 v = int(fabric.node_of[slot])
-                word = "Switch" if fabric.kind[v] == "switch" else "Channel Adapter"
-                named = f"{word} portguid 0x{int(fabric.port_guid[slot]):016x}: '{fabric.description[v]}'"
+                word = "Switch" if fabric.nodes.kind[v] == "switch" else "Channel Adapter"
+                named = f"{word} portguid 0x{int(fabric.ports.guid[slot]):016x}: '{fabric.nodes.description[v]}'"
                 if offset and spelling != "b":
-                    many = 1 << int(fabric.lmc[slot])
-                    named = f"path #{offset + 1} out of {many}: portguid 0x{int(fabric.port_guid[slot]):016x}"
+                    many = 1 << int(fabric.ports.lmc[slot])
+                    named = f"path #{offset + 1} out of {many}: portguid 0x{int(fabric.ports.guid[slot]):016x}"
             rest = {"b": f" # {named}", "a -n": " "}.get(spelling, f" : ({named})")
             out.append(f"0x{lid:04x} {port:03d}{rest}")
         if spelling == "b":
@@ -250,19 +257,23 @@ def random_fabric(
     words = texts or ["n114 mlx4_0", "MF0;sw5:SX6036/U1", "switch(0,1)", "", "it's {odd} [1]"]
     return Fabric(
         name="random",
-        kind=kind,
-        ident=tuple(f"{'S' if kind[v] == 'switch' else 'H'}-{int(guid[v]):016x}" for v in range(nodes)),
-        guid=guid,
-        description=tuple(str(words[int(rng.integers(len(words)))]) for _ in range(nodes)),
+        nodes=Nodes(
+            kind=kind,
+            ident=tuple(f"{'S' if kind[v] == 'switch' else 'H'}-{int(guid[v]):016x}" for v in range(nodes)),
+            guid=guid,
+            description=tuple(str(words[int(rng.integers(len(words)))]) for _ in range(nodes)),
+            line=np.zeros(nodes, np.int32),
+        ),
+        ports=Ports(
+            peer=peer,
+            guid=port_guid,
+            lid=lid,
+            lmc=masks,
+            rate=np.array([used.index(r) if r >= 0 else -1 for r in rate.tolist()], np.int32),
+            line=np.zeros(slots, np.int32),
+        ),
         first_slot=first,
-        peer=peer,
-        port_guid=port_guid,
-        lid=lid,
-        lmc=masks,
-        rate=np.array([used.index(r) if r >= 0 else -1 for r in rate.tolist()], np.int32),
         rates=tuple(rates[r] for r in used),
-        line=np.zeros(slots, np.int32),
-        node_line=np.zeros(nodes, np.int32),
     )
 
 
@@ -280,17 +291,17 @@ def random_tables(rng: np.random.Generator, fabric: Fabric) -> Tables:
         for lid in own:
             if rng.random() < 0.9:
                 out[k, lid] = rng.integers(0, ports + 1)
-        out[k, int(fabric.lid[fabric.first_slot[node]])] = 0
+        out[k, int(fabric.ports.lid[fabric.first_slot[node]])] = 0
     return Tables("random", switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm")
 
 
 def meaning(fabric: Fabric) -> set[tuple[object, ...]]:
     """What a fabric says of its cables, whatever the order of its nodes."""
     found: set[tuple[object, ...]] = set()
-    for slot in np.flatnonzero(fabric.peer >= 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         ends = []
-        for at in (slot, int(fabric.peer[slot])):
-            kind = fabric.kind[int(fabric.node_of[at])]
+        for at in (slot, int(fabric.ports.peer[slot])):
+            kind = fabric.nodes.kind[int(fabric.node_of[at])]
             ends.append((kind, guid_at(fabric, at), fabric.port_of(at), lid_at(fabric, at)))
         found.add((*ends, fabric.rate_at(slot)))
     return found

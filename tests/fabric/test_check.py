@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fabric import damage, spelled
+from tests.fabric.by_hand import bare_fabric, with_nodes
 
 import obliv
 from obliv.errors import FileError
@@ -94,8 +95,8 @@ def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, 
             if source == goal:
                 continue
             ways = [
-                trace(fabric, tables, source, int(fabric.lid[goal]) + each).ending
-                for each in range(1 << int(fabric.lmc[goal]))
+                trace(fabric, tables, source, int(fabric.ports.lid[goal]) + each).ending
+                for each in range(1 << int(fabric.ports.lmc[goal]))
             ]
             bad = {ending for ending in ways if ending != Ending.DELIVERED}
             count["unrouted"] += bool(bad)
@@ -122,7 +123,7 @@ def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, 
 
 def test_a_hole() -> None:
     fabric, tables = made()
-    lid = int(fabric.lid[fabric.endpoints[7]])
+    lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(fabric, edited(tables, (0, lid, NONE)))
     text = only(result, "no-route", "error")
     assert "switch((0),1)" in text
@@ -134,13 +135,13 @@ def test_a_hole() -> None:
 
 def test_a_loop_is_printed() -> None:
     fabric, tables = made()
-    lid = int(fabric.lid[fabric.endpoints[7]])
+    lid = int(fabric.ports.lid[fabric.endpoints[7]])
     up = int(tables.out[0, lid])
-    root = int(fabric.node_of[fabric.peer[fabric.slot(int(fabric.switches[0]), up)]])
+    root = int(fabric.node_of[fabric.ports.peer[fabric.slot(int(fabric.switches[0]), up)]])
     result = check(fabric, edited(tables, (tables.row_of[root], lid, 1)))
     text = only(result, "loop", "error")
     assert f"('switch((0),1)') port {up} -> " in text
-    assert f"{fabric.ident[root]}" in text
+    assert f"{fabric.nodes.ident[root]}" in text
     assert "6 pairs cut off" in text
     assert (result.unrouted, result.loops) == (6, 6)
     assert result.of("credit-loop") == ()
@@ -148,7 +149,7 @@ def test_a_loop_is_printed() -> None:
 
 def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
     fabric, tables = made()
-    lid = int(fabric.lid[fabric.endpoints[7]])
+    lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(fabric, edited(tables, (3, lid, 1)))
     assert "port 1, which leads to H-0002c90300100060 ('host(3,0)') port 1: 7 pairs" in only(
         result, "wrong-end", "error"
@@ -156,7 +157,7 @@ def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
     assert result.wrong_ends == 7
     result = check(fabric, edited(tables, (3, lid, 9)))
     assert "port 9, and has 4 ports: 7 pairs" in only(result, "port-beyond", "error")
-    result = check(fabric, edited(tables, (0, int(fabric.lid[fabric.first_slot[fabric.switches[1]]]), 9)))
+    result = check(fabric, edited(tables, (0, int(fabric.ports.lid[fabric.first_slot[fabric.switches[1]]]), 9)))
     assert "OpenSM would refuse the whole file" in only(result, "port-beyond", "error")
     assert result.unrouted == 0
     assert not result.ok
@@ -166,14 +167,21 @@ def test_ports_of_a_switch_that_only_others_speak_of(tmp_path: Path) -> None:
     fabric, tables = made("fattree:8,2")
     record = spelled.ibnetdiscover(fabric).split("\n\n")
     cut = tmp_path / "cut.txt"
-    cut.write_text("\n\n".join(part for part in record if f'"{fabric.ident[fabric.switches[0]]}"\t\t#' not in part))
+    cut.write_text(
+        "\n\n".join(part for part in record if f'"{fabric.nodes.ident[fabric.switches[0]]}"\t\t#' not in part)
+    )
     short = read_fabric(cut)
-    bare = short.ident.index(fabric.ident[fabric.switches[0]])
+    bare = short.nodes.ident.index(fabric.nodes.ident[fabric.switches[0]])
     assert [tells_ports(short, node) for node in short.switches.tolist()].count(False) == 1
     assert not tells_ports(short, bare)
     own = [row for row, node in enumerate(tables.switch.tolist()) if node == fabric.switches[0]]
-    moved = replace(tables, switch=np.array([short.ident.index(fabric.ident[v]) for v in tables.switch], np.int32))
-    for lid, severity in ((fabric.lid[fabric.endpoints[9]], "error"), (fabric.lid[fabric.first_slot[bare]], "warning")):
+    moved = replace(
+        tables, switch=np.array([short.nodes.ident.index(fabric.nodes.ident[v]) for v in tables.switch], np.int32)
+    )
+    for lid, severity in (
+        (fabric.ports.lid[fabric.endpoints[9]], "error"),
+        (fabric.ports.lid[fabric.first_slot[bare]], "warning"),
+    ):
         result = check(short, edited(moved, (own[0], int(lid), 9)))
         assert result.of("port-beyond") == ()
         text = only(result, "dead-end", severity)
@@ -190,8 +198,8 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
         path = tmp_path / "list.txt"
         path.write_text(text)
         found = read_fabric(path)
-        by_guid = {int(guid): node for node, guid in enumerate(found.guid) if guid}
-        here = np.array([by_guid[int(fabric.guid[v])] for v in tables.switch], np.int32)
+        by_guid = {int(guid): node for node, guid in enumerate(found.nodes.guid) if guid}
+        here = np.array([by_guid[int(fabric.nodes.guid[v])] for v in tables.switch], np.int32)
         result = check(found, replace(tables, switch=here))
         assert result.of("port-beyond") == ()
         beyond, inside = result.of("dead-end")
@@ -199,7 +207,7 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
         assert "to port 1, where no cable is: " in inside["message"]
     whole = tmp_path / "whole.txt"
     whole.write_text(spelled.ibnetdiscover(pulled))
-    assert all(tells_ports(read_fabric(whole), node) for node in range(fabric.nodes))
+    assert all(tells_ports(read_fabric(whole), node) for node in range(len(fabric.nodes)))
 
 
 def test_a_cable_pulled_out() -> None:
@@ -217,13 +225,13 @@ def test_a_cable_pulled_out() -> None:
 
 def test_the_last_lid_that_dumps_leave_out() -> None:
     fabric, tables = made()
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     last = int(fabric.endpoints[-1])
     old, lid[last] = int(lid[last]), 64
     out = np.full((len(tables.switch), 65), NONE, np.uint8)
     out[:, : tables.out.shape[1]] = tables.out
     out[:, 64], out[:, old] = out[:, old], NONE
-    moved = replace(fabric, lid=lid)
+    moved = fabric.with_ports(lid=lid)
     whole = replace(tables, out=out, top=64, spelling="ibroute")
     assert check(moved, whole).ok
     short = replace(whole, out=out[:, :64])
@@ -243,9 +251,9 @@ def test_the_last_lid_that_dumps_leave_out() -> None:
 def test_the_dropped_lid_of_a_switch_harms_no_host() -> None:
     fabric, tables = made()
     own = int(fabric.first_slot[fabric.switches[0]])
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     lid[own] = 64
-    result = check(replace(fabric, lid=lid), replace(tables, top=64, spelling="ibroute"))
+    result = check(fabric.with_ports(lid=lid), replace(tables, top=64, spelling="ibroute"))
     assert only(result, "dropped-lid", "note")
     assert result.unrouted == 0
 
@@ -273,15 +281,15 @@ def test_tables_that_lack_or_are_empty() -> None:
 
 def test_no_lids() -> None:
     fabric, tables = made()
-    bare = replace(fabric, lid=np.zeros_like(fabric.lid))
+    bare = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid))
     assert "no subnet manager has run" in only(check(bare, tables), "no-lids", "error")
     result = check(bare)
     assert only(result, "no-lids", "note")
     assert result.ok
     assert result.unrouted is None
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     lid[fabric.endpoints[0]] = 0
-    result = check(replace(fabric, lid=lid), tables)
+    result = check(fabric.with_ports(lid=lid), tables)
     assert "host(0,0)" in only(result, "no-lid", "error")
     assert result.unrouted == 7
     assert only(result, "stale-lids", "warning")
@@ -290,9 +298,9 @@ def test_no_lids() -> None:
 def test_tables_of_another_moment() -> None:
     fabric, tables = made()
     own = fabric.first_slot[fabric.switches]
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     lid[own[:2]] = lid[own[1::-1]]
-    result = check(replace(fabric, lid=lid), tables)
+    result = check(fabric.with_ports(lid=lid), tables)
     text = only(result, "other-moment", "error")
     assert "has LID 2 in the topology and 1 in its table (2 of 6 switches differ)" in text
     assert not result.ok
@@ -301,10 +309,13 @@ def test_tables_of_another_moment() -> None:
 def test_one_slow_cable_among_equals() -> None:
     fabric, _ = made("fattree:8,2")
     slot = damage.cables(fabric)[5]
-    for ends, several in (([slot, int(fabric.peer[slot])], 1), ([slot], 0)):  # where ends differ the reader says it
-        rate = fabric.rate.copy()
+    for ends, several in (
+        ([slot, int(fabric.ports.peer[slot])], 1),
+        ([slot], 0),
+    ):  # where ends differ the reader says it
+        rate = fabric.ports.rate.copy()
         rate[ends] = 1
-        result = check(replace(fabric, rate=rate, rates=(Fraction(32), Fraction(8))))
+        result = check(replace(fabric.with_ports(rate=rate), rates=(Fraction(32), Fraction(8))))
         assert result.ok
         assert len(result.of("slow-cable")) == several
         assert only(result, "speeds", "note") == (
@@ -315,8 +326,8 @@ def test_one_slow_cable_among_equals() -> None:
             text = only(result, "slow-cable", "warning")
             assert "runs at 8 Gb/s, 31 of 32 cables between switches at 32 Gb/s" in text
     rate = np.where(np.isin(fabric.node_of, fabric.switches), 0, 1)
-    rate[fabric.peer[fabric.endpoints]] = 1
-    result = check(replace(fabric, rate=rate.astype(np.int32), rates=(Fraction(32), Fraction(8))))
+    rate[fabric.ports.peer[fabric.endpoints]] = 1
+    result = check(replace(fabric.with_ports(rate=rate.astype(np.int32)), rates=(Fraction(32), Fraction(8))))
     assert result.of("slow-cable") == ()
     assert only(result, "speeds", "note")
 
@@ -326,12 +337,12 @@ def test_pieces_routers_aggregation_nodes_and_others() -> None:
     cut = [slot for slot in damage.ports(fabric, int(fabric.switches[0])) if slot in damage.cables(fabric)]
     text = only(check(damage.without(fabric, cut)), "pieces", "error")
     assert "2 pieces: 2 endpoints are cut off from the other 6" in text
-    alone = replace(damage.without(fabric, cut), kind=("router", *fabric.kind[1:]))
+    alone = with_nodes(damage.without(fabric, cut), kind=("router", *fabric.nodes.kind[1:]))
     assert "2 pieces: 1 endpoint is cut off from the other 6" in only(check(alone), "pieces", "error")
-    kind, words = list(fabric.kind), list(fabric.description)
+    kind, words = list(fabric.nodes.kind), list(fabric.nodes.description)
     kind[0], kind[1] = "router", "unknown"
     words[2] = "Mellanox Technologies Aggregation Node"
-    result = check(replace(fabric, kind=tuple(kind), description=tuple(words)))
+    result = check(with_nodes(fabric, kind=tuple(kind), description=tuple(words)))
     assert result.endpoints == 5
     assert result.ok
     assert only(result, "router", "note")
@@ -344,14 +355,14 @@ def test_pieces_routers_aggregation_nodes_and_others() -> None:
 
 def test_two_hosts_and_no_switch() -> None:
     fabric, tables = made("fattree:4,2")
-    peer = np.full_like(fabric.peer, -1)
+    peer = np.full_like(fabric.ports.peer, -1)
     one, other, third, fourth = (int(slot) for slot in fabric.endpoints[:4])
     peer[one], peer[other] = other, one
-    pair = replace(fabric, peer=peer)
+    pair = fabric.with_ports(peer=peer)
     assert check(pair, tables).unrouted == 0
     peer = peer.copy()
     peer[third], peer[fourth] = fourth, third
-    result = check(replace(fabric, peer=peer), tables)
+    result = check(fabric.with_ports(peer=peer), tables)
     assert result.unrouted == 8
     assert len(result.of("no-switch")) == 4
     assert len(result.of("pieces")) == 1
@@ -422,13 +433,12 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
     fabric, tables = made()
     nasty = "\x1b[2J\nerror: \u202e\x00" + "x" * 5000
-    lid = int(fabric.lid[fabric.endpoints[7]])
+    lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(
-        replace(
-            fabric,
-            name="\x1b[2J\n.net",
-            description=(nasty,) * fabric.nodes,
-            ident=tuple(f"{nasty}{v}" for v in range(fabric.nodes)),
+        with_nodes(
+            replace(fabric, name="\x1b[2J\n.net"),
+            description=(nasty,) * len(fabric.nodes),
+            ident=tuple(f"{nasty}{v}" for v in range(len(fabric.nodes))),
         ),
         replace(edited(tables, (0, lid, NONE), (1, lid, 9), (2, lid, 1)), name="\x1b[2J\r.lfts"),
     )
@@ -454,8 +464,8 @@ def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
 
 def test_severities_of_one_kind_are_counted_apart() -> None:
     fabric, tables = made("fattree:8,2")
-    pulled = [int(fabric.peer[fabric.endpoints[4 * leaf]]) for leaf in range(6)]
-    lid = int(fabric.lid[fabric.endpoints[1]])
+    pulled = [int(fabric.ports.peer[fabric.endpoints[4 * leaf]]) for leaf in range(6)]
+    lid = int(fabric.ports.lid[fabric.endpoints[1]])
     row = tables.row_of[int(fabric.node_of[pulled[0]])]
     result = check(damage.without(fabric, pulled), edited(tables, (row, lid, fabric.port_of(pulled[0]))))
     assert Counter(each["severity"] for each in result.of("dead-end")) == {"error": 1, "warning": 5}
@@ -584,7 +594,6 @@ def test_11664_hosts_take_seconds() -> None:
 def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
     """Nodes of any kind with random cables, also to themselves, and random tables, some of them of no switch's size."""
     rng = np.random.default_rng(seed)
-    like, _ = made()
     ports = rng.integers(0, 7, nodes)
     first = np.concatenate([[0], np.cumsum(ports + 1)]).astype(np.int64)
     node_of = np.repeat(np.arange(nodes), ports + 1)
@@ -595,21 +604,10 @@ def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
     peer[one], peer[other] = other, one
     kind = tuple(rng.choice(["switch", "ca", "router", "unknown"], nodes, p=[0.5, 0.35, 0.1, 0.05]).tolist())
     lid = np.where(rng.random(len(node_of)) < 0.8, rng.integers(0, 30, len(node_of)), 0).astype(np.int32)
-    fabric = replace(
-        like,
-        kind=kind,
-        ident=tuple(map(str, range(nodes))),
-        guid=np.zeros(nodes, np.uint64),
-        description=("",) * nodes,
-        first_slot=first,
-        peer=peer,
-        port_guid=np.zeros(len(peer), np.uint64),
+    fabric = bare_fabric(kind, first, peer, rates=(Fraction(8), Fraction(32))).with_ports(
         lid=lid,
         lmc=rng.integers(0, 3, len(peer)).astype(np.int8),
         rate=rng.integers(-1, 2, len(peer)).astype(np.int32),
-        rates=(Fraction(8), Fraction(32)),
-        line=np.zeros(len(peer), np.int32),
-        node_line=np.zeros(nodes, np.int32),
     )
     rows = rng.permutation(fabric.switches)[: int(rng.integers(0, nodes + 1))].astype(np.int32)
     out = rng.choice([0, 1, 2, 3, 4, 5, 9, NONE], (len(rows), int(rng.integers(1, 40)))).astype(np.uint8)

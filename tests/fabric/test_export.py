@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fabric.by_hand import with_nodes
 from tests.fabric.make_fixtures import trunks
 from tests.fabric.opensm import cabling, meaning
 from tests.strategies import examples
@@ -46,7 +46,7 @@ LFTS = re.compile(
 
 
 def named(fabric: Fabric, names: list[str]) -> Fabric:
-    return replace(fabric, description=tuple(names[v % len(names)] for v in range(fabric.nodes)))
+    return with_nodes(fabric, description=tuple(names[v % len(names)] for v in range(len(fabric.nodes))))
 
 
 def clean(text: str) -> list[str]:
@@ -89,9 +89,15 @@ def test_a_net_file_is_read_back(spec: str, lmc: int, tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology(spec), rate="4xFDR10", lmc=lmc)
     write_net(fabric, tmp_path / "a.net")
     found = read_fabric(tmp_path / "a.net")
-    assert (found.kind, found.ident, found.description) == (fabric.kind, fabric.ident, fabric.description)
-    for name in ("guid", "first_slot", "peer", "lid", "lmc"):
-        assert np.array_equal(getattr(found, name), getattr(fabric, name)), name
+    assert (found.nodes.kind, found.nodes.ident, found.nodes.description) == (
+        fabric.nodes.kind,
+        fabric.nodes.ident,
+        fabric.nodes.description,
+    )
+    assert np.array_equal(found.first_slot, fabric.first_slot)
+    assert np.array_equal(found.nodes.guid, fabric.nodes.guid)
+    for name in ("peer", "lid", "lmc"):
+        assert np.array_equal(getattr(found.ports, name), getattr(fabric.ports, name)), name
     assert [found.rate_at(int(slot)) for slot in found.endpoints] == [40] * len(found.endpoints)
     assert [each for each in found.findings if each.severity != "note"] == []
 
@@ -114,24 +120,24 @@ def test_rates_are_named_and_told_to_ibsim(tmp_path: Path) -> None:
 
 def test_idents_that_ibsim_would_not_take_are_replaced(tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
-    idents = ("Hca1", 'a"b', "a@b", "a#b", "node3", "\n", "x" * 99, "H-0002c90300100010", *fabric.ident[8:])
-    unknown = fabric.guid.copy()
+    idents = ("Hca1", 'a"b', "a@b", "a#b", "node3", "\n", "x" * 99, "H-0002c90300100010", *fabric.nodes.ident[8:])
+    unknown = fabric.nodes.guid.copy()
     unknown[2:5] = 0
-    write_net(replace(fabric, ident=idents, guid=unknown), tmp_path / "a.net")
+    write_net(with_nodes(fabric, ident=idents, guid=unknown), tmp_path / "a.net")
     found = read_fabric(tmp_path / "a.net")
-    assert found.ident[0] == "Hca1"
-    assert found.ident[2:5] == ("node2", "node4", "node3")
-    assert len({*found.ident}) == 14
-    assert np.array_equal(found.peer, fabric.peer)
+    assert found.nodes.ident[0] == "Hca1"
+    assert found.nodes.ident[2:5] == ("node2", "node4", "node3")
+    assert len({*found.nodes.ident}) == 14
+    assert np.array_equal(found.ports.peer, fabric.ports.peer)
 
 
 def test_nodes_of_unknown_type_are_left_out_and_named(tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
-    odd = replace(fabric, kind=("unknown", *fabric.kind[1:-1], "router"))
+    odd = with_nodes(fabric, kind=("unknown", *fabric.nodes.kind[1:-1], "router"))
     assert write_net(odd, tmp_path / "a.net") == ("1 nodes of unknown type and their cables",)
     assert "H-0002c90300100000" not in (tmp_path / "a.net").read_text()
     with pytest.raises(FileError, match="no node of known type"):
-        write_net(replace(fabric, kind=("unknown",) * 14), tmp_path / "b.net")
+        write_net(with_nodes(fabric, kind=("unknown",) * 14), tmp_path / "b.net")
     assert not (tmp_path / "b.net").exists()
 
 
@@ -146,7 +152,7 @@ def test_networkx_has_every_cable_with_its_ports() -> None:
     assert sorted(about["source_lid"] for _, _, about in graph.edges(data=True) if "source_lid" in about) == list(
         range(8, 42, 2)
     )
-    assert graph.nodes[3]["label"] == fabric.description[3]
+    assert graph.nodes[3]["label"] == fabric.nodes.description[3]
 
 
 def nx_cabling(graph: networkx.MultiGraph) -> set[tuple[int, int, int, int]]:

@@ -86,7 +86,7 @@ def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, mo
     made = tables(spec, name)
     fabric, whole = made.topology.fabric, made.routes.tables
     out = whole.out.copy()
-    out[2, fabric.lid[fabric.endpoints[[0, 5]]]] = NONE
+    out[2, fabric.ports.lid[fabric.endpoints[[0, 5]]]] = NONE
     write_net(fabric, "f.net")
     write_tables(replace(whole, out=out), fabric, "f.lfts")
     result = worst(obliv.routing("lft:f.lfts,missing=skip", obliv.topology("fabric:f.net")), certificate=True)
@@ -111,7 +111,7 @@ def test_claims_about_a_fabric_whose_lids_stand_apart(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     made = tables("fattree:4,2", "dmodk")
     fabric = made.topology.fabric
-    write_net(replace(fabric, lid=np.zeros_like(fabric.lid)), "f.net")
+    write_net(fabric.with_ports(lid=np.zeros_like(fabric.ports.lid)), "f.net")
     Path("g").write_text(spelled.guid2lid(fabric))
     Path("f.lfts").write_text(spelled.tables_text(made.routes.tables, fabric, "a -n"))  # names no ports
     topology = obliv.topology("fabric:f.net,guid2lid=g")

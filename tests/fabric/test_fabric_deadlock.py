@@ -28,16 +28,16 @@ def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
         for goal in fabric.endpoints.tolist():
             if source == goal:
                 continue
-            for each in range(1 << int(fabric.lmc[goal])):
-                way = trace(fabric, tables, source, int(fabric.lid[goal]) + each)
+            for each in range(1 << int(fabric.ports.lmc[goal])):
+                way = trace(fabric, tables, source, int(fabric.ports.lid[goal]) + each)
                 if way.ending in (Ending.LOOP, Ending.NO_LID):
                     continue
                 inner = [
                     slot
                     for slot in way.slots
                     if int(fabric.node_of[slot]) in switches
-                    and fabric.peer[slot] >= 0
-                    and int(fabric.node_of[fabric.peer[slot]]) in switches
+                    and fabric.ports.peer[slot] >= 0
+                    and int(fabric.node_of[fabric.ports.peer[slot]]) in switches
                 ]
                 found |= set(pairwise(inner))
     return found
@@ -117,9 +117,9 @@ def test_loops_are_left_out() -> None:
     fabric = from_topology(topology)
     tables = tables_of(obliv.routing("dmodk", topology), fabric)
     leaf = int(fabric.switches[0])
-    lid = int(fabric.lid[fabric.endpoints[-1]])
+    lid = int(fabric.ports.lid[fabric.endpoints[-1]])
     out = tables.out.copy()
-    root = int(fabric.node_of[fabric.peer[fabric.slot(leaf, int(out[0, lid]))]])
+    root = int(fabric.node_of[fabric.ports.peer[fabric.slot(leaf, int(out[0, lid]))]])
     out[tables.row_of[root], lid] = 1  # back to the first leaf
     found = require_agreement(fabric, replace(tables, out=out))
     assert found.acyclic

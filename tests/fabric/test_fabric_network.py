@@ -31,12 +31,12 @@ def test_a_generated_fabric_gives_its_tree_back() -> None:
 def test_every_cable_between_endpoints_and_switches_is_two_channels(seed: int) -> None:
     fabric = random_fabric(seed, mixed=seed % 2 == 1)
     made = network(fabric)
-    cabled = {s for s in range(len(fabric.peer)) if fabric.peer[s] >= 0}
+    cabled = {s for s in range(len(fabric.ports.peer)) if fabric.ports.peer[s] >= 0}
     assert set(made.slot_of.tolist()) == cabled
     for c, slot in enumerate(made.slot_of.tolist()):
         assert made.channel_of[slot] == c
         assert made.node_at[slot] == made.tail[c]
-        assert made.node_at[fabric.peer[slot]] == made.head[c]
+        assert made.node_at[fabric.ports.peer[slot]] == made.head[c]
     assert (made.channel_of >= 0).sum() == made.channels
     assert (made.terminals == np.arange(5)).all()
 

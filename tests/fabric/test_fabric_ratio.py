@@ -69,13 +69,15 @@ def test_paths_that_turn_twice_have_no_bound() -> None:
     fabric = from_topology(tree)
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
     leaf, root, other = (int(fabric.switches[k]) for k in (0, 4, 1))  # leaves come first
-    ends = [int(s) for s in fabric.endpoints if int(fabric.node_of[fabric.peer[s]]) == int(fabric.switches[2])]
-    lid, out = int(fabric.lid[ends[0]]), tables.out.copy()
+    ends = [int(s) for s in fabric.endpoints if int(fabric.node_of[fabric.ports.peer[s]]) == int(fabric.switches[2])]
+    lid, out = int(fabric.ports.lid[ends[0]]), tables.out.copy()
     rows = tables.row_of
 
     def port(at: int, to: int) -> int:
         slots = range(int(fabric.first_slot[at]), int(fabric.first_slot[at + 1]))
-        return next(fabric.port_of(s) for s in slots if fabric.peer[s] >= 0 and fabric.node_of[fabric.peer[s]] == to)
+        return next(
+            fabric.port_of(s) for s in slots if fabric.ports.peer[s] >= 0 and fabric.node_of[fabric.ports.peer[s]] == to
+        )
 
     far = int(fabric.switches[5])
     out[rows[leaf], lid] = port(leaf, root)
@@ -88,22 +90,22 @@ def test_paths_that_turn_twice_have_no_bound() -> None:
 
 
 def without_a_cable(fabric: Fabric) -> Fabric:
-    peer = fabric.peer.copy()
+    peer = fabric.ports.peer.copy()
     switches = np.isin(fabric.node_of, fabric.switches)
     cabled = np.flatnonzero((peer >= 0) & switches)
     near = next(int(s) for s in cabled if switches[peer[s]])
     far = int(peer[near])
     peer[[near, far]] = -1
-    return replace(fabric, peer=peer)
+    return fabric.with_ports(peer=peer)
 
 
 def test_where_it_is_not_known() -> None:
     whole = from_topology(obliv.topology("fattree:4,2"))
-    slow = whole.rate.copy()
-    slow[whole.endpoints[0]] = slow[whole.peer[whole.endpoints[0]]] = 1
+    slow = whole.ports.rate.copy()
+    slow[whole.endpoints[0]] = slow[whole.ports.peer[whole.endpoints[0]]] = 1
     for fabric, said in (
         (without_a_cable(whole), "not a complete FT"),
-        (replace(whole, rate=slow, rates=(Fraction(32), Fraction(16))), "unequal speeds"),
+        (replace(whole.with_ports(rate=slow), rates=(Fraction(32), Fraction(16))), "unequal speeds"),
         (from_topology(obliv.topology("torus:3x3")), "not a fat tree"),
         (from_topology(obliv.topology("xgft:3;4,4,8;1,2,4")), "tapered"),
     ):

@@ -34,10 +34,10 @@ def tree(spec: str = "fattree:4,2") -> tuple[Fabric, Tables]:
 def with_slow_hosts(fabric: Fabric, slow: list[int], rate: Fraction) -> Fabric:
     """Some hosts' cables at another rate than all others."""
     rates = tuple(sorted({*fabric.rates, rate}))
-    number = np.array([rates.index(each) for each in fabric.rates] + [-1], np.int32)[fabric.rate]
+    number = np.array([rates.index(each) for each in fabric.rates] + [-1], np.int32)[fabric.ports.rate]
     ends = fabric.endpoints[slow]
-    number[ends] = number[fabric.peer[ends]] = rates.index(rate)
-    return replace(fabric, rate=number, rates=rates)
+    number[ends] = number[fabric.ports.peer[ends]] = rates.index(rate)
+    return replace(fabric.with_ports(rate=number), rates=rates)
 
 
 def by_hand(fabric: Fabric, tables: Tables, routing: FabricRouting, pattern: str) -> dict[int, tuple[Fraction, int]]:
@@ -50,7 +50,7 @@ def by_hand(fabric: Fabric, tables: Tables, routing: FabricRouting, pattern: str
     for i, s in enumerate(ends):
         for j, d in enumerate(ends):
             if i != j and matrix[i][j]:
-                for slot in walked(fabric, tables, s, int(fabric.lid[d])):
+                for slot in walked(fabric, tables, s, int(fabric.ports.lid[d])):
                     speed = topology.bandwidth[topology.channel_of[slot]] if topology.bandwidth else 1
                     load[slot] += matrix[i][j] * min(send[i], send[j]) / speed  # type: ignore[assignment]
                     pairs[slot] += 1
@@ -72,8 +72,8 @@ def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]
         slot = int(routing.topology.slot_of[cable.channel])
         assert (cable.load, cable.pairs) == right[slot]
         assert cable.tail_port == fabric.port_of(slot)
-        assert fabric.description[fabric.node_of[slot]] == cable.tail
-        assert fabric.description[fabric.node_of[fabric.peer[slot]]] == cable.head
+        assert fabric.nodes.description[fabric.node_of[slot]] == cable.tail
+        assert fabric.nodes.description[fabric.node_of[fabric.ports.peer[slot]]] == cable.head
     assert any("slower of its two ends" in note for note in found.notes) == bool(slow)
     assert row["admissible"]
 

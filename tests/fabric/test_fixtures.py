@@ -64,7 +64,7 @@ def test_all_spellings_and_dialects_agree(name: str, tmp_path: Path) -> None:
         learned, again = read(net, lft=folder / "opensm-lfts.dump.gz", **more)
         assert again is not None
         assert meaning(learned, again) == wanted
-    assert (read_fabric(net, guid2lid=lids).lid > 0).sum() == (fabric.lid > 0).sum()
+    assert (read_fabric(net, guid2lid=lids).ports.lid > 0).sum() == (fabric.ports.lid > 0).sum()
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][1] in OWN])

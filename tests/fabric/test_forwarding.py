@@ -15,7 +15,6 @@ from tests.fabric.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
-from obliv.fabric.files.forwarding import changed
 from obliv.fabric.files.read import read, read_fabric, read_tables
 from obliv.fabric.kernels.forwarding import Entries, Moved, Read, read_entries
 from obliv.fabric.model import Fabric, Finding
@@ -33,7 +32,7 @@ def made(seed: int, *, lmc: int = 0) -> tuple[Fabric, Tables]:
 
 
 def rows(tables: Tables, fabric: Fabric) -> dict[int, list[int]]:
-    return {int(fabric.guid[v]): row for v, row in zip(tables.switch.tolist(), tables.out.tolist(), strict=True)}
+    return {int(fabric.nodes.guid[v]): row for v, row in zip(tables.switch.tolist(), tables.out.tolist(), strict=True)}
 
 
 def kinds(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
@@ -58,7 +57,7 @@ def test_every_spelling_says_the_same(spelling: str, seed: int, write: Write) ->
         assert found.top == (0 if spelling == "c" else tables.out.shape[1] - 1)
         lines = path.read_bytes().split(b"\n")
         for node, line in zip(found.switch.tolist(), found.line.tolist(), strict=True):
-            assert b"%016x" % int(fabric.guid[node]) in lines[line - 1]
+            assert b"%016x" % int(fabric.nodes.guid[node]) in lines[line - 1]
     assert rows(read_tables(write(gzip.compress(text.encode())), fabric), fabric) == rows(tables, fabric)
 
 
@@ -77,20 +76,20 @@ def test_entries_follow_their_ports_to_new_lids(spelling: str, seed: int, write:
     """As OpenSM's own loader has it: base LID of the port in the fabric + the low LMC bits of the LID in the file."""
     fabric, tables = made(seed, lmc=seed % 3)
     path = write(spelled.tables_text(tables, fabric, spelling))
-    ports = np.flatnonzero(fabric.lid)
+    ports = np.flatnonzero(fabric.ports.lid)
     rng = np.random.default_rng(seed)
     bases = 64 + 8 * rng.permutation(len(ports))
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     lid[ports] = bases
-    moved = changed(fabric, lid=lid)
+    moved = fabric.with_ports(lid=lid)
     found = read_tables(path, moved)
     assert kinds(found.findings) == [("warning", "moved-lids", 1)]
     for node, row in zip(found.switch.tolist(), found.out, strict=True):
         k = tables.row_of[node]
         for slot in ports.tolist():
-            for offset in range(1 << int(fabric.lmc[slot])):
-                old = int(fabric.lid[slot]) + offset
-                new = int(lid[slot]) + (old & ((1 << int(fabric.lmc[slot])) - 1))
+            for offset in range(1 << int(fabric.ports.lmc[slot])):
+                old = int(fabric.ports.lid[slot]) + offset
+                new = int(lid[slot]) + (old & ((1 << int(fabric.ports.lmc[slot])) - 1))
                 assert row[new] == tables.out[k, old]
 
 
@@ -101,25 +100,25 @@ def test_lids_that_the_topology_lacks(spelling: str, lmc: int, write: Write) -> 
     tables.out[tables.out == NONE] = 1  # every LID stands somewhere
     nowhere = sorted(set(range(tables.out.shape[1])) - set(spelled.owners(fabric)))
     tables.out[:, nowhere] = NONE
-    blank = changed(fabric, lid=np.zeros_like(fabric.lid), lmc=np.zeros_like(fabric.lmc))
+    blank = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid), lmc=np.zeros_like(fabric.ports.lmc))
     topology = write(spelled.ibnetdiscover(blank), "blank.net")
     lft = write(spelled.tables_text(tables, fabric, spelling), "lft")
     given = write(spelled.guid2lid(fabric), "guid2lid")
     if spelling in ("a", "a -a", "b"):
         learned, found = read(topology, lft=lft)
-        np.testing.assert_array_equal(learned.lid, fabric.lid)
-        np.testing.assert_array_equal(learned.lmc, fabric.lmc)
+        np.testing.assert_array_equal(learned.ports.lid, fabric.ports.lid)
+        np.testing.assert_array_equal(learned.ports.lmc, fabric.ports.lmc)
         assert found is not None
         assert rows(found, fabric) == rows(tables, fabric)
     else:
         learned, found = read(topology, lft=lft)
         assert found is not None
-        assert not learned.lid.any()
+        assert not learned.ports.lid.any()
         assert kinds(found.findings) == [("error", "no-lids", 1)]
         assert "guid2lid" in found.findings[0].message
     told, found = read(topology, lft=lft, guid2lid=given)
     assert found is not None
-    np.testing.assert_array_equal(told.lid, fabric.lid)
+    np.testing.assert_array_equal(told.ports.lid, fabric.ports.lid)
     assert (rows(found, fabric), found.findings) == (rows(tables, fabric), ())
     assert read(topology)[1] is None
 
@@ -134,17 +133,17 @@ def test_the_lmc_that_a_list_of_ports_lacks(lmc: int, write: Write) -> None:  # 
         assert found is not None
         ends = scanned.endpoints
         if spelling in ("a", "a -a", "b"):
-            assert set(scanned.lmc[ends].tolist()) == {lmc}
+            assert set(scanned.ports.lmc[ends].tolist()) == {lmc}
             assert rows(found, scanned) == rows(tables, fabric)
         else:
             assert [each.kind for each in scanned.findings] == ["lmc-unknown"]
             told, _ = read(topology, lft=lft, guid2lid=write(spelled.guid2lid(fabric), "guid2lid"))
-            assert set(told.lmc[ends].tolist()) == {lmc}
+            assert set(told.ports.lmc[ends].tolist()) == {lmc}
 
 
 def lost_last_lid(fabric: Fabric, tables: Tables, slot: int) -> int:
     """Take the last LID of a port out of all tables."""
-    lid = int(fabric.lid[slot]) + (1 << int(fabric.lmc[slot])) - 1
+    lid = int(fabric.ports.lid[slot]) + (1 << int(fabric.ports.lmc[slot])) - 1
     tables.out[:, lid] = NONE
     return lid
 
@@ -158,7 +157,7 @@ def test_a_lid_that_all_tables_lost_is_not_taken_for_one_that_never_was(write: W
     for guid2lid in (lids, None):
         scanned, found = read(topology, lft=lft, guid2lid=guid2lid)
         assert found is not None
-        assert set(scanned.lmc[scanned.endpoints].tolist()) == {1}
+        assert set(scanned.ports.lmc[scanned.endpoints].tolist()) == {1}
         assert (found.out[:, lid] == NONE).all()
         assert ("lmc-learned" in [each.kind for each in scanned.findings]) == (guid2lid is None)
 
@@ -167,26 +166,26 @@ def test_lids_of_different_moments_tell_no_lmc(write: Write) -> None:  # noqa: F
     fabric, tables = made(7)
     lines = spelled.tables_text(tables, fabric, "b").splitlines(keepends=True)
     at = next(k for k, line in enumerate(lines) if "portguid" in line or "0x0" in line[:4])
-    moved = f"0x{int(fabric.lid.max()) + 30:04x}" + lines[at][6:]
+    moved = f"0x{int(fabric.ports.lid.max()) + 30:04x}" + lines[at][6:]
     topology = write(spelled.port_list(fabric), "ports")
     scanned, _ = read(topology, lft=write("".join([*lines[: at + 1], moved, *lines[at + 1 :]]), "lft"))
-    assert not scanned.lmc.any()
+    assert not scanned.ports.lmc.any()
 
 
 def test_ports_without_guids_contradict_no_entry(write: Write) -> None:  # noqa: F811
     fabric, tables = made(5)
-    nameless = changed(fabric, port_guid=np.zeros_like(fabric.port_guid))
+    nameless = fabric.with_ports(guid=np.zeros_like(fabric.ports.guid))
     path = write(spelled.tables_text(tables, fabric, "b"))
     assert rows(read_tables(path, nameless), fabric) == rows(tables, fabric)
     assert rows(read_tables(path, fabric), fabric) == rows(tables, fabric)
-    others = changed(fabric, port_guid=np.where(fabric.port_guid > 0, fabric.port_guid + np.uint64(1 << 40), 0))
+    others = fabric.with_ports(guid=np.where(fabric.ports.guid > 0, fabric.ports.guid + np.uint64(1 << 40), 0))
     found = read_tables(path, others)
-    assert (found.out[:, fabric.lid[fabric.endpoints]] == NONE).all()
+    assert (found.out[:, fabric.ports.lid[fabric.endpoints]] == NONE).all()
 
 
 def test_fewer_lids_in_the_topology_than_in_the_tables(write: Write) -> None:  # noqa: F811
     fabric, tables = made(5, lmc=2)
-    smaller = changed(fabric, lmc=np.zeros_like(fabric.lmc))
+    smaller = fabric.with_ports(lmc=np.zeros_like(fabric.ports.lmc))
     found = read_tables(write(spelled.tables_text(tables, fabric, "b")), smaller)
     assert [each.kind for each in found.findings] == ["moved-lids", "lmc-mismatch"]
 

@@ -30,28 +30,35 @@ def test_the_cabling_is_that_of_the_topology(spec: str) -> None:
     fabric = from_topology(topology)
     ends = fabric.endpoints
     assert len(ends) == len(topology.terminals)
-    assert (fabric.peer[fabric.peer[fabric.peer >= 0]] == np.flatnonzero(fabric.peer >= 0)).all()
+    assert (
+        fabric.ports.peer[fabric.ports.peer[fabric.ports.peer >= 0]] == np.flatnonzero(fabric.ports.peer >= 0)
+    ).all()
     hosts = {int(v) for v in topology.terminals} if len(fabric.switches) < topology.nodes else set()
     switch_of = {v: int(s) for v, s in zip((v for v in range(topology.nodes) if v not in hosts), fabric.switches)}
     node = {**switch_of, **{int(v): int(fabric.node_of[e]) for v, e in zip(topology.terminals, ends) if hosts}}
     wanted = sorted((node[int(a)], node[int(b)]) for a, b in zip(topology.tail, topology.head))
-    cabled = np.flatnonzero(fabric.peer >= 0)
-    found = [(int(fabric.node_of[s]), int(fabric.node_of[fabric.peer[s]])) for s in cabled]
+    cabled = np.flatnonzero(fabric.ports.peer >= 0)
+    found = [(int(fabric.node_of[s]), int(fabric.node_of[fabric.ports.peer[s]])) for s in cabled]
     added = [] if hosts else [(int(fabric.node_of[e]), node[int(v)]) for v, e in zip(topology.terminals, ends)]
     assert sorted(found) == sorted(wanted + added + [(b, a) for a, b in added])
-    assert len({*fabric.ident}) == len({*fabric.guid.tolist()}) == len({*fabric.description}) == fabric.nodes
-    assert (fabric.rate[cabled] >= 0).all()
-    assert (fabric.rate[fabric.peer < 0] == -1).all()
+    assert (
+        len({*fabric.nodes.ident})
+        == len({*fabric.nodes.guid.tolist()})
+        == len({*fabric.nodes.description})
+        == len(fabric.nodes)
+    )
+    assert (fabric.ports.rate[cabled] >= 0).all()
+    assert (fabric.ports.rate[fabric.ports.peer < 0] == -1).all()
 
 
 def test_ports_are_in_the_order_of_the_channels() -> None:
     fabric = from_topology(obliv.topology("torus:4x4"))
     first = int(fabric.switches[0])
-    beside = [int(fabric.node_of[fabric.peer[fabric.slot(first, port)]]) for port in range(1, 6)]
+    beside = [int(fabric.node_of[fabric.ports.peer[fabric.slot(first, port)]]) for port in range(1, 6)]
     assert beside == [0, *(16 + v for v in (1, 3, 4, 12))]  # its host, then x up, x down, y up, y down
     leaf = from_topology(obliv.topology("fattree:4,2"))
     at = int(leaf.switches[1])
-    assert [int(leaf.node_of[leaf.peer[leaf.slot(at, port)]]) for port in range(1, 5)] == [2, 3, 12, 13]
+    assert [int(leaf.node_of[leaf.ports.peer[leaf.slot(at, port)]]) for port in range(1, 5)] == [2, 3, 12, 13]
 
 
 def test_bandwidths_become_rates_of_cables() -> None:
@@ -87,9 +94,9 @@ def test_what_is_no_cable_is_refused(links: list[tuple[int, int]], message: str)
 def test_parallel_cables_and_self_cables_are_kept() -> None:
     fabric = from_topology(build("double", 2, [(0, 1), (0, 1), (1, 0), (1, 0), (0, 0), (0, 0)]))
     first, second = fabric.switches.tolist()
-    assert [fabric.port_of(int(fabric.peer[fabric.slot(first, port)])) for port in (2, 3)] == [2, 3]
-    assert int(fabric.peer[fabric.slot(first, 4)]) == fabric.slot(first, 5)
-    assert int(fabric.node_of[fabric.peer[fabric.slot(second, 2)]]) == first
+    assert [fabric.port_of(int(fabric.ports.peer[fabric.slot(first, port)])) for port in (2, 3)] == [2, 3]
+    assert int(fabric.ports.peer[fabric.slot(first, 4)]) == fabric.slot(first, 5)
+    assert int(fabric.node_of[fabric.ports.peer[fabric.slot(second, 2)]]) == first
 
 
 def test_a_switch_has_at_most_254_ports() -> None:
@@ -102,13 +109,13 @@ def test_a_switch_has_at_most_254_ports() -> None:
 def test_lids_are_aligned_and_unlike(lmc: int) -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"), lmc=lmc)
     ends = fabric.endpoints
-    own = [(int(base), 1 << lmc) for base in fabric.lid[ends]]
-    own += [(int(lid), 1) for lid in fabric.lid[fabric.first_slot[fabric.switches]]]
+    own = [(int(base), 1 << lmc) for base in fabric.ports.lid[ends]]
+    own += [(int(lid), 1) for lid in fabric.ports.lid[fabric.first_slot[fabric.switches]]]
     taken = [lid for base, many in own for lid in range(base, base + many)]
     assert len({*taken}) == len(taken)
     assert min(taken) == 1
-    assert all(base % (1 << lmc) == 0 for base in fabric.lid[ends])
-    assert (fabric.lmc[ends] == lmc).all()
+    assert all(base % (1 << lmc) == 0 for base in fabric.ports.lid[ends])
+    assert (fabric.ports.lmc[ends] == lmc).all()
 
 
 def test_lids_run_out() -> None:
@@ -138,7 +145,7 @@ def test_tables_go_the_way_of_the_routing(spec: str, routing: str) -> None:
                 continue
             ((channels, _),) = made.paths(s, d)
             wanted = [int(plan.slot[c]) for c in channels]
-            slots = walked(fabric, tables, int(ends[i]), int(fabric.lid[ends[j]]) + (i + j) % 2)
+            slots = walked(fabric, tables, int(ends[i]), int(fabric.ports.lid[ends[j]]) + (i + j) % 2)
             assert (slots[1:-1] if plan.added else slots) == wanted
 
 

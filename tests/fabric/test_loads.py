@@ -28,7 +28,7 @@ RULES = ["0", "1", "group", "index", "0-2-1", "spread", [3, 0, 1, 1, 2]]
 
 def rule_for(seed: int, fabric: Fabric) -> Any:
     """A rule, with no offsets beyond what the fabric has."""
-    rule, most = RULES[seed % len(RULES)], 1 << int(fabric.lmc[fabric.endpoints].max())
+    rule, most = RULES[seed % len(RULES)], 1 << int(fabric.ports.lmc[fabric.endpoints].max())
     if isinstance(rule, list):
         return [each % most for each in rule]
     return "-".join(str(int(each) % most) for each in rule.split("-")) if rule[0].isdigit() else rule
@@ -37,7 +37,7 @@ def rule_for(seed: int, fabric: Fabric) -> Any:
 def _choice(routing: FabricRouting) -> Any:
     fabric = routing.topology.fabric
     ends = fabric.endpoints.tolist()
-    size = [1 << int(fabric.lmc[d]) for d in ends]
+    size = [1 << int(fabric.ports.lmc[d]) for d in ends]
     if routing.routes.denominator > 1:
         return lambda i, j: [o % size[j] for o in range(routing.routes.denominator)]
     own = routing.routes.low[routing.routes.class_of].tolist()
@@ -155,7 +155,7 @@ def test_optimal_tables_with_several_lids(spec: str, rule: str, name: str) -> No
     tree = obliv.topology(spec)
     k = tree.children[0]
     fabric = from_topology(tree, lmc=1)
-    out = np.full((len(fabric.switches), int(fabric.lid.max()) + 2), 255, np.uint8)
+    out = np.full((len(fabric.switches), int(fabric.ports.lid.max()) + 2), 255, np.uint8)
     routing = obliv.routing(name, tree)
     channel = network(fabric).slot_of  # the channels of the tree are those of the fabric
     for s in tree.terminals.tolist():
@@ -164,14 +164,14 @@ def test_optimal_tables_with_several_lids(spec: str, rule: str, name: str) -> No
             for way, _ in routing.paths(s, d):
                 for c in way[1:]:
                     row = int(tree.tail[c]) - tree.first_node[1]
-                    lid = int(fabric.lid[fabric.endpoints[d]]) + o
+                    lid = int(fabric.ports.lid[fabric.endpoints[d]]) + o
                     port = fabric.port_of(int(channel[c]))
                     assert out[row, lid] in (255, port)
                     out[row, lid] = port
     for d in tree.terminals.tolist():  # a host's own LIDs, which its neighbours need at other offsets too
-        slot = int(fabric.peer[fabric.endpoints[d]])
+        slot = int(fabric.ports.peer[fabric.endpoints[d]])
         row = int(fabric.node_of[slot]) - tree.first_node[1]
-        lid = int(fabric.lid[fabric.endpoints[d]])
+        lid = int(fabric.ports.lid[fabric.endpoints[d]])
         out[row, lid : lid + 2] = fabric.port_of(slot)
     tables = Tables(name, fabric.switches, out, np.zeros(len(out), np.int32), "opensm")
     made = fabric_routing(network(fabric), tables, rule)
@@ -183,7 +183,7 @@ def test_optimal_tables_with_several_lids(spec: str, rule: str, name: str) -> No
 def test_spread_over_all_ways_is_multipath() -> None:
     tree = obliv.topology("fattree:4,2")
     fabric = from_topology(tree, lmc=1)
-    lids = fabric.lid[fabric.endpoints]
+    lids = fabric.ports.lid[fabric.endpoints]
     out = np.full((6, int(lids.max()) + 2), 255, np.uint8)
     for o in range(2):  # offset o goes up by port o
         for d, lid in enumerate(lids.tolist()):
@@ -203,7 +203,7 @@ def test_pairs_without_a_way_are_named() -> None:
     tree = obliv.topology("fattree:4,2")
     fabric = from_topology(tree)
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
-    tables.out[0, int(fabric.lid[fabric.endpoints[5]])] = 255
+    tables.out[0, int(fabric.ports.lid[fabric.endpoints[5]])] = 255
     routing = fabric_routing(network(fabric), tables)
     said = r"what host\(0,0\) sends to host\(2,1\) comes to a switch that has no port for it, and 1 other pair does not"
     for call in (routing.pair_loads, lambda: obliv.worst_case(routing), lambda: list(routing.paths(0, 5))):

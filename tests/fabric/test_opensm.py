@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import with_nodes
 from tests.fabric.make_fixtures import fabric_of
 from tests.fabric.opensm import Simulator, cabling, meaning, needs_opensm, simulated, where
 
@@ -78,14 +79,14 @@ def errors(found: tuple[object, ...]) -> list[object]:
 def test_a_written_fabric_comes_back_from_a_scan(run: Run) -> None:
     assert cabling(run.scanned) == cabling(run.fabric)
     assert errors(run.scanned.findings) == []
-    wanted = {int(guid): text for guid, text in zip(run.fabric.guid, run.fabric.description)}
-    assert {int(guid): text for guid, text in zip(run.scanned.guid, run.scanned.description)} == wanted
-    rates = {run.scanned.rate_at(int(slot)) for slot in np.flatnonzero(run.scanned.peer >= 0)}
+    wanted = {int(guid): text for guid, text in zip(run.fabric.nodes.guid, run.fabric.nodes.description)}
+    assert {int(guid): text for guid, text in zip(run.scanned.nodes.guid, run.scanned.nodes.description)} == wanted
+    rates = {run.scanned.rate_at(int(slot)) for slot in np.flatnonzero(run.scanned.ports.peer >= 0)}
     assert rates == set(run.fabric.rates)
 
 
 def test_all_dialects_describe_one_fabric(run: Run) -> None:
-    lids = {int(guid): int(lid) for guid, lid in zip(run.scanned.port_guid, run.scanned.lid) if lid}
+    lids = {int(guid): int(lid) for guid, lid in zip(run.scanned.ports.guid, run.scanned.ports.lid) if lid}
     for name, options in (("-p", ("-p",)), ("-f", ("-f",)), ("-g", ("-g",)), ("short", ())):
         if options:
             path = run.simulator.kept(f"topology{name}.txt", "ibnetdiscover", *options)
@@ -93,7 +94,7 @@ def test_all_dialects_describe_one_fabric(run: Run) -> None:
             path = run.file("opensm-subnet.lst")
         found = read_fabric(path)
         assert cabling(found) == cabling(run.fabric), name
-        own = {int(guid): int(lid) for guid, lid in zip(found.port_guid, found.lid) if lid and guid}
+        own = {int(guid): int(lid) for guid, lid in zip(found.ports.guid, found.ports.lid) if lid and guid}
         assert own.items() <= lids.items(), name
         assert len(own) >= len(run.fabric.endpoints), name
 
@@ -116,16 +117,16 @@ def test_ways_are_those_of_ibtracert(run: Run) -> None:
     rng = np.random.default_rng(1)
     for _ in range(6):
         source, goal = rng.choice(ends, 2, replace=False).tolist()
-        lid = int(fabric.lid[goal])
-        said = run.simulator.run("ibtracert", str(int(fabric.lid[source])), str(lid))
+        lid = int(fabric.ports.lid[goal])
+        said = run.simulator.run("ibtracert", str(int(fabric.ports.lid[source])), str(lid))
         hops = re.findall(r"^\[(\d+)\] -> (?:switch|ca) port \{0x([0-9a-f]+)\}\[(\d+)\]", said, re.MULTILINE)
         found = trace(fabric, run.tables, source, lid)
         assert found.ending is Ending.DELIVERED
         wanted = []
         for slot in found.slots:
-            far = int(fabric.peer[slot])
+            far = int(fabric.ports.peer[slot])
             node = int(fabric.node_of[far])
-            guid = int(fabric.guid[node]) if fabric.kind[node] == "switch" else int(fabric.port_guid[far])
+            guid = int(fabric.nodes.guid[node]) if fabric.nodes.kind[node] == "switch" else int(fabric.ports.guid[far])
             wanted.append((fabric.port_of(slot), guid, fabric.port_of(far)))
         assert [(int(port), int(guid, 16), int(there)) for port, guid, there in hops] == wanted, said
 
@@ -156,7 +157,7 @@ def test_ibdmchk_misses_the_same_pairs(harm: str, tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     tables = tables_of(obliv.routing("dmodk", obliv.topology("fattree:4,2")), fabric)
     out = tables.out.copy()
-    far, near = int(fabric.lid[fabric.endpoints[-1]]), int(fabric.lid[fabric.endpoints[0]])
+    far, near = int(fabric.ports.lid[fabric.endpoints[-1]]), int(fabric.ports.lid[fabric.endpoints[0]])
     if harm == "hole":
         out[0, far] = NONE
     elif harm == "loop":
@@ -183,7 +184,7 @@ def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Sta
     """Write, let OpenSM load and dump, read again: the same tables and the same worst case."""
     path = folder / "new.lfts"
     write_tables(tables, fabric, path)
-    bare = replace(fabric, lid=np.zeros_like(fabric.lid), lmc=np.zeros_like(fabric.lmc))
+    bare = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid), lmc=np.zeros_like(fabric.ports.lmc))
     for run in managed(bare, folder, "-R", "file", "-U", str(path), "-l", str(lmc)):
         assert run.engine == "file"
         assert meaning(run.scanned, run.tables) == meaning(fabric, tables)
@@ -256,9 +257,10 @@ def test_hostile_names_do_no_harm(tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
     names = (
         'n1"\n[1]\t"S-0002c90200001004"[4]', "=s=9 w=77", "#@x\x00y", "lid 7 lmc 7", "'):\n0x0001 007", "é" * 200,
-        "\x1b[2J\u202e\ud800", "", *fabric.description[8:-1], "Unicast lids [0x0-0x1] of switch guid 0x1 \r\nSwitch 4",
+        "\x1b[2J\u202e\ud800", "", *fabric.nodes.description[8:-1],
+        "Unicast lids [0x0-0x1] of switch guid 0x1 \r\nSwitch 4",
     )  # fmt: skip
-    fabric = replace(fabric, description=names)
+    fabric = with_nodes(fabric, description=names)
     made = route(fabric)
     path = tmp_path / "new.lfts"
     write_tables(made.tables, made.fabric, path)
@@ -275,7 +277,7 @@ def test_the_last_lid_that_dump_lfts_drops(switches: int, tmp_path: Path) -> Non
     links = [(v, v + 1) for v in range(hosts, 63)] + [(h, 63 - h) for h in range(hosts)]
     line = build("line", 64, links + [(b, a) for a, b in links], terminals=range(hosts))
     for run in managed(from_topology(line, lids=False), tmp_path, "-R", "minhop"):
-        assert int(run.scanned.lid.max()) == 64
+        assert int(run.scanned.ports.lid.max()) == 64
         _, dumped = read(run.file("topology.txt"), lft=run.simulator.kept("lfts.txt", "dump_lfts"))
         assert dumped is not None
         assert (run.tables.out[:, 64] != NONE).all()

@@ -124,21 +124,21 @@ def test_records_are_read_in_full(folder: Path, net: rs.Net, full: bool, group: 
     data = dress(rs.discover(net, full=full, group=group))
     fabric = read_fabric(put(folder, data))
     sound(fabric.findings)
-    assert fabric.kind == tuple(node.kind for node in net.nodes)
-    assert fabric.ident == tuple(node.ident for node in net.nodes)
-    assert fabric.guid.tolist() == [node.guid for node in net.nodes]
+    assert fabric.nodes.kind == tuple(node.kind for node in net.nodes)
+    assert fabric.nodes.ident == tuple(node.ident for node in net.nodes)
+    assert fabric.nodes.guid.tolist() == [node.guid for node in net.nodes]
     lines = data.split(b"\n")
     for v, node in enumerate(net.nodes):
         first = int(fabric.first_slot[v])
         assert int(fabric.first_slot[v + 1]) - first == node.ports + 1
-        assert node.ident.encode() in lines[int(fabric.node_line[v]) - 1]
+        assert node.ident.encode() in lines[int(fabric.nodes.line[v]) - 1]
         for port in range(1, node.ports + 1):
             if (v, port) in net.peer:
-                assert lines[int(fabric.line[first + port]) - 1].startswith(b"[%d]" % port)
-                assert node.kind == "switch" or int(fabric.port_guid[first + port]) == node.port_guid[port]
+                assert lines[int(fabric.ports.line[first + port]) - 1].startswith(b"[%d]" % port)
+                assert node.kind == "switch" or int(fabric.ports.guid[first + port]) == node.port_guid[port]
         if node.kind == "switch":
-            assert int(fabric.port_guid[first]) == node.port_guid[0]
-        assert fabric.description[v] == node.text.decode(errors="replace")
+            assert int(fabric.ports.guid[first]) == node.port_guid[0]
+        assert fabric.nodes.description[v] == node.text.decode(errors="replace")
     hosts = [
         int(fabric.first_slot[v]) + port
         for (v, port), (w, q) in sorted(net.peer.items())
@@ -154,16 +154,16 @@ def test_the_short_form_of_ibsim(folder: Path, net: rs.Net, words: list[str], dr
     names = [f"{words[v] if v < len(words) else ''}{v}" for v in range(len(net.nodes))]
     fabric = read_fabric(put(folder, dress(rs.plain_net(net, names.__getitem__))))
     sound(fabric.findings)
-    assert fabric.ident == tuple(names)
-    assert fabric.kind == tuple(node.kind for node in net.nodes)
+    assert fabric.nodes.ident == tuple(names)
+    assert fabric.nodes.kind == tuple(node.kind for node in net.nodes)
     assert cables(fabric) == {(names[v], p): (names[w], q) for (v, p), (w, q) in net.peer.items() if (v, p) != (w, q)}
-    assert not fabric.lid.any()
+    assert not fabric.ports.lid.any()
 
 
 def cables(fabric: Fabric) -> dict[tuple[str, int], tuple[str, int]]:
     """The cables by what the file calls the nodes."""
-    end = [(fabric.ident[int(v)], fabric.port_of(slot)) for slot, v in enumerate(fabric.node_of.tolist())]
-    return {end[slot]: end[far] for slot, far in enumerate(fabric.peer.tolist()) if far >= 0}
+    end = [(fabric.nodes.ident[int(v)], fabric.port_of(slot)) for slot, v in enumerate(fabric.node_of.tolist())]
+    return {end[slot]: end[far] for slot, far in enumerate(fabric.ports.peer.tolist()) if far >= 0}
 
 
 @law(rs.nets())
@@ -453,12 +453,12 @@ def test_a_lost_port_line_harms_no_other_cable(folder: Path, told_by: tuple[str,
     text = rs.DIALECTS[name].print(net)
     fabric = read_fabric(put(folder, text))
     want = rs.written(net, rs.DIALECTS[name])["cables"]
-    slots = [slot for slot, far in enumerate(fabric.peer.tolist()) if far >= 0]
+    slots = [slot for slot, far in enumerate(fabric.ports.peer.tolist()) if far >= 0]
     if not slots:
         return
     slot = slots[a % len(slots)]
     lines = text.splitlines(keepends=True)
-    del lines[int(fabric.line[slot]) - 1]
+    del lines[int(fabric.ports.line[slot]) - 1]
     try:
         cut = read_fabric(put(folder, b"".join(lines)))
     except OblivError:
@@ -492,9 +492,9 @@ def test_a_cut_topology_is_noticed(folder: Path, told_by: tuple[str, rs.Net], a:
     kept = {
         end
         for slot, (end, _) in zip(
-            [s for s, far in enumerate(sound_one.peer.tolist()) if far >= 0], want.items(), strict=True
+            [s for s, far in enumerate(sound_one.ports.peer.tolist()) if far >= 0], want.items(), strict=True
         )
-        if int(sound_one.line[slot]) <= left
+        if int(sound_one.ports.line[slot]) <= left
     }
     assert kept <= set(got)
 
@@ -602,7 +602,7 @@ def test_an_unknown_speed_is_no_cut(folder: Path, full: bool) -> None:
 
 def test_a_lost_heading_makes_no_switch(folder: Path) -> None:
     fabric = read_fabric(put(folder, rs.link_info(pair()).replace(b"CA: host:\n", b"")))
-    assert fabric.kind.count("switch") == 1 or fabric.findings
+    assert fabric.nodes.kind.count("switch") == 1 or fabric.findings
 
 
 @pytest.mark.nightly

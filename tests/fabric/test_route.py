@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fabric.by_hand import with_nodes
 from tests.fabric.damage import cables, ports, relabelled, without
 from tests.fabric.ways import walked
 from tests.strategies import examples
@@ -44,7 +45,11 @@ def sound(fabric: Fabric, tables: Tables) -> None:
     follows: dict[int, set[int]] = {}
     for s in fabric.endpoints.tolist():
         for d in fabric.endpoints.tolist():
-            for lid in range(int(fabric.lid[d]), int(fabric.lid[d]) + (1 << int(fabric.lmc[d]))) if s != d else ():
+            for lid in (
+                range(int(fabric.ports.lid[d]), int(fabric.ports.lid[d]) + (1 << int(fabric.ports.lmc[d])))
+                if s != d
+                else ()
+            ):
                 for before, after in pairwise(walked(fabric, tables, s, lid)):
                     follows.setdefault(after, set()).add(before)
     list(TopologicalSorter(follows).static_order())
@@ -96,10 +101,10 @@ def test_on_whole_trees_engines_are_the_routings_of_their_names(spec: str, engin
 def test_lids_of_switches_are_routed_too() -> None:
     fabric = from_topology(obliv.topology("fattree:4,3"))
     found = route(fabric).tables
-    own = fabric.lid[fabric.first_slot[fabric.switches]]
+    own = fabric.ports.lid[fabric.first_slot[fabric.switches]]
     assert (found.out[np.arange(len(own)), own] == 0).all()
     leaves = own[:8]  # they come first; no engine knows a way to a root but from below
-    assert set(fabric.node_of[fabric.peer[fabric.endpoints]].tolist()) == set(fabric.switches[:8].tolist())
+    assert set(fabric.node_of[fabric.ports.peer[fabric.endpoints]].tolist()) == set(fabric.switches[:8].tolist())
     assert (found.out[:, leaves] != NONE).all()
 
 
@@ -141,8 +146,10 @@ def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
     found = route(cut)
     graph = nx.Graph()
     graph.add_nodes_from(cut.endpoints.tolist())
-    graph.add_edges_from((s, ("node", int(cut.node_of[cut.peer[s]]))) for s in cut.endpoints.tolist())
-    graph.add_edges_from((("node", int(cut.node_of[s])), ("node", int(cut.node_of[cut.peer[s]]))) for s in cables(cut))
+    graph.add_edges_from((s, ("node", int(cut.node_of[cut.ports.peer[s]]))) for s in cut.endpoints.tolist())
+    graph.add_edges_from(
+        (("node", int(cut.node_of[s])), ("node", int(cut.node_of[cut.ports.peer[s]]))) for s in cables(cut)
+    )
     hosts = set(cut.endpoints.tolist())
     sizes = [len(hosts & part) for part in nx.connected_components(graph)]
     assert found.after.missing == len(hosts) ** 2 - sum(size**2 for size in sizes)
@@ -185,7 +192,7 @@ def test_holes_count_for_more_than_load() -> None:
     fabric = from_topology(torus)
     dor = tables_of(obliv.routing("dor", torus), fabric)
     out = dor.out.copy()
-    out[0, fabric.lid[fabric.endpoints[7]]] = NONE
+    out[0, fabric.ports.lid[fabric.endpoints[7]]] = NONE
     found = route(fabric, tables=replace(dor, out=out))
     assert found.engine == "updown"
     assert found.before is not None
@@ -203,7 +210,7 @@ def test_lids_that_suffice_are_kept() -> None:
     assert few.lmc == 1
     assert "LMC 1 is needed" in few.notes[0]
     none = route(from_topology(obliv.topology("fattree:4,3"), lids=False))
-    assert (none.fabric.lid[none.fabric.endpoints] > 0).all()
+    assert (none.fabric.ports.lid[none.fabric.endpoints] > 0).all()
 
 
 def test_the_lmc_can_be_bounded() -> None:
@@ -232,10 +239,10 @@ def test_lmcs_that_are_not_allowed_or_unlike() -> None:
     found = route(from_topology(tree, lmc=1), most_lmc=0)
     assert (found.lmc, found.notes[0].partition(";")[0]) == (0, "LIDs are new, since at most LMC 0 is allowed")
     fabric = from_topology(tree, lmc=1)
-    lmc = fabric.lmc.copy()
+    lmc = fabric.ports.lmc.copy()
     lmc[fabric.endpoints[3]] = 0
-    found = route(replace(fabric, lmc=lmc))
-    assert set(found.fabric.lmc[fabric.endpoints].tolist()) == {found.lmc}
+    found = route(fabric.with_ports(lmc=lmc))
+    assert set(found.fabric.ports.lmc[fabric.endpoints].tolist()) == {found.lmc}
     assert "ports have LMCs of 0 to 1" in found.notes[0]
 
 
@@ -283,7 +290,12 @@ def test_parts_that_are_not_joined_are_missing_pairs() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     leaf = int(fabric.switches[0])
     cut = without(
-        fabric, [slot for slot in ports(fabric, leaf) if fabric.kind[fabric.node_of[fabric.peer[slot]]] == "switch"]
+        fabric,
+        [
+            slot
+            for slot in ports(fabric, leaf)
+            if fabric.nodes.kind[fabric.node_of[fabric.ports.peer[slot]]] == "switch"
+        ],
     )
     found = route(cut)
     assert found.after.missing == 2 * 2 * 6
@@ -291,9 +303,9 @@ def test_parts_that_are_not_joined_are_missing_pairs() -> None:
 
 def test_two_ports_with_one_lid() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
-    lid = fabric.lid.copy()
+    lid = fabric.ports.lid.copy()
     lid[fabric.endpoints[1]] = lid[fabric.endpoints[0]]
-    found = route(replace(fabric, lid=lid))
+    found = route(fabric.with_ports(lid=lid))
     assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 2)
     assert "some ports share a LID" in found.notes[0]
     sound(found.fabric, found.tables)
@@ -322,12 +334,12 @@ def test_engines_that_cannot_be_better_are_not_tried() -> None:
 
 def test_lids_and_lmcs_that_cannot_be() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
-    lmc, lid = fabric.lmc.copy(), fabric.lid.copy()
+    lmc, lid = fabric.ports.lmc.copy(), fabric.ports.lid.copy()
     lmc[fabric.endpoints[2]] = 9
-    assert route(replace(fabric, lmc=lmc), "dmodk").lmc == 0
+    assert route(fabric.with_ports(lmc=lmc), "dmodk").lmc == 0
     lid[fabric.endpoints[2]] = 2**30
     with pytest.raises(RoutingError, match="LID 1073741824"):
-        route(replace(fabric, lid=lid), "dmodk")
+        route(fabric.with_ports(lid=lid), "dmodk")
 
 
 def test_adapters_with_two_ports_and_routers_and_back_to_back_cables(tmp_path: Path) -> None:
@@ -340,15 +352,15 @@ def test_adapters_with_two_ports_and_routers_and_back_to_back_cables(tmp_path: P
     )
     found = route(read_fabric(path))
     fabric, ends = found.fabric, found.fabric.endpoints.tolist()
-    names = [f"{fabric.ident[fabric.node_of[e]]}.{fabric.port_of(e)}" for e in ends]
+    names = [f"{fabric.nodes.ident[fabric.node_of[e]]}.{fabric.port_of(e)}" for e in ends]
     assert sorted(names) == ["H1.1", "H1.2", "H2.1", "H3.1", "H4.1"]
     inside = [e for e, name in zip(ends, names, strict=True) if name[:2] in ("H1", "H2")]
     for s in inside:
         for d in inside:
-            assert s == d or len(walked(fabric, found.tables, s, int(fabric.lid[d]))) in (2, 3)
+            assert s == d or len(walked(fabric, found.tables, s, int(fabric.ports.lid[d]))) in (2, 3)
     assert found.after.missing == 2 * 2 * 3  # the two that only see each other
-    router = int(fabric.first_slot[fabric.ident.index("R1")]) + 1
-    assert (found.tables.out[:, fabric.lid[router]] != NONE).all()
+    router = int(fabric.first_slot[fabric.nodes.ident.index("R1")]) + 1
+    assert (found.tables.out[:, fabric.ports.lid[router]] != NONE).all()
 
 
 @st.composite
@@ -406,7 +418,7 @@ def test_tables_that_cannot_be_loaded_are_not_written(tmp_path: Path) -> None:
     out[2, 9] = 5
     for wrong, where, message in (
         (replace(tables, out=out), fabric, "names port 5, its ports end at 4"),
-        (tables, replace(fabric, guid=np.zeros_like(fabric.guid)), "has no GUID"),
+        (tables, with_nodes(fabric, guid=np.zeros_like(fabric.nodes.guid)), "has no GUID"),
         (replace(tables, switch=tables.switch[:0], out=out[:0]), fabric, "there is no table"),
     ):
         with pytest.raises(FileError, match=message):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fabric import damage
+from tests.fabric.by_hand import bare_fabric, with_nodes
 
 import obliv
 from obliv.fabric.generate.from_topology import from_topology
@@ -21,12 +21,12 @@ TREES = ["fattree:4,2", "fattree:8,2", "fattree:6,3", "fattree:8,3", "fattree:4,
 
 def ends(fabric: Fabric, slots: list[int]) -> Counter[frozenset[str]]:
     """The names of the nodes at both ends of cables."""
-    name = [fabric.ident[v] for v in fabric.node_of]
-    return Counter(frozenset((name[slot], name[fabric.peer[slot]])) for slot in slots)
+    name = [fabric.nodes.ident[v] for v in fabric.node_of]
+    return Counter(frozenset((name[slot], name[fabric.ports.peer[slot]])) for slot in slots)
 
 
 def named(fabric: Fabric, pairs: tuple[tuple[int, int], ...]) -> Counter[frozenset[str]]:
-    return Counter(frozenset((fabric.ident[a], fabric.ident[b])) for a, b in pairs)
+    return Counter(frozenset((fabric.nodes.ident[a], fabric.nodes.ident[b])) for a, b in pairs)
 
 
 def require_isomorphic(fabric: Fabric, shape: Shape) -> None:
@@ -34,13 +34,13 @@ def require_isomorphic(fabric: Fabric, shape: Shape) -> None:
     tree = shape.tree
     joined = set(zip(tree.tail.tolist(), tree.head.tolist(), strict=True))
     for slot in damage.cables(fabric):
-        if slot in shape.extra or int(fabric.peer[slot]) in shape.extra:
+        if slot in shape.extra or int(fabric.ports.peer[slot]) in shape.extra:
             continue
-        a, b = int(fabric.node_of[slot]), int(fabric.node_of[fabric.peer[slot]])
+        a, b = int(fabric.node_of[slot]), int(fabric.node_of[fabric.ports.peer[slot]])
         one, other = (tree.first_node[shape.level[v]] + int(shape.number[v]) for v in (a, b))
         assert (one, other) in joined
     for end, leaf in zip(fabric.endpoints.tolist(), shape.leaf.tolist(), strict=True):
-        assert shape.node_of(1, leaf) == fabric.node_of[fabric.peer[end]]
+        assert shape.node_of(1, leaf) == fabric.node_of[fabric.ports.peer[end]]
 
 
 @pytest.mark.parametrize("spec", TREES)
@@ -50,7 +50,7 @@ def test_numbers_of_a_tree_are_its_own(spec: str) -> None:
     assert shape is not None
     assert shape.exact
     assert shape.empty == 0
-    assert shape.tree.nodes == fabric.nodes
+    assert shape.tree.nodes == len(fabric.nodes)
     for v in fabric.switches.tolist():
         assert shape.tree.first_node[shape.level[v]] + shape.number[v] == v
     hosts = shape.leaf * shape.children[0] + shape.place
@@ -119,10 +119,9 @@ def test_switches_taken_away_leave_a_hole_each(spec: str, seed: int, count: int)
     whole = recognise(fabric)
     assert whole is not None
     gone = np.random.default_rng(seed).choice(fabric.switches, count, replace=False).tolist()
-    damaged = replace(
-        damage.without(fabric, [slot for v in gone for slot in damage.ports(fabric, v)]),
-        kind=tuple("unknown" if v in gone else kind for v, kind in enumerate(fabric.kind)),
-    )
+    cut = damage.without(fabric, [slot for v in gone for slot in damage.ports(fabric, v)])
+    kinds = tuple("unknown" if v in gone else kind for v, kind in enumerate(fabric.nodes.kind))
+    damaged = with_nodes(cut, kind=kinds)
     shape = recognise(damaged)
     assert shape is not None
     assert shape.name == whole.name
@@ -168,10 +167,12 @@ def test_hosts_may_lack_and_stand_at_roots(seed: int, count: int, stray: int) ->
         root = int(rng.choice(np.flatnonzero(whole.level == 3)))
         port = damage.ports(damaged, root)[0]
         damaged = damage.without(damaged, [port])
-        host = next(slot for slot in (cut[0], int(fabric.peer[cut[0]])) if fabric.kind[fabric.node_of[slot]] == "ca")
-        peer = damaged.peer.copy()
+        host = next(
+            slot for slot in (cut[0], int(fabric.ports.peer[cut[0]])) if fabric.nodes.kind[fabric.node_of[slot]] == "ca"
+        )
+        peer = damaged.ports.peer.copy()
         peer[host], peer[port] = port, host
-        damaged = replace(damaged, peer=peer)
+        damaged = damaged.with_ports(peer=peer)
     shape = recognise(damaged)
     assert shape is not None
     assert shape.name == "FT(8,3)"
@@ -190,7 +191,9 @@ def test_a_leaf_without_hosts_keeps_its_place() -> None:
         whole = recognise(fabric)
         assert whole is not None
         leaf = int(np.flatnonzero(whole.level == 1)[3])
-        hosts = [s for s in damage.ports(fabric, leaf) if fabric.kind[fabric.node_of[fabric.peer[s]]] == "ca"]
+        hosts = [
+            s for s in damage.ports(fabric, leaf) if fabric.nodes.kind[fabric.node_of[fabric.ports.peer[s]]] == "ca"
+        ]
         shape = recognise(damage.without(fabric, hosts))
         assert shape is not None
         assert shape.exact
@@ -222,7 +225,7 @@ def test_a_switch_that_lost_all_cables_upwards_or_downwards_keeps_its_level() ->
         v = int(np.flatnonzero(whole.level == level)[2])
         for other in (level - 1, level + 1):
             near = damage.ports(fabric, v)
-            cut = [s for s in near if whole.level[fabric.node_of[fabric.peer[s]]] == other]
+            cut = [s for s in near if whole.level[fabric.node_of[fabric.ports.peer[s]]] == other]
             if not cut or other == 0:
                 continue
             shape = recognise(damage.without(fabric, cut))
@@ -254,23 +257,7 @@ def test_parallel_cables() -> None:
                     join(base + 1 + hosts + 2 * root + twin, port)
     third = (int(first[leaves * hosts]) + size - 1, int(first[leaves * hosts + leaves]) + 2 * leaves + 1)
     join(*third)
-    like = from_topology(obliv.topology("fattree:4,2"))
-    nodes, slots = len(first) - 1, int(first[-1])
-    fabric = replace(
-        like,
-        kind=("ca",) * (leaves * hosts) + ("switch",) * (leaves + roots),
-        ident=tuple(map(str, range(nodes))),
-        guid=np.zeros(nodes, np.uint64),
-        description=("",) * nodes,
-        first_slot=first,
-        peer=peer,
-        port_guid=np.zeros(slots, np.uint64),
-        lid=np.zeros(slots, np.int32),
-        lmc=np.zeros(slots, np.int8),
-        rate=np.zeros(slots, np.int32),
-        line=np.zeros(slots, np.int32),
-        node_line=np.zeros(nodes, np.int32),
-    )
+    fabric = bare_fabric(("ca",) * (leaves * hosts) + ("switch",) * (leaves + roots), first, peer)
     shape = recognise(fabric)
     assert shape is not None
     assert shape.name == "XGFT(2; 8,6; 1,4) with 2 cables between switches of levels 1 and 2"

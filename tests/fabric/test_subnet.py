@@ -12,7 +12,6 @@ from tests.fabric import spelled
 from tests.fabric.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
-from obliv.fabric.files.forwarding import changed
 from obliv.fabric.files.opensm_subnet import read_guid2lid
 from obliv.fabric.files.read import read_fabric
 from obliv.fabric.model import Fabric
@@ -46,9 +45,9 @@ def test_a_line_that_is_lost_is_missed_at_the_other_end(print_it: Callable[[Fabr
     fabric = next(each for each in map(random_with, range(99)) if len(each.endpoints) > 3)
     slot = int(fabric.endpoints[2])
     sign = {
-        spelled.port_list: f"0x{int(fabric.port_guid[slot]):016x} ",
-        spelled.link_info: f"0x{int(fabric.port_guid[slot]):016x} ",
-        spelled.subnet: f"LID:{int(fabric.lid[slot]):04X} PN:{fabric.port_of(slot):02X} }} {{",
+        spelled.port_list: f"0x{int(fabric.ports.guid[slot]):016x} ",
+        spelled.link_info: f"0x{int(fabric.ports.guid[slot]):016x} ",
+        spelled.subnet: f"LID:{int(fabric.ports.lid[slot]):04X} PN:{fabric.port_of(slot):02X} }} {{",
     }[print_it]
     lines = print_it(fabric).splitlines(keepends=True)
     lost = next(k for k, line in enumerate(lines) if sign in line and " - CA" not in line)
@@ -56,7 +55,7 @@ def test_a_line_that_is_lost_is_missed_at_the_other_end(print_it: Callable[[Fabr
     missed = [each for each in found.findings if each.severity == "error"]
     assert {each.kind for each in missed} <= {"one-sided-cable", "missing-record"}
     assert missed
-    assert int((found.peer >= 0).sum()) == int((fabric.peer >= 0).sum())
+    assert int((found.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
 
 
 @pytest.mark.parametrize(
@@ -88,13 +87,13 @@ def test_switches_alone(write: Write) -> None:  # noqa: F811
         kept += [line] if keep else []
     found = read_fabric(write("".join(kept)))
     assert len(found.endpoints) == len(fabric.endpoints)
-    assert sorted(found.lid[found.endpoints].tolist()) == sorted(fabric.lid[fabric.endpoints].tolist())
+    assert sorted(found.ports.lid[found.endpoints].tolist()) == sorted(fabric.ports.lid[fabric.endpoints].tolist())
     assert [each.kind for each in found.findings] == ["unlisted-ports"]
 
 
 def test_link_lists_without_lids_do_not_tell_the_other_end(write: Write) -> None:  # noqa: F811
     fabric = made()
-    blank = changed(fabric, lid=np.zeros_like(fabric.lid))
+    blank = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid))
     found = read_fabric(write(spelled.link_info(blank)))
     assert {each.kind for each in found.findings} == {"unknown-peer"}
     assert not len(found.endpoints)
@@ -104,34 +103,34 @@ def test_old_subnet_lists_have_no_speed(write: Write) -> None:  # noqa: F811
     fabric = made()
     text = "\n".join(line.partition(" SPD=")[0] for line in spelled.subnet(fabric).split("\n"))
     found = read_fabric(write(text))
-    assert (found.rate == -1).all()
+    assert (found.ports.rate == -1).all()
     assert found.findings == ()
-    assert int((found.peer >= 0).sum()) == int((fabric.peer >= 0).sum())
+    assert int((found.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
 
 
 def test_lids_of_guid2lid(write: Write) -> None:  # noqa: F811
     fabric = spelled.random_fabric(np.random.default_rng(4), lmc=2)
     path = write(spelled.guid2lid(fabric), "guid2lid")
     table = read_guid2lid(path)
-    assert len(table) == int((fabric.lid > 0).sum())
-    for slot in np.flatnonzero(fabric.lid).tolist():
-        first = int(fabric.lid[slot])
-        assert table[int(fabric.port_guid[slot])][:2] == (first, first + (1 << int(fabric.lmc[slot])) - 1)
-    blank = changed(fabric, lid=np.zeros_like(fabric.lid), lmc=np.zeros_like(fabric.lmc))
+    assert len(table) == int((fabric.ports.lid > 0).sum())
+    for slot in np.flatnonzero(fabric.ports.lid).tolist():
+        first = int(fabric.ports.lid[slot])
+        assert table[int(fabric.ports.guid[slot])][:2] == (first, first + (1 << int(fabric.ports.lmc[slot])) - 1)
+    blank = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid), lmc=np.zeros_like(fabric.ports.lmc))
     found = read_fabric(write(spelled.ibnetdiscover(blank)), guid2lid=path)
-    np.testing.assert_array_equal(found.lid, fabric.lid)
-    np.testing.assert_array_equal(found.lmc, fabric.lmc)
+    np.testing.assert_array_equal(found.ports.lid, fabric.ports.lid)
+    np.testing.assert_array_equal(found.ports.lmc, fabric.ports.lmc)
     scanned = read_fabric(write(spelled.subnet(fabric)), guid2lid=path)
-    assert set(scanned.lmc[scanned.endpoints].tolist()) == {2}
+    assert set(scanned.ports.lmc[scanned.endpoints].tolist()) == {2}
 
 
 def test_lids_that_guid2lid_contradicts_stay(write: Write) -> None:  # noqa: F811
     fabric = made()
     slot = int(fabric.endpoints[0])
-    path = write(f"0x{int(fabric.port_guid[slot]):016x} 0x0100 0x0100\n", "guid2lid")
+    path = write(f"0x{int(fabric.ports.guid[slot]):016x} 0x0100 0x0100\n", "guid2lid")
     found = read_fabric(write(spelled.ibnetdiscover(fabric)), guid2lid=path)
     assert [each.kind for each in found.findings if each.file == str(path)] == ["moved-lids"]
-    np.testing.assert_array_equal(found.lid, fabric.lid)
+    np.testing.assert_array_equal(found.ports.lid, fabric.ports.lid)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
     assert (machine == traces.code).all()
     ends = fabric.endpoints.tolist()
     for s in ends:
-        leaf = traces.leaf.tolist().index(fabric.node_of[fabric.peer[s]])
+        leaf = traces.leaf.tolist().index(fabric.node_of[fabric.ports.peer[s]])
         for k, lid in enumerate(traces.lid.tolist()):
             d = ends[traces.endpoint[k]]
             right = walk(fabric, tables, s, d, lid)
@@ -86,7 +86,7 @@ def test_tables_that_are_missing() -> None:
     assert trace_all(fabric, one).code.tolist() == [[0, 1], [1, 1]]
     short = replace(tables, out=tables.out[:, :2])
     assert trace_all(fabric, short).code.tolist() == [[0, 2], [0, 2]]
-    none = replace(fabric, lid=np.zeros_like(fabric.lid))
+    none = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid))
     assert (trace_all(none, tables).code == Ending.NO_LID).all()
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.fabric.by_hand import climbing, loads_of, random_fabric, random_tables, worst_of
+from tests.fabric.by_hand import climbing, loads_of, random_fabric, random_tables, with_nodes, worst_of
 
 import obliv
 from obliv.fabric.analyses.worst import hottest_cables, worst
@@ -67,7 +66,7 @@ def test_fat_trees_agree_with_their_own_solver(m: int, n: int, share: float) -> 
     ports = []
     for level in range(1, n):
         rows = slice(tree.first_node[level] - tree.first_node[1], tree.first_node[level + 1] - tree.first_node[1])
-        port = tables.out[rows][:, fabric.lid[fabric.endpoints]].astype(int) - 1 - m // 2
+        port = tables.out[rows][:, fabric.ports.lid[fabric.endpoints]].astype(int) - 1 - m // 2
         ports.append(np.where(port >= 0, port, 0))
     table = TreeTable(tree, ports)
     result = worst(fabric_routing(network(fabric), tables))
@@ -93,7 +92,7 @@ def test_dimension_order_on_the_torus() -> None:
 def test_names_pairs_and_saving(tmp_path: Path) -> None:
     tree = obliv.topology("fattree:4,3")
     fabric = from_topology(tree)
-    fabric = replace(fabric, description=tuple(f"evil\x1b[2J\n{text}" for text in fabric.description))
+    fabric = with_nodes(fabric, description=tuple(f"evil\x1b[2J\n{text}" for text in fabric.nodes.description))
     routing = fabric_routing(network(fabric), climbing(tree, fabric, 0.4))
     result = worst(routing, certificate=True)
     assert len(list(result.pairs())) == result.channel_load
@@ -146,7 +145,7 @@ def test_pairs_that_are_left_out_are_counted() -> None:
     tree = obliv.topology("fattree:4,2")
     fabric = from_topology(tree)
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
-    tables.out[1, int(fabric.lid[fabric.endpoints[7]])] = 255
+    tables.out[1, int(fabric.ports.lid[fabric.endpoints[7]])] = 255
     routing = fabric_routing(network(fabric), tables, missing="skip")
     result = worst(routing)
     assert result.skipped == 2

@@ -16,16 +16,16 @@ def walked(fabric: Fabric, tables: Tables, source: int, lid: int) -> list[int]:
     """The slots by which a packet leaves node after node; nothing of the package is used for it."""
     row = {node: r for r, node in enumerate(tables.switch.tolist())}
     slots = [source]
-    at = int(fabric.peer[source])
-    while fabric.kind[int(fabric.node_of[at])] == "switch":
+    at = int(fabric.ports.peer[source])
+    while fabric.nodes.kind[int(fabric.node_of[at])] == "switch":
         node = int(fabric.node_of[at])
         port = int(tables.out[row[node], lid])
         assert port not in (0, NONE), "the way ends too early"
         slots.append(int(fabric.first_slot[node]) + port)
-        at = int(fabric.peer[slots[-1]])
+        at = int(fabric.ports.peer[slots[-1]])
         assert at >= 0, "no cable"
-        assert len(slots) <= fabric.nodes, "a loop"
-    assert fabric.lid[at] <= lid < fabric.lid[at] + (1 << fabric.lmc[at]), "the wrong end"
+        assert len(slots) <= len(fabric.nodes), "a loop"
+    assert fabric.ports.lid[at] <= lid < fabric.ports.lid[at] + (1 << fabric.ports.lmc[at]), "the wrong end"
     return slots
 
 
@@ -33,14 +33,14 @@ def worst_by_hand(fabric: Fabric, tables: Tables, offsets: list[int]) -> int:
     """The largest matching of sources and destinations over any cable; `offsets` by place at a switch, in turn."""
     ends = fabric.endpoints.tolist()
     at: dict[int, list[int]] = defaultdict(list)
-    for slot in sorted(fabric.peer[ends].tolist()):
-        at[int(fabric.node_of[slot])].append(int(fabric.peer[slot]))
+    for slot in sorted(fabric.ports.peer[ends].tolist()):
+        at[int(fabric.node_of[slot])].append(int(fabric.ports.peer[slot]))
     place = {slot: k for hosts in at.values() for k, slot in enumerate(hosts)}
     used: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for i, s in enumerate(ends):
         for j, d in enumerate(ends):
             if i != j:
-                for slot in walked(fabric, tables, s, int(fabric.lid[d]) + offsets[place[s] % len(offsets)]):
+                for slot in walked(fabric, tables, s, int(fabric.ports.lid[d]) + offsets[place[s] % len(offsets)]):
                     used[slot].append((i, j))
     most = 0
     for pairs in used.values():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import with_nodes
 from tests.view.drawn import boxes, legend, part, texts
 
 import obliv
@@ -24,13 +25,15 @@ def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> Fabr
     """The fabric of a topology without some of the cables between its switches."""
     made = from_topology(obliv.topology(spec))
     rng = np.random.default_rng(seed)
-    between = np.isin(made.node_of, made.switches) & (made.peer >= 0)
-    between[between] = np.isin(made.node_of[made.peer[between]], made.switches)
-    cables = np.flatnonzero(between & (np.arange(len(made.peer)) < made.peer))
-    peer = made.peer.copy()
+    between = np.isin(made.node_of, made.switches) & (made.ports.peer >= 0)
+    between[between] = np.isin(made.node_of[made.ports.peer[between]], made.switches)
+    cables = np.flatnonzero(between & (np.arange(len(made.ports.peer)) < made.ports.peer))
+    peer = made.ports.peer.copy()
     for slot in rng.permutation(cables)[:pulled].tolist():
-        peer[[slot, made.peer[slot]]] = -1
-    return network(dataclasses.replace(made, peer=peer, description=names or made.description), f"fabric:{spec}")
+        peer[[slot, made.ports.peer[slot]]] = -1
+    return network(
+        with_nodes(made.with_ports(peer=peer), description=names or made.nodes.description), f"fabric:{spec}"
+    )
 
 
 def cabled(tmp_path: Path, hosts: dict[str, str], cables: list[tuple[str, str]]) -> FabricTopology:
@@ -138,7 +141,7 @@ def test_both_ends_of_the_hot_cable_are_named_with_their_ports() -> None:
         result = obliv.worst_case(obliv.routing("shortest", topology))
         ax = result.plot()
         slot = int(topology.slot_of[result.channel["id"]])
-        one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.peer[slot]))
+        one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.ports.peer[slot]))
         assert {one, two} <= set(texts(ax))
         assert legend(ax)[0].startswith(f"worst cable {one} → {two}: load ")
         ends = [each for each in ax.texts if each.get_text() in (one, two)]
@@ -180,7 +183,7 @@ def test_the_key_shows_the_color_that_is_drawn() -> None:
 
 def test_names_below_a_tree_stand_upright_clear_of_each_other_and_of_the_flows() -> None:
     made = from_topology(obliv.topology("fattree:8,2"))
-    names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(made.nodes))
+    names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(len(made.nodes)))
     result = obliv.worst_case(obliv.routing("shortest", fabric("fattree:8,2", names=names)))
     ax = result.plot()
     found = boxes(ax)

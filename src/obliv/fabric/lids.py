@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -88,15 +87,15 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     if not 0 <= lmc <= 7:
         raise TopologyError(f"LMC {lmc} is out of range (0 to 7)")
     own = fabric.first_slot[fabric.switches]
-    others = np.array([kind != "switch" for kind in fabric.kind], bool)[fabric.node_of]
-    ports = np.flatnonzero(others & (fabric.peer >= 0))
+    others = np.array([kind != "switch" for kind in fabric.nodes.kind], bool)[fabric.node_of]
+    ports = np.flatnonzero(others & (fabric.ports.peer >= 0))
     step = 1 << lmc
     first = require_lids(len(own), len(ports), lmc)
-    lid, masks = np.zeros_like(fabric.lid), np.zeros_like(fabric.lmc)
+    lid, masks = np.zeros_like(fabric.ports.lid), np.zeros_like(fabric.ports.lmc)
     lid[own] = 1 + np.arange(len(own))
     lid[ports] = first + step * np.arange(len(ports))
     masks[ports] = lmc
-    return replace(fabric, lid=lid, lmc=masks)
+    return fabric.with_ports(lid=lid, lmc=masks)
 
 
 def require_lids(switches: int, ports: int, lmc: int) -> int:

@@ -1,8 +1,8 @@
-"""An InfiniBand subnet as the files describe it: nodes with ports, cables between ports, local identifiers."""
+"""InfiniBand subnets: nodes with ports, cables between ports, local identifiers (LIDs)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.results.fabric_check import Finding
 
-__all__ = ["RATES", "Fabric", "Finding", "gbits"]
+__all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits"]
 
 
 #: Signalling per lane in Gb/s, and the share of it that is data.
@@ -39,78 +39,101 @@ def gbits(rate: Fraction) -> str:
     return f"{float(rate):.6g} Gb/s"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Fabric:
-    """Nodes, ports and cables of a subnet.
-
-    Port q of node v has the slot ``first_slot[v] + q``; ports count from 1, port 0 of a switch is its own.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Nodes:
+    """The nodes of a fabric, in the order of the file.
 
     Parameters
     ----------
-    name : str
-        The file, or the topology that it was made from.
     kind : tuple of str
-        "switch", "ca", "router" or "unknown" for every node.
+        "switch", "ca", "router" or "unknown".
     ident : tuple of str
-        The identifier of a node in the file: ``S-0002c90200001008`` or any other word; unique.
+        Unique identifiers, as in the file: ``S-0002c90200001008`` or any other word.
     guid : uint64 array, shape (nodes,)
-        Node GUIDs, 0 where unknown.
+        0 where unknown.
     description : tuple of str
-        Untrusted text: it may repeat, be empty, contain anything.
-    first_slot : int64 array, shape (nodes + 1,)
+        Untrusted text: it may be empty, repeat, and contain anything.
+    line : int32 array, shape (nodes,)
+        The line of the file where the node is described, 0 without a line.
+    """
+
+    kind: tuple[str, ...]
+    ident: tuple[str, ...]
+    guid: Array
+    description: tuple[str, ...]
+    line: Array
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ports:
+    """The ports of a fabric, by slot.
+
+    Parameters
+    ----------
     peer : int64 array, shape (slots,)
         The slot at the other end of the cable, -1 without a cable.
-    port_guid : uint64 array, shape (slots,)
+    guid : uint64 array, shape (slots,)
         0 where unknown.
     lid : int32 array, shape (slots,)
         The base LID of every CA port, and of a switch at its port 0; 0 where unknown.
     lmc : int8 array, shape (slots,)
     rate : int32 array, shape (slots,)
-        Place in `rates` of the rate that the port reports, -1 if it reports no rate.
-    rates : tuple of Fraction
-        Data rates in Gb/s.
+        Place in :attr:`Fabric.rates` of the data rate that the port reports, -1 without one.
     line : int32 array, shape (slots,)
-        The line of the file about the port, 0 if there is no such line.
-    node_line : int32 array, shape (nodes,)
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-        Defects and remarks noted while reading.
-    lmc_told : bool
-        Whether a file tells the LMC; else it counts as 0.
+        The line of the file about the port, 0 without a line.
     """
 
-    name: str
-    kind: tuple[str, ...]
-    ident: tuple[str, ...]
-    guid: Array
-    description: tuple[str, ...]
-    first_slot: Array
     peer: Array
-    port_guid: Array
+    guid: Array
     lid: Array
     lmc: Array
     rate: Array
-    rates: tuple[Fraction, ...]
     line: Array
-    node_line: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fabric:
+    """An InfiniBand subnet: nodes, ports and cables.
+
+    Port q of node v has the slot ``first_slot[v] + q``; ports count from 1, port 0 of a switch is the switch itself.
+
+    Parameters
+    ----------
+    name : str
+        The file, or the topology from which the fabric was generated.
+    nodes : Nodes
+    ports : Ports
+    first_slot : int64 array, shape (nodes + 1,)
+    rates : tuple of Fraction
+        Data rates in Gb/s.
+    sources : tuple of (path, SHA-256)
+    findings : tuple of Finding
+        Errors and remarks from reading the files.
+    lmc_known : bool
+        Whether a file gives the LMC; otherwise it is 0.
+    """
+
+    name: str
+    nodes: Nodes
+    ports: Ports
+    first_slot: Array
+    rates: tuple[Fraction, ...]
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
-    lmc_told: bool = True
-
-    @property
-    def nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.kind)
+    lmc_known: bool = True
 
     @cached_property
     def node_of(self) -> Array:
         """The node of every slot."""
-        return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.first_slot))
+        return np.repeat(np.arange(len(self.nodes), dtype=np.int32), np.diff(self.first_slot))
 
     @cached_property
     def switches(self) -> Array:
         """The nodes that are switches, in the order of the file."""
-        return np.flatnonzero(np.array([kind == "switch" for kind in self.kind], bool))
+        return np.flatnonzero(np.array([kind == "switch" for kind in self.nodes.kind], bool))
 
     @cached_property
     def endpoints(self) -> Array:
@@ -120,8 +143,8 @@ class Fabric:
         belong to another subnet.
         """
         ports = self._adapter_ports
-        beside = self.node_of[self.peer[ports]]
-        return np.asarray(ports[np.array([kind in ("ca", "switch") for kind in self.kind], bool)[beside]])
+        beside = self.node_of[self.ports.peer[ports]]
+        return np.asarray(ports[np.array([kind in ("ca", "switch") for kind in self.nodes.kind], bool)[beside]])
 
     @property
     def stray(self) -> Array:
@@ -132,10 +155,14 @@ class Fabric:
     def _adapter_ports(self) -> Array:
         mine = [
             kind == "ca" and not text.startswith("Mellanox Technologies Aggregation Node")
-            for kind, text in zip(self.kind, self.description, strict=True)
+            for kind, text in zip(self.nodes.kind, self.nodes.description, strict=True)
         ]
-        cabled = np.flatnonzero(self.peer >= 0)
+        cabled = np.flatnonzero(self.ports.peer >= 0)
         return np.asarray(cabled[np.array(mine, bool)[self.node_of[cabled]]])
+
+    def with_ports(self, **columns: Array) -> Fabric:
+        """Return the same fabric with other values in some columns of its ports."""
+        return replace(self, ports=replace(self.ports, **columns))
 
     def port_of(self, slot: int) -> int:
         """Return the number of a port on its node."""
@@ -148,10 +175,10 @@ class Fabric:
 
     def rate_at(self, slot: int) -> Fraction | None:
         """Return the data rate in Gb/s that a port reports for its cable, None if it reports no rate."""
-        return self.rates[int(self.rate[slot])] if self.rate[slot] >= 0 else None
+        return self.rates[int(self.ports.rate[slot])] if self.ports.rate[slot] >= 0 else None
 
     def __repr__(self) -> str:
         return (
             f"<Fabric {self.name}: {len(self.switches)} switches, {len(self.endpoints)} endpoints, "
-            f"{int((self.peer >= 0).sum()) // 2} cables>"
+            f"{int((self.ports.peer >= 0).sum()) // 2} cables>"
         )

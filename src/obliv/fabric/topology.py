@@ -68,7 +68,7 @@ class FabricTopology(Topology):
     def slots_of(self, channel: int) -> tuple[int, int]:
         """Return the slots of the ports at the two ends of a channel."""
         slot = int(self.slot_of[channel])
-        return slot, int(self.fabric.peer[slot])
+        return slot, int(self.fabric.ports.peer[slot])
 
     def port_name(self, slot: int) -> str:
         """Return the name of a port: the node's description and the port's number."""
@@ -76,9 +76,8 @@ class FabricTopology(Topology):
 
     def port_names(self, channel: int) -> tuple[str, str]:
         """Return the ports at both ends of a cable; empty where the name of the node contains the port already."""
-        slot = int(self.slot_of[channel])
         names = []
-        for end in (slot, int(self.fabric.peer[slot])):
+        for end in self.slots_of(channel):
             node, port = int(self.node_at[end]), f"port {self.fabric.port_of(end)}"
             contained = node < self.hosts and f" {port} " in f"{self.name_of(node)} "
             names.append("" if contained else port)
@@ -89,7 +88,7 @@ class FabricTopology(Topology):
         from obliv.fabric.shape.tree import recognise  # only pictures need it
 
         fabric = self.fabric
-        order = fabric.peer[fabric.endpoints]
+        order = fabric.ports.peer[fabric.endpoints]
         shape = recognise(fabric)
         if shape is None:
             return LayoutHint(self.hosts, order)
@@ -139,15 +138,15 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         raise TopologyError(
             f"{spec}: no channel adapter has a cable, so nothing sends: give the output of ibnetdiscover"
         )
-    node_at = np.full(len(fabric.peer), -1, np.int64)
-    place = np.full(fabric.nodes, -1, np.int64)  # of every switch among the nodes of the topology
+    node_at = np.full(len(fabric.ports.peer), -1, np.int64)
+    place = np.full(len(fabric.nodes), -1, np.int64)  # of every switch among the nodes of the topology
     place[fabric.switches] = len(ends) + np.arange(len(fabric.switches))
     node_at[:] = place[fabric.node_of]
     node_at[ends] = np.arange(len(ends))
-    cabled = np.flatnonzero((fabric.peer >= 0) & (node_at >= 0))
-    cabled = cabled[node_at[fabric.peer[cabled]] >= 0]
+    cabled = np.flatnonzero((fabric.ports.peer >= 0) & (node_at >= 0))
+    cabled = cabled[node_at[fabric.ports.peer[cabled]] >= 0]
     slot_of = cabled[np.argsort(node_at[cabled], kind="stable")]
-    channel_of = np.full(len(fabric.peer), -1, np.int64)
+    channel_of = np.full(len(fabric.ports.peer), -1, np.int64)
     channel_of[slot_of] = np.arange(len(slot_of))
     speeds, reference, notes = _bandwidths(fabric, slot_of, ends)
     if len(fabric.stray):
@@ -159,7 +158,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         spec=spec,
         nodes=len(ends) + len(fabric.switches),
         tail=node_at[slot_of].astype(np.int32),
-        head=node_at[fabric.peer[slot_of]].astype(np.int32),
+        head=node_at[fabric.ports.peer[slot_of]].astype(np.int32),
         terminals=np.arange(len(ends), dtype=np.int32),
         bandwidth=tuple(speeds),
         injection=own,
@@ -183,7 +182,7 @@ def safe(text: str) -> str:
 
 
 def _called(fabric: Fabric, node: int) -> str:
-    return fabric.description[node].strip() or fabric.ident[node]
+    return fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
 
 
 def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
@@ -199,7 +198,7 @@ def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
     nodes = owner + fabric.switches.tolist()
     common = Counter(labels)
     labels = [
-        f"{text} [{safe(fabric.ident[node])}]" if common[text] > 1 else text
+        f"{text} [{safe(fabric.nodes.ident[node])}]" if common[text] > 1 else text
         for text, node in zip(labels, nodes, strict=True)
     ]
     common, used = Counter(labels), set(labels)
@@ -214,12 +213,12 @@ def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
 
 def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fraction], Fraction | None, tuple[str, ...]]:
     """Return the bandwidth of every channel, the rate that counts as 1, and notes."""
-    known = fabric.rate[fabric.rate >= 0]
+    known = fabric.ports.rate[fabric.ports.rate >= 0]
     if not len(known):
         notes = ("no link says how fast it is: all count as equal",)
         return [Fraction(1)] * len(slot_of), None, notes
     common = fabric.rates[int(np.bincount(known).argmax())]
-    here, there = fabric.rate[slot_of], fabric.rate[fabric.peer[slot_of]]
+    here, there = fabric.ports.rate[slot_of], fabric.ports.rate[fabric.ports.peer[slot_of]]
     kinds, number = np.unique(np.stack([here, there]), axis=1, return_inverse=True)
     rates, unknown, unlike = [], 0, 0
     counts = np.bincount(number.ravel(), minlength=kinds.shape[1]).tolist()
@@ -229,7 +228,7 @@ def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fract
         unknown += count * (not said)
         unlike += count * (len(said) > 1)
     of_channel = [rates[k] for k in number.ravel().tolist()]
-    hosts = np.zeros(len(fabric.peer), np.bool_)
+    hosts = np.zeros(len(fabric.ports.peer), np.bool_)
     hosts[ends] = True
     reference = max(rate for rate, host in zip(of_channel, hosts[slot_of].tolist(), strict=True) if host)
     relative = {rate: rate / reference for rate in set(of_channel)}

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from obliv._util.text import plural
-from obliv.fabric.checks.names import called, port_name
+from obliv.fabric.checks.names import cable_name, called, port_name
 from obliv.fabric.model import Fabric, gbits
 from obliv.fabric.notes import Notes
 from obliv.fabric.shape.tree import Shape
@@ -34,47 +34,47 @@ def check_shape(fabric: Fabric, shape: Shape | None, notes: Notes) -> None:
     tree = shape.name
     for lower, upper in shape.missing:
         text = f"{called(fabric, lower)} and {called(fabric, upper)} lack a cable that {tree} has"
-        notes.add("warning", "missing-cable", text, fabric.node_line[lower])
+        notes.add("warning", "missing-cable", text, fabric.nodes.line[lower])
     for slot in shape.extra:
-        text = f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.peer[slot]))}: a cable that {tree} has not"
-        notes.add("warning", "extra-cable", text, fabric.line[slot])
+        text = f"{cable_name(fabric, slot)}: a cable that is not part of {tree}"
+        notes.add("warning", "extra-cable", text, fabric.ports.line[slot])
     for level, number in shape.missing_switches:
         notes.add("warning", "missing-switch", f"{tree} has a switch number {number} on level {level}: it is not here")
     for node in shape.extra_switches:
-        notes.add("warning", "extra-switch", f"{called(fabric, node)} has no place in {tree}", fabric.node_line[node])
+        notes.add("warning", "extra-switch", f"{called(fabric, node)} has no place in {tree}", fabric.nodes.line[node])
 
 
 def _check_nodes(fabric: Fabric, notes: Notes) -> None:
-    kinds = Counter(fabric.kind)
-    cabled = np.bincount(fabric.node_of[fabric.peer >= 0], minlength=fabric.nodes)
-    ends = np.bincount(fabric.node_of[fabric.endpoints], minlength=fabric.nodes)
-    adapter = np.array([kind == "ca" for kind in fabric.kind], bool)
+    kinds = Counter(fabric.nodes.kind)
+    cabled = np.bincount(fabric.node_of[fabric.ports.peer >= 0], minlength=len(fabric.nodes))
+    ends = np.bincount(fabric.node_of[fabric.endpoints], minlength=len(fabric.nodes))
+    adapter = np.array([kind == "ca" for kind in fabric.nodes.kind], bool)
     if not len(fabric.endpoints):
         notes.add("error", "no-endpoint", "no channel adapter has a cable: nothing sends and nothing takes")
     helpers = adapter & (cabled > 0) & (ends == 0)
     if helpers.any():
         text = f"{plural(int(helpers.sum()), 'aggregation node')} of switches: no endpoints"
-        notes.add("note", "aggregation", text, fabric.node_line[int(np.flatnonzero(helpers)[0])])
+        notes.add("note", "aggregation", text, fabric.nodes.line[int(np.flatnonzero(helpers)[0])])
     if kinds["router"]:
         text = f"{plural(kinds['router'], 'router')}: no endpoints, and what is beyond them is not looked at"
-        notes.add("note", "router", text, fabric.node_line[fabric.kind.index("router")])
-    for node in (v for v, kind in enumerate(fabric.kind) if kind == "unknown"):
+        notes.add("note", "router", text, fabric.nodes.line[fabric.nodes.kind.index("router")])
+    for node in (v for v, kind in enumerate(fabric.nodes.kind) if kind == "unknown"):
         text = f"{called(fabric, node)} is of no known kind: scan again, with rights to ask every node"
-        notes.add("warning", "unknown-node", text, fabric.node_line[node])
+        notes.add("warning", "unknown-node", text, fabric.nodes.line[node])
     idle = np.flatnonzero(adapter & (cabled == 0))
     if len(idle):
         text = f"{plural(len(idle), 'channel adapter')} without a cable, the first is {called(fabric, int(idle[0]))}"
-        notes.add("note", "idle-adapter", text, fabric.node_line[idle[0]])
+        notes.add("note", "idle-adapter", text, fabric.nodes.line[idle[0]])
     several = np.flatnonzero(ends > 1)
     if len(several):
         text = f"{plural(len(several), 'channel adapter')} with several cabled ports: each port is an endpoint"
-        notes.add("note", "several-ports", text, fabric.node_line[several[0]])
+        notes.add("note", "several-ports", text, fabric.nodes.line[several[0]])
 
 
 def _check_pieces(fabric: Fabric, notes: Notes) -> None:
-    near = np.flatnonzero(fabric.peer >= 0)
-    one, other = fabric.node_of[near], fabric.node_of[fabric.peer[near]]
-    graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(fabric.nodes, fabric.nodes))
+    near = np.flatnonzero(fabric.ports.peer >= 0)
+    one, other = fabric.node_of[near], fabric.node_of[fabric.ports.peer[near]]
+    graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(len(fabric.nodes), len(fabric.nodes)))
     label = connected_components(graph, directed=False)[1]
     mine = label[fabric.node_of[fabric.endpoints]]
     pieces, first, size = np.unique(mine, return_index=True, return_counts=True)
@@ -87,26 +87,26 @@ def _check_pieces(fabric: Fabric, notes: Notes) -> None:
         f"the fabric is in {len(pieces)} pieces: {plural(lost, 'endpoint')} {'is' if lost == 1 else 'are'} cut off "
         f"from the other {int(size.max()):,}, such as {called(fabric, node)}"
     )
-    notes.add("error", "pieces", text, fabric.node_line[node])
+    notes.add("error", "pieces", text, fabric.nodes.line[node])
 
 
 def _check_speeds(fabric: Fabric, notes: Notes) -> None:
     """Kinds of links, and cables slower than nearly all others of their sort."""
-    near = np.flatnonzero(fabric.peer > np.arange(len(fabric.peer)))
-    ends = np.stack([fabric.rate[near], fabric.rate[fabric.peer[near]]])
+    near = np.flatnonzero(fabric.ports.peer > np.arange(len(fabric.ports.peer)))
+    ends = np.stack([fabric.ports.rate[near], fabric.ports.rate[fabric.ports.peer[near]]])
     silent = (ends < 0).all(axis=0)
     if silent.any() and not silent.all():
         slot = int(near[silent][0])
         text = f"{plural(int(silent.sum()), 'cable')} of unknown speed, such as that at {port_name(fabric, slot)}"
-        notes.add("note", "unknown-speed", text, fabric.line[slot])
+        notes.add("note", "unknown-speed", text, fabric.ports.line[slot])
     near, ends = near[~silent], ends[:, ~silent]
     order = sorted(range(len(fabric.rates)), key=lambda at: fabric.rates[at])
     place = np.full(len(order) + 1, len(order))  # from slow to fast; what an end does not say does not count
     place[order] = np.arange(len(order))
     speed = place[ends].min(axis=0) if len(near) else np.zeros(0, np.int64)
     rates = [fabric.rates[at] for at in order]
-    switch = np.array([kind == "switch" for kind in fabric.kind], bool)
-    between = switch[fabric.node_of[near]] & switch[fabric.node_of[fabric.peer[near]]]
+    switch = np.array([kind == "switch" for kind in fabric.nodes.kind], bool)
+    between = switch[fabric.node_of[near]] & switch[fabric.node_of[fabric.ports.peer[near]]]
     sorts = ((True, "between switches"), (False, "of hosts"))
     if len(np.unique(speed)) > 1:
         parts = [
@@ -126,8 +126,8 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
         for k in slow.tolist():
             slot = int(near[k])
             text = (
-                f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.peer[slot]))} runs at "
-                f"{gbits(rates[speed[k]])}, {int((mine == usual).sum()):,} of {len(mine):,} cables {words} at "
+                f"{cable_name(fabric, slot)} runs at {gbits(rates[speed[k]])}, "
+                f"{int((mine == usual).sum()):,} of {len(mine):,} cables {words} at "
                 f"{gbits(rates[usual])}: reseat or replace it"
             )
-            notes.add("warning", "slow-cable", text, fabric.line[slot])
+            notes.add("warning", "slow-cable", text, fabric.ports.line[slot])

@@ -99,7 +99,7 @@ def check(
         served, loops = _check_routing(fabric, tables, (about_topology, about_tables), progress)
         if loops is not None and loops.cycle:
             _note_credit_loop(fabric, tables, loops, run, about_tables)
-    elif len(fabric.endpoints) and not fabric.lid[fabric.endpoints].any():
+    elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
     findings = list(fabric.findings + (tables.findings if tables is not None else ()))
     findings += [finding for source in notes for finding in source.findings()]
@@ -116,7 +116,7 @@ def check(
         subject=fabric,
         endpoints=len(fabric.endpoints),
         switches=len(fabric.switches),
-        channels=int((fabric.peer >= 0).sum()),
+        channels=int((fabric.ports.peer >= 0).sum()),
         findings=tuple(findings),
         shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
         pairs=len(fabric.endpoints) * (len(fabric.endpoints) - 1),
@@ -139,7 +139,7 @@ def _check_routing(
     dropped = check_tables(fabric, tables, owner, about_tables)
     pairs = len(ends) * (len(ends) - 1)
     nothing = Served(pairs=pairs, unrouted=pairs, dead_ends=pairs)
-    if len(ends) and not fabric.lid[ends].any():
+    if len(ends) and not fabric.ports.lid[ends].any():
         text = "no host has a LID: no subnet manager has run; start one, then take topology and tables again"
         if not any(finding.kind == "no-lids" for finding in tables.findings):
             about_topology.add("error", "no-lids", text)

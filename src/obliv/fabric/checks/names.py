@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from obliv._util.text import shown
 from obliv.fabric.model import Fabric
 
-__all__ = ["called", "lid_list", "port_name", "route_text", "tells_ports"]
+__all__ = ["cable_name", "called", "lid_list", "port_name", "route_text", "tells_ports"]
 
 _MAX_HOPS = 8  # of a route that are printed
 
 
 def called(fabric: Fabric, node: int) -> str:
     """Return a node's name: its identifier in the file, and its description."""
-    ident, text = fabric.ident[node], fabric.description[node].strip()
+    ident, text = fabric.nodes.ident[node], fabric.nodes.description[node].strip()
     if len(ident) > 40 or not (ident.isascii() and ident.replace("-", "").isalnum()):
         ident = shown(ident)
     return f"{ident} ({shown(text)})" if text else ident
@@ -25,6 +25,11 @@ def port_name(fabric: Fabric, slot: int) -> str:
     return f"{called(fabric, int(fabric.node_of[slot]))} port {fabric.port_of(slot)}"
 
 
+def cable_name(fabric: Fabric, slot: int) -> str:
+    """Return a cable's name: the ports at its two ends."""
+    return f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.ports.peer[slot]))}"
+
+
 def tells_ports(fabric: Fabric, node: int) -> bool:
     """Return whether the file says how many ports a node has; else the last port known to have a cable is its last.
 
@@ -33,15 +38,15 @@ def tells_ports(fabric: Fabric, node: int) -> bool:
     same, though it has the numbers; they matter only where all ports of a switch are cabled.
     """
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
-    if end - first > 1 and fabric.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
+    if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
         return True
-    if not fabric.line[first:end].any():  # others tell of it, or the fabric is from no file
-        return not fabric.node_line[node]
+    if not fabric.ports.line[first:end].any():  # others tell of it, or the fabric is from no file
+        return not fabric.nodes.line[node]
     return not _is_list(fabric)
 
 
 def _is_list(fabric: Fabric) -> bool:
-    return bool(((fabric.line > 0) & (fabric.line == fabric.node_line[fabric.node_of])).any())
+    return bool(((fabric.ports.line > 0) & (fabric.ports.line == fabric.nodes.line[fabric.node_of])).any())
 
 
 def route_text(fabric: Fabric, slots: Sequence[int]) -> str:

@@ -124,22 +124,22 @@ def _count(served: Served, traces: Traces, hosts: Array) -> None:
 def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
     """Count and note endpoints cabled to no switch: they reach only the other end of their cable."""
     fabric, ends = traces.fabric, traces.ends
-    number = np.full(len(fabric.peer), -1)
+    number = np.full(len(fabric.ports.peer), -1)
     number[ends] = np.arange(len(ends))
     for slot in ends[traces.leaf_of < 0].tolist():
-        lacking = len(ends) - 1 - int(number[fabric.peer[slot]] >= 0)
+        lacking = len(ends) - 1 - int(number[fabric.ports.peer[slot]] >= 0)
         served.unrouted += lacking
         served.dead_ends += lacking
         if lacking:
             text = f"{port_name(fabric, slot)} is cabled to no switch: {plural(lacking, 'endpoint')} out of reach"
-            notes.add("error", "no-switch", text, fabric.line[slot])
+            notes.add("error", "no-switch", text, fabric.ports.line[slot])
 
 
 def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
     """Note endpoints without a LID."""
-    for slot in ends[fabric.lid[ends] <= 0].tolist():
+    for slot in ends[fabric.ports.lid[ends] <= 0].tolist():
         text = f"{port_name(fabric, slot)} has no LID: nothing can be sent to it; let the subnet manager run"
-        notes.add("error", "no-lid", text, fabric.line[slot])
+        notes.add("error", "no-lid", text, fabric.ports.line[slot])
 
 
 def _report(
@@ -193,7 +193,7 @@ def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:
     if len(ports) != 1:
         return "ports " + ", ".join(map(str, ports[:5])) + (", ..." if len(ports) > 5 else "")
     slot = fabric.slot(node, ports[0])
-    there = int(fabric.peer[slot]) if slot >= 0 else -1
+    there = int(fabric.ports.peer[slot]) if slot >= 0 else -1
     return f"port {ports[0]}" + (f", which leads to {port_name(fabric, there)}" if there >= 0 else "")
 
 

@@ -21,8 +21,10 @@ _BLOCK = 64  # LIDs that a switch reports at a time
 def owners(fabric: Fabric) -> dict[int, int]:
     """Return the slot of every LID that a port of the fabric owns; of several owners the first."""
     owner: dict[int, int] = {}
-    slots = np.flatnonzero(fabric.lid > 0)
-    for slot, lid, lmc in zip(slots.tolist(), fabric.lid[slots].tolist(), fabric.lmc[slots].tolist(), strict=True):
+    slots = np.flatnonzero(fabric.ports.lid > 0)
+    for slot, lid, lmc in zip(
+        slots.tolist(), fabric.ports.lid[slots].tolist(), fabric.ports.lmc[slots].tolist(), strict=True
+    ):
         for own in range(lid, lid + (1 << min(max(lmc, 0), 7))):
             owner.setdefault(own, slot)
     return owner
@@ -74,7 +76,7 @@ def check_entries(
     for node in fabric.switches.tolist():
         if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in reported:
             text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
-            notes.add("warning", "missing-table", text, fabric.node_line[node])
+            notes.add("warning", "missing-table", text, fabric.nodes.line[node])
     lids = np.array(sorted(lid for lid in owner if lid < tables.out.shape[1]), np.int64)
     own = np.zeros(tables.out.shape[1], bool)
     own[lids] = own[0] = True
@@ -100,7 +102,7 @@ def check_entries(
             notes.add("error", "port-beyond", text, line)
         cabled = np.zeros(256, bool)
         cabled[0] = True
-        cabled[1 : end - first] = (fabric.peer[first + 1 : end] >= 0)[:255]
+        cabled[1 : end - first] = (fabric.ports.peer[first + 1 : end] >= 0)[:255]
         loose = known & ~beyond & ~cabled[entry] & own
         if loose.any() and not loosely & reported:
             where = np.flatnonzero(loose)
@@ -122,7 +124,7 @@ def check_entries(
 def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int], notes: Notes) -> None:
     """Note the LID that a dump left out."""
     slot = owner.get(lid, -1)
-    serious = slot >= 0 and fabric.kind[int(fabric.node_of[slot])] != "switch"
+    serious = slot >= 0 and fabric.nodes.kind[int(fabric.node_of[slot])] != "switch"
     text = (
         f"{lid_list(fabric, [lid], owner)} (0x{lid:x}), the largest, is in no table at all: dump_lfts, dump_fts and "
         f"ibroute leave out the last LID where it is a multiple of {_BLOCK}; take opensm-lfts.dump instead (opensm -D "
@@ -135,7 +137,7 @@ def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> 
     """Note switches that had another LID when their table was dumped: port 0 stands for a switch's own LID."""
     moved = []
     for row, node in enumerate(tables.switch.tolist()):
-        now = int(fabric.lid[fabric.first_slot[node]])
+        now = int(fabric.ports.lid[fabric.first_slot[node]])
         if not used[row] or not now:
             continue
         kept = np.flatnonzero(tables.out[row] == 0)
@@ -152,7 +154,7 @@ def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> 
 
 def _note_switch_lids(fabric: Fabric, tables: Tables, dropped: int, notes: Notes) -> None:
     """Note that switches lack routes to LIDs of switches."""
-    own = fabric.lid[fabric.first_slot[fabric.switches]].astype(np.int64)
+    own = fabric.ports.lid[fabric.first_slot[fabric.switches]].astype(np.int64)
     own = own[(own > 0) & (own != dropped)]
     used = (tables.out != NONE).any(axis=1)
     inside = own[own < tables.out.shape[1]]

@@ -14,7 +14,7 @@ from obliv.errors import FileError
 from obliv.fabric.files.cables import cables
 from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
 from obliv.fabric.lids import checked_lids, note_repeated_guids
-from obliv.fabric.model import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric, Nodes, Ports
 from obliv.fabric.notes import Notes
 from obliv.fabric.tables import MAX_PORTS
 
@@ -25,8 +25,8 @@ Columns = dict[str, Array]
 _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
-def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_told: bool) -> Fabric:
-    """Return the fabric that the records of a file describe; `lmc_told` says whether such files tell the LMC."""
+def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_known: bool) -> Fabric:
+    """Return the fabric that the records of a file describe; `lmc_known` says whether such files tell the LMC."""
     if not records.nodes:
         raise FileError("contains no readable record of a switch or channel adapter", records.notes.file)
     columns = _columns(records)
@@ -56,22 +56,19 @@ def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_told
     rank = np.array([used.index(RATES[name]) if RATES[name] in used else -1 for name in NAMES] + [-1], np.int32)
     return Fabric(
         name=notes.file,
-        kind=tuple(node.kind for node in nodes),
-        ident=_unique(nodes),
-        guid=guid,
-        description=tuple(text_of(node.description) for node in nodes),
+        nodes=Nodes(
+            kind=tuple(node.kind for node in nodes),
+            ident=_unique(nodes),
+            guid=guid,
+            description=tuple(text_of(node.description) for node in nodes),
+            line=node_line,
+        ),
+        ports=Ports(peer, port_guid, lid.astype(np.int32), lmc.astype(np.int8), rank[number], line),
         first_slot=first_slot,
-        peer=peer,
-        port_guid=port_guid,
-        lid=lid.astype(np.int32),
-        lmc=lmc.astype(np.int8),
-        rate=rank[number],
         rates=tuple(used),
-        line=line,
-        node_line=node_line,
         sources=sources,
         findings=notes.findings(),
-        lmc_told=lmc_told,
+        lmc_known=lmc_known,
     )
 
 

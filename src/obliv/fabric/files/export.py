@@ -88,8 +88,8 @@ def to_networkx(fabric: Fabric) -> Any:
     except ImportError:
         raise extra("networkx", "networkx") from None
     graph = networkx.MultiGraph(name=fabric.name)
-    for node in range(fabric.nodes):
-        graph.add_node(node, label=fabric.description[node], **_about(fabric, node))
+    for node in range(len(fabric.nodes)):
+        graph.add_node(node, label=fabric.nodes.description[node], **_about(fabric, node))
     for near, far, about in _cables(fabric):
         ends = {"source": int(fabric.node_of[near]), "target": int(fabric.node_of[far])}
         rate = fabric.rate_at(near)
@@ -133,8 +133,8 @@ def _graphml(fabric: Fabric) -> Iterator[str]:
 def _nodes(fabric: Fabric) -> Iterator[Item]:
     senders = dict.fromkeys(fabric.node_of[fabric.endpoints].tolist())
     number = {node: k for k, node in enumerate(senders)}
-    for node in range(fabric.nodes):
-        about = {"label": fabric.description[node] or fabric.ident[node], **_about(fabric, node)}
+    for node in range(len(fabric.nodes)):
+        about = {"label": fabric.nodes.description[node] or fabric.nodes.ident[node], **_about(fabric, node)}
         if node in number:
             about["terminal"] = number[node]
         yield Item({"id": f"n{node}"}, {name: printable(str(value)) for name, value in about.items()})
@@ -188,23 +188,23 @@ def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
 
 
 def _about(fabric: Fabric, node: int) -> dict[str, Any]:
-    attributes: dict[str, Any] = {"kind": fabric.kind[node], "ident": fabric.ident[node]}
-    if fabric.guid[node]:
-        attributes["guid"] = f"{int(fabric.guid[node]):016x}"
-    lid = int(fabric.lid[fabric.first_slot[node]])
-    return attributes | ({"lid": lid} if lid and fabric.kind[node] == "switch" else {})
+    attributes: dict[str, Any] = {"kind": fabric.nodes.kind[node], "ident": fabric.nodes.ident[node]}
+    if fabric.nodes.guid[node]:
+        attributes["guid"] = f"{int(fabric.nodes.guid[node]):016x}"
+    lid = int(fabric.ports.lid[fabric.first_slot[node]])
+    return attributes | ({"lid": lid} if lid and fabric.nodes.kind[node] == "switch" else {})
 
 
 def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
     """Yield every cable once: its ends and their attributes."""
-    for near in np.flatnonzero(fabric.peer >= 0).tolist():
-        far = int(fabric.peer[near])
+    for near in np.flatnonzero(fabric.ports.peer >= 0).tolist():
+        far = int(fabric.ports.peer[near])
         if near > far:
             continue
         about = {"source_port": fabric.port_of(near), "target_port": fabric.port_of(far)}
         about |= {
-            name: int(fabric.lid[slot])
+            name: int(fabric.ports.lid[slot])
             for name, slot in (("source_lid", near), ("target_lid", far))
-            if fabric.lid[slot] > 0
+            if fabric.ports.lid[slot] > 0
         }
         yield near, far, about

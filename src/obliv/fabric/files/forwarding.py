@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -21,16 +20,18 @@ __all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
 
 def switch_guids(fabric: Fabric) -> dict[int, int]:
     """Return the node of every switch by its GUID."""
-    return {int(fabric.guid[node]): node for node in reversed(fabric.switches.tolist()) if fabric.guid[node]}
+    return {
+        int(fabric.nodes.guid[node]): node for node in reversed(fabric.switches.tolist()) if fabric.nodes.guid[node]
+    }
 
 
 def port_guids(fabric: Fabric) -> dict[int, int]:
     """Return the slot of every port by its GUID; a switch goes by its node GUID where its port GUID is unknown."""
     own = fabric.first_slot[fabric.switches]
-    slots = np.flatnonzero(fabric.port_guid)
-    silent = own[fabric.port_guid[own] == 0]
-    slot_by_guid = {int(fabric.guid[fabric.node_of[slot]]): slot for slot in silent[::-1].tolist()}
-    slot_by_guid |= dict(zip(fabric.port_guid[slots[::-1]].tolist(), slots[::-1].tolist(), strict=True))
+    slots = np.flatnonzero(fabric.ports.guid)
+    silent = own[fabric.ports.guid[own] == 0]
+    slot_by_guid = {int(fabric.nodes.guid[fabric.node_of[slot]]): slot for slot in silent[::-1].tolist()}
+    slot_by_guid |= dict(zip(fabric.ports.guid[slots[::-1]].tolist(), slots[::-1].tolist(), strict=True))
     slot_by_guid.pop(0, None)
     return slot_by_guid
 
@@ -55,7 +56,7 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
         slot = slot_of.get(raw.guid_of(lid))
         if slot is not None:
             named.setdefault(slot, []).append(lid)
-    lmc_of, lid_of = fabric.lmc.copy(), fabric.lid.copy()
+    lmc_of, lid_of = fabric.ports.lmc.copy(), fabric.ports.lid.copy()
     shown = _lmcs(fabric, named)
     for slot, lmc in shown.items():
         base = named[slot][0] >> lmc << lmc
@@ -65,13 +66,13 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
             lmc_of[slot] = lmc
     most = max(shown.values(), default=0)
     notes: tuple[Finding, ...] = ()
-    if not fabric.lmc_told and not shown:
+    if not fabric.lmc_known and not shown:
         what = "this kind of file does not tell the LMC: taken as 0; give OpenSM's guid2lid if it is not"
         notes = (Finding("note", "lmc-unknown", what, fabric.name),)
-    elif not fabric.lmc_told and most:
+    elif not fabric.lmc_known and most:
         what = f"this kind of file does not tell the LMC; the tables show {most}, and guid2lid of OpenSM would prove it"
         notes = (Finding("note", "lmc-learned", what, fabric.name),)
-    return changed(fabric, lid=lid_of, lmc=lmc_of, findings=(*fabric.findings, *notes))
+    return replace(fabric.with_ports(lid=lid_of, lmc=lmc_of), findings=(*fabric.findings, *notes))
 
 
 def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
@@ -80,7 +81,7 @@ def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
     for slot, lids in named.items():
         bits = (lids[0] ^ lids[-1]).bit_length()
         own[slot] = bits if bits <= 7 and 2 * len(lids) > 1 << bits else 0  # else they are of different moments
-    adapters = [slot for slot in named if fabric.kind[fabric.node_of[slot]] == "ca"]
+    adapters = [slot for slot in named if fabric.nodes.kind[fabric.node_of[slot]] == "ca"]
     most = max((own[slot] for slot in adapters), default=0)
     common = own | dict.fromkeys(adapters, most)
     blocks = [(lids[0] >> common[slot] << common[slot], common[slot]) for slot, lids in named.items()]
@@ -89,15 +90,10 @@ def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
     return common if apart else own
 
 
-def changed(fabric: Fabric, **fields: Any) -> Fabric:
-    """Return the fabric with other values in some fields."""
-    return replace(fabric, **fields)
-
-
 def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
     """Return the tables by the LIDs of the fabric: an entry follows the port that it names, as in OpenSM's loader."""
     path, notes = raw.notes.file, raw.notes
-    if not fabric.lid.any():
+    if not fabric.ports.lid.any():
         empty = all(row.count(NONE) == len(row) for row in raw.rows.values())
         what = "no port has a LID: " + (
             "the subnet manager has not run; start it, then scan and dump again"
@@ -113,7 +109,7 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
     lids = lids[new[1:longest] >= 0]
     target = new[lids]
     width = 1 + max(
-        int(target.max(initial=0)), int(np.flatnonzero(_owned(fabric, np.arange(len(fabric.lid)))).max(initial=0))
+        int(target.max(initial=0)), int(np.flatnonzero(_owned(fabric, np.arange(len(fabric.ports.lid)))).max(initial=0))
     )
     require_memory(2.0 * width * len(raw.rows), f"the tables of {path}")
     out = np.full((len(raw.rows), width), NONE, np.uint8)
@@ -176,17 +172,17 @@ def _note(raw: RawTables, kind: str, lids: Array, what: str) -> None:
 
 def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
     """Return the LID of a port that corresponds to one that it has in the file."""
-    base, many = int(fabric.lid[slot]), 1 << int(fabric.lmc[slot])
+    base, many = int(fabric.ports.lid[slot]), 1 << int(fabric.ports.lmc[slot])
     return lid if base == 0 or base <= lid < base + many else base + (lid & (many - 1))
 
 
 def _owned(fabric: Fabric, slots: Array) -> Array:
     """Return for every LID whether one of some ports owns it."""
-    slots = slots[fabric.lid[slots] > 0]
-    first = fabric.lid[slots].astype(np.int64)
+    slots = slots[fabric.ports.lid[slots] > 0]
+    first = fabric.ports.lid[slots].astype(np.int64)
     change = np.zeros(LAST_LID + 130, np.int64)
     np.add.at(change, first, 1)
-    np.add.at(change, first + (1 << fabric.lmc[slots].astype(np.int64)), -1)
+    np.add.at(change, first + (1 << fabric.ports.lmc[slots].astype(np.int64)), -1)
     return np.cumsum(change) > 0
 
 

@@ -73,7 +73,7 @@ def read_discover(blocks: Blocks) -> Fabric:
     if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
         records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
     reader.note_empty()
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=True)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=True)
 
 
 @contextmanager

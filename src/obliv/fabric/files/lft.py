@@ -53,8 +53,8 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
         raise FileError("cannot be written: there is no table", path)
     ports = np.diff(fabric.first_slot)
     for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
-        name = plain(fabric.description[node].strip() or fabric.ident[node])
-        if not fabric.guid[node]:
+        name = plain(fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
+        if not fabric.nodes.guid[node]:
             raise FileError(f"cannot be written: switch '{name}' has no GUID, by which OpenSM would know it", path)
         used = row[row != NONE]
         if len(used) and used.max() >= ports[node]:
@@ -72,8 +72,8 @@ def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
     for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
         lids = np.flatnonzero(row != NONE)
         top = int(lids[-1]) if len(lids) else 0
-        own = fabric.lid[fabric.first_slot[node]]
-        guid, name = int(fabric.guid[node]), plain(fabric.description[node])
+        own = fabric.ports.lid[fabric.first_slot[node]]
+        guid, name = int(fabric.nodes.guid[node]), plain(fabric.nodes.description[node])
         title = f"Unicast lids [0-{top}] of switch Lid {own} guid 0x{guid:016x} ('{name}'):\n"
         lines = [head[lid] + port_text[port] + about[lid] for lid, port in zip(lids.tolist(), row[lids].tolist())]
         yield title.encode("utf-8", "replace") + b"".join(lines) + f"{top} lids dumped\n".encode()
@@ -82,14 +82,18 @@ def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
 def _owners(fabric: Fabric, lids: int) -> list[bytes]:
     """Return for every LID the text behind its port: its owner."""
     owners = [b" # unknown\n"] * lids
-    for slot in np.flatnonzero(fabric.lid > 0).tolist():
+    for slot in np.flatnonzero(fabric.ports.lid > 0).tolist():
         node = int(fabric.node_of[slot])
-        guid = int(fabric.port_guid[slot]) or (int(fabric.guid[node]) if fabric.kind[node] == "switch" else 0)
+        guid = int(fabric.ports.guid[slot]) or (
+            int(fabric.nodes.guid[node]) if fabric.nodes.kind[node] == "switch" else 0
+        )
         if not guid:
             continue
-        kind = {"switch": "Switch", "router": "Router"}.get(fabric.kind[node], "Channel Adapter")
-        text = f" # {kind} portguid 0x{guid:016x}: '{plain(fabric.description[node])}'\n".encode("utf-8", "replace")
-        first = int(fabric.lid[slot])
-        for lid in range(first, min(first + (1 << int(fabric.lmc[slot])), lids)):
+        kind = {"switch": "Switch", "router": "Router"}.get(fabric.nodes.kind[node], "Channel Adapter")
+        text = f" # {kind} portguid 0x{guid:016x}: '{plain(fabric.nodes.description[node])}'\n".encode(
+            "utf-8", "replace"
+        )
+        first = int(fabric.ports.lid[slot])
+        for lid in range(first, min(first + (1 << int(fabric.ports.lmc[slot])), lids)):
             owners[lid] = text
     return owners

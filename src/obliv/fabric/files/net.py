@@ -63,24 +63,24 @@ def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     [1](2c90300100001) 	"S-0002c90200001000"[1]		# lid 0 lmc 0 "switch((0),1)" lid 0 4xQDR
     """
     names = _idents(fabric)
-    order = sorted(range(fabric.nodes), key=lambda v: fabric.kind[v] == "switch")
-    writable = [v for v in order if fabric.kind[v] in _TYPES]
+    order = sorted(range(len(fabric.nodes)), key=lambda v: fabric.nodes.kind[v] == "switch")
+    writable = [v for v in order if fabric.nodes.kind[v] in _TYPES]
     if not writable:
         raise FileError("cannot be written: the fabric has no node of known type", path)
     write_pieces(path, (_record(fabric, v, names) for v in writable))
-    left = fabric.nodes - len(writable)
+    left = len(fabric.nodes) - len(writable)
     return (f"{left} nodes of unknown type and their cables",) if left else ()
 
 
 def _idents(fabric: Fabric) -> list[str]:
     """Return the identifier of each node: as in its file, where that can be written and is unique."""
     names: list[str] = []
-    used = set(fabric.ident)
-    for v, ident in enumerate(fabric.ident):
+    used = set(fabric.nodes.ident)
+    for v, ident in enumerate(fabric.nodes.ident):
         name = ident
         if not ident.isascii() or not ident.isprintable() or set(ident) & set("\"'#@=") or not 0 < len(ident) < 60:
-            name = f"{'S' if fabric.kind[v] == 'switch' else 'H'}-{int(fabric.guid[v]):016x}"
-            if not fabric.guid[v] or name in used:
+            name = f"{'S' if fabric.nodes.kind[v] == 'switch' else 'H'}-{int(fabric.nodes.guid[v]):016x}"
+            if not fabric.nodes.guid[v] or name in used:
                 name = next(f"node{n}" for n in range(v, v + len(used) + 1) if f"node{n}" not in used)
             used.add(name)
         names.append(name)
@@ -88,7 +88,7 @@ def _idents(fabric: Fabric) -> list[str]:
 
 
 def _record(fabric: Fabric, node: int, names: list[str]) -> bytes:
-    kind, guid = fabric.kind[node], int(fabric.guid[node])
+    kind, guid = fabric.nodes.kind[node], int(fabric.nodes.guid[node])
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
     lines = []
     if guid:
@@ -96,19 +96,23 @@ def _record(fabric: Fabric, node: int, names: list[str]) -> bytes:
         own = f"{_GUIDS[kind]}=0x{guid:x}" + (f"({guid:x})" if kind == "switch" else "")
         lines += ["vendid=0x2c9", f"devid={device}", f"sysimgguid=0x{guid:x}", own]
     text = _described(fabric, node)
-    about = f" base port 0 lid {fabric.lid[first]} lmc {fabric.lmc[first]}" if kind == "switch" else ""
+    about = f" base port 0 lid {fabric.ports.lid[first]} lmc {fabric.ports.lmc[first]}" if kind == "switch" else ""
     lines.append(f'{_TYPES[kind]}\t{end - first - 1} "{names[node]}"\t\t# "{text}"{about}')
     for slot in range(first + 1, end):
-        peer = int(fabric.peer[slot])
-        if peer < 0 or fabric.kind[other := int(fabric.node_of[peer])] not in _TYPES:
+        peer = int(fabric.ports.peer[slot])
+        if peer < 0 or fabric.nodes.kind[other := int(fabric.node_of[peer])] not in _TYPES:
             continue
-        port_guid = int(fabric.port_guid[slot])
+        port_guid = int(fabric.ports.guid[slot])
         own = f"({port_guid:x}) " if kind != "switch" and port_guid else ""
         there = f'"{names[other]}"[{fabric.port_of(peer)}]'
-        if fabric.kind[other] != "switch" and fabric.port_guid[peer]:
-            there += f"({int(fabric.port_guid[peer]):x})"
-        peer_lid = fabric.lid[fabric.first_slot[other]] if fabric.kind[other] == "switch" else fabric.lid[peer]
-        mine = f"lid {fabric.lid[slot]} lmc {fabric.lmc[slot]} " if kind != "switch" else ""
+        if fabric.nodes.kind[other] != "switch" and fabric.ports.guid[peer]:
+            there += f"({int(fabric.ports.guid[peer]):x})"
+        peer_lid = (
+            fabric.ports.lid[fabric.first_slot[other]]
+            if fabric.nodes.kind[other] == "switch"
+            else fabric.ports.lid[peer]
+        )
+        mine = f"lid {fabric.ports.lid[slot]} lmc {fabric.ports.lmc[slot]} " if kind != "switch" else ""
         lines.append(
             f'[{slot - first}]{own}\t{there}\t\t# {mine}"{_described(fabric, other)}" lid {peer_lid}'
             + _speed(fabric.rate_at(slot))
@@ -117,7 +121,7 @@ def _record(fabric: Fabric, node: int, names: list[str]) -> bytes:
 
 
 def _described(fabric: Fabric, node: int) -> str:
-    return plain(fabric.description[node], "=#@")
+    return plain(fabric.nodes.description[node], "=#@")
 
 
 def _speed(rate: Fraction | None) -> str:

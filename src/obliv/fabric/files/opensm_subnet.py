@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import Blocks
-from obliv.fabric.files.forwarding import changed, port_guids
+from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.lines import noted_line
 from obliv.fabric.files.records import Node, Port, Records
 from obliv.fabric.lids import LAST_LID
@@ -68,7 +69,7 @@ def read_subnet(blocks: Blocks) -> Fabric:
         )
     if not blocks.ended and records.notes.last_line == number:
         records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
 
 
 def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
@@ -106,7 +107,7 @@ def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
 def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
     """Return the fabric with LIDs and LMCs where it has none; contradictions are noted."""
     table, notes, slot_of = read_guid2lid(path), Notes(str(path)), port_guids(fabric)
-    lid, lmc = fabric.lid.copy(), fabric.lmc.copy()
+    lid, lmc = fabric.ports.lid.copy(), fabric.ports.lmc.copy()
     used = 0
     for guid, (first, last, number) in table.items():
         slot = slot_of.get(guid)
@@ -121,11 +122,9 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
             notes.add("warning", "moved-lids", what, number)
     if not used:
         raise FileError(f"has no port of {fabric.name}: give the files of one fabric", path)
-    return changed(
-        fabric,
-        lid=lid.astype(np.int32),
-        lmc=lmc.astype(np.int8),
-        lmc_told=True,
+    return replace(
+        fabric.with_ports(lid=lid.astype(np.int32), lmc=lmc.astype(np.int8)),
+        lmc_known=True,
         sources=(*fabric.sources, (str(path), sha256_of(path))),
         findings=fabric.findings + notes.findings(),
     )

@@ -55,7 +55,7 @@ def read_portlist(blocks: Blocks) -> Fabric:
         entry = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
         records.ports.append(tuple(entry))
     _note_cut(blocks, records, number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
 
 
 def read_linkinfo(blocks: Blocks) -> Fabric:
@@ -88,7 +88,7 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
             noted_line(line, number, records.notes)
     _link(records, _with_kinds(lines))
     _note_cut(blocks, records, number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_told=False)
+    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
 
 
 def _with_kinds(lines: list[_Line]) -> list[_Line]:

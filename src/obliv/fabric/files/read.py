@@ -143,7 +143,7 @@ def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
         If the file cannot be read or contains nothing of the kind.
     """
     raw = read_raw(Blocks(path), switch_guids(fabric))
-    lids = not fabric.lid.any()
-    if lids or not fabric.lmc_told:
+    lids = not fabric.ports.lid.any()
+    if lids or not fabric.lmc_known:
         fabric = with_learned_lids(fabric, raw, lids=lids)
     return fabric, tables_on(fabric, raw)

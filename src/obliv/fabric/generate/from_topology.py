@@ -12,7 +12,7 @@ from obliv.errors import TopologyError
 from obliv.fabric.generate.cabling import Cabling, cabling_of
 from obliv.fabric.generate.tables import tables_of
 from obliv.fabric.lids import require_lids, with_lids
-from obliv.fabric.model import RATES, Fabric
+from obliv.fabric.model import RATES, Fabric, Nodes, Ports
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
@@ -77,19 +77,23 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
     place, rates = _rates(topology, cabling, RATES[rate])
     fabric = Fabric(
         name=topology.spec,
-        kind=("ca",) * hosts + ("switch",) * switches,
-        ident=tuple(f"{'H' if v < hosts else 'S'}-{number:016x}" for v, number in enumerate(guid.tolist())),
-        guid=guid,
-        description=_descriptions(topology, cabling),
+        nodes=Nodes(
+            kind=("ca",) * hosts + ("switch",) * switches,
+            ident=tuple(f"{'H' if v < hosts else 'S'}-{number:016x}" for v, number in enumerate(guid.tolist())),
+            guid=guid,
+            description=_descriptions(topology, cabling),
+            line=np.zeros(nodes, np.int32),
+        ),
+        ports=Ports(
+            peer=cabling.peer,
+            guid=port_guid,
+            lid=np.zeros(slots, np.int32),
+            lmc=np.zeros(slots, np.int8),
+            rate=place,
+            line=np.zeros(slots, np.int32),
+        ),
         first_slot=cabling.first_slot,
-        peer=cabling.peer,
-        port_guid=port_guid,
-        lid=np.zeros(slots, np.int32),
-        lmc=np.zeros(slots, np.int8),
-        rate=place,
         rates=rates,
-        line=np.zeros(slots, np.int32),
-        node_line=np.zeros(nodes, np.int32),
         sources=topology.sources,
     )
     return with_lids(fabric, lmc) if lids else fabric

@@ -51,21 +51,21 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     <Tables dmodk: 6 switches, LIDs to 14>
     """
     topology, cabling = routing.topology, cabling_of(routing.topology)
-    if not np.array_equal(cabling.first_slot, fabric.first_slot) or not np.array_equal(cabling.peer, fabric.peer):
+    if not np.array_equal(cabling.first_slot, fabric.first_slot) or not np.array_equal(cabling.peer, fabric.ports.peer):
         raise RoutingError(f"{routing.spec} is on {topology.spec}, {fabric.name} is cabled otherwise")
     ends = cabling.first_slot[cabling.host] + 1
-    lids, many = fabric.lid[ends].astype(np.int64), 1 << fabric.lmc[ends].astype(np.int64)
+    lids, many = fabric.ports.lid[ends].astype(np.int64), 1 << fabric.ports.lmc[ends].astype(np.int64)
     if (lids == 0).any():
         raise RoutingError(f"{fabric.name} has no LIDs: assign them first")
     switches = fabric.switches
-    top = int(max((lids + many).max() - 1, fabric.lid.max()))
+    top = int(max((lids + many).max() - 1, fabric.ports.lid.max()))
     require_memory(2.0 * len(switches) * (top + 1), f"tables of {len(switches)} switches for {top} LIDs")
     out = np.full((len(switches), top + 1), NONE, np.uint8)
     towards = _of_tree(routing) if _plain_tree(routing) and not cabling.added else _of_paths(routing, cabling, fabric)
     for offset in range(many.max()):
         mine = np.flatnonzero(offset < many)
         out[:, lids[mine] + offset] = towards[:, mine]
-    own = fabric.lid[fabric.first_slot[switches]]
+    own = fabric.ports.lid[fabric.first_slot[switches]]
     rows = np.flatnonzero(own)
     out[rows, own[rows]] = 0
     return Tables(routing.spec, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
@@ -89,14 +89,14 @@ def _of_tree(routing: Any) -> Array:
 def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
     """Return the port for every switch and terminal."""
     out = np.full((len(fabric.switches), len(cabling.host)), NONE, np.uint8)
-    row = np.full(fabric.nodes, -1, np.int64)
+    row = np.full(len(fabric.nodes), -1, np.int64)
     row[fabric.switches] = np.arange(len(fabric.switches))
     at, port = row[fabric.node_of[cabling.slot]], cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]]
     for k, channels in _towards(routing):
         kept = channels[at[channels] >= 0]  # what leaves a host needs no table
         out[at[kept], k] = port[kept]
         if cabling.added:
-            end = int(fabric.peer[cabling.first_slot[cabling.host[k]] + 1])
+            end = int(fabric.ports.peer[cabling.first_slot[cabling.host[k]] + 1])
             out[row[fabric.node_of[end]], k] = fabric.port_of(end)
     return out
 

@@ -50,10 +50,10 @@ def filled(
     """
     switches = fabric.switches
     slots, lids = _columns(fabric)
-    row = np.full(fabric.nodes, -1, np.int64)
+    row = np.full(len(fabric.nodes), -1, np.int64)
     row[switches] = np.arange(len(switches))
     own = row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
-    at = np.where(own, slots, fabric.peer[slots])
+    at = np.where(own, slots, fabric.ports.peer[slots])
     home = row[fabric.node_of[at]]
     reached = home >= 0  # not what hangs on something else than a switch
     slots, lids, own, at, home = slots[reached], lids[reached], own[reached], at[reached], home[reached]
@@ -81,11 +81,11 @@ def filled(
 
 def _columns(fabric: Fabric) -> tuple[Array, Array]:
     """Return the slots and LIDs to which packets can be sent."""
-    bases = np.flatnonzero(fabric.lid > 0)
-    many = 1 << fabric.lmc[bases].astype(np.int64)
+    bases = np.flatnonzero(fabric.ports.lid > 0)
+    many = 1 << fabric.ports.lmc[bases].astype(np.int64)
     slots = np.repeat(bases, many)
     past = np.arange(len(slots)) - np.repeat(np.cumsum(many) - many, many)
-    lids = fabric.lid[slots] + past
+    lids = fabric.ports.lid[slots] + past
     _, first = np.unique(lids, return_index=True)
     if len(first) < len(lids):
         raise RoutingError(f"{fabric.name}: some ports have the same LID: tables cannot tell them apart")
@@ -95,13 +95,13 @@ def _columns(fabric: Fabric) -> tuple[Array, Array]:
 def _store_wanted(fabric: Fabric, plan: EnginePlan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:
     """Store the number of the port that the plan chooses for every level and LID."""
     ends = fabric.endpoints
-    number = np.full(len(fabric.peer), -1, np.int64)
+    number = np.full(len(fabric.ports.peer), -1, np.int64)
     number[ends] = np.arange(len(ends))
     end = number[slots]
     known = (end >= 0) & (shape.leaf[end] >= 0)
     leaf = np.where(known, shape.leaf[end], 0)
     place = np.where(known, shape.place[end], np.arange(len(slots)))  # others are spread
-    offset = lids - fabric.lid[slots]
+    offset = lids - fabric.ports.lid[slots]
     for o in np.unique(offset).tolist():
         columns = np.flatnonzero(offset == o)
         for level in range(len(want)):

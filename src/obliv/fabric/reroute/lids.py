@@ -24,14 +24,14 @@ def with_enough_lids(fabric: Fabric, lmc: int, largest: int) -> tuple[Fabric, tu
 
 def lmc_with(fabric: Fabric, lmc: int, largest: int) -> int:
     """Return the LMC that the fabric has after :func:`with_enough_lids`."""
-    return lmc if _reason_for_new(fabric, lmc, largest) else int(fabric.lmc[fabric.endpoints].max())
+    return lmc if _reason_for_new(fabric, lmc, largest) else int(fabric.ports.lmc[fabric.endpoints].max())
 
 
 def _reason_for_new(fabric: Fabric, lmc: int, largest: int) -> str:
     """Return why LIDs cannot be kept; "" where every port has as many, enough, not too many, and shares none."""
     slots = fabric.endpoints
-    low, high = int(fabric.lmc[slots].min()), int(fabric.lmc[slots].max())
-    if not (fabric.lid[slots] > 0).all() or not (fabric.lid[fabric.first_slot[fabric.switches]] > 0).all():
+    low, high = int(fabric.ports.lmc[slots].min()), int(fabric.ports.lmc[slots].max())
+    if not (fabric.ports.lid[slots] > 0).all() or not (fabric.ports.lid[fabric.first_slot[fabric.switches]] > 0).all():
         return "the fabric has none"
     if low < high:
         return f"ports have LMCs of {low} to {high}"
@@ -39,7 +39,7 @@ def _reason_for_new(fabric: Fabric, lmc: int, largest: int) -> str:
         return f"LMC {lmc} is needed"
     if high > largest:
         return f"at most LMC {largest} is allowed"
-    owned = np.flatnonzero(fabric.lid > 0)
-    first = np.sort(fabric.lid[owned].astype(np.int64) << 8 | fabric.lmc[owned])
+    owned = np.flatnonzero(fabric.ports.lid > 0)
+    first = np.sort(fabric.ports.lid[owned].astype(np.int64) << 8 | fabric.ports.lmc[owned])
     ends = (first >> 8) + (1 << (first & 7))
     return "some ports share a LID" if (ends[:-1] > first[1:] >> 8).any() else ""

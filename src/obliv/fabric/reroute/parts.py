@@ -22,14 +22,16 @@ def pairs_apart(fabric: Fabric) -> tuple[int, int]:
     (0, 1)
     """
     ends, switches = fabric.endpoints, fabric.switches
-    forwards = np.isin(np.arange(fabric.nodes), switches)
-    slots = np.flatnonzero(fabric.peer >= 0)
-    tail, head = fabric.node_of[slots], fabric.node_of[fabric.peer[slots]]
+    forwards = np.isin(np.arange(len(fabric.nodes)), switches)
+    slots = np.flatnonzero(fabric.ports.peer >= 0)
+    tail, head = fabric.node_of[slots], fabric.node_of[fabric.ports.peer[slots]]
     between = forwards[tail] & forwards[head]
     links = (np.ones(int(between.sum()), bool), (tail[between], head[between]))
-    part = connected_components(coo_array(links, (fabric.nodes, fabric.nodes)), directed=False)[1]
-    beside = fabric.node_of[fabric.peer[ends]]
+    part = connected_components(coo_array(links, (len(fabric.nodes), len(fabric.nodes))), directed=False)[1]
+    beside = fabric.node_of[fabric.ports.peer[ends]]
     part_of = np.where(forwards[beside], part[beside], -1)
-    lone = np.minimum(ends, fabric.peer[ends])[part_of < 0]  # endpoints cabled to no switch: a part for each cable
-    _, size = np.unique(np.concatenate([part_of[part_of >= 0], fabric.nodes + lone]), return_counts=True)
+    lone = np.minimum(ends, fabric.ports.peer[ends])[
+        part_of < 0
+    ]  # endpoints cabled to no switch: a part for each cable
+    _, size = np.unique(np.concatenate([part_of[part_of >= 0], len(fabric.nodes) + lone]), return_counts=True)
     return len(ends) ** 2 - int((size**2).sum()), len(size)

@@ -109,10 +109,10 @@ def _above_and_below(fabric: Fabric, order: Array) -> tuple[Array, Side, Side]:
 
 def _between(fabric: Fabric) -> tuple[Array, Array, Array]:
     """Return the cables from one switch to another: their rows, and the port at the first."""
-    row = np.full(fabric.nodes, -1, np.int64)
+    row = np.full(len(fabric.nodes), -1, np.int64)
     row[fabric.switches] = np.arange(len(fabric.switches))
-    slots = np.flatnonzero(fabric.peer >= 0)
-    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.peer[slots]]]
+    slots = np.flatnonzero(fabric.ports.peer >= 0)
+    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.ports.peer[slots]]]
     kept = (tail >= 0) & (head >= 0) & (tail != head)
     slots = slots[kept]
     return tail[kept], head[kept], slots - fabric.first_slot[fabric.node_of[slots]]

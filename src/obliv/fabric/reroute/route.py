@@ -162,7 +162,12 @@ def _best(
 
 def _least_load(fabric: Fabric, shape: Shape | None) -> int:
     """Return a lower bound of the worst load of single paths; 0 where no theorem gives one."""
-    if shape is None or not shape.exact or shape.empty or len(set(fabric.rate[fabric.peer >= 0].tolist())) > 1:
+    if (
+        shape is None
+        or not shape.exact
+        or shape.empty
+        or len(set(fabric.ports.rate[fabric.ports.peer >= 0].tolist())) > 1
+    ):
         return 0
     half = shape.tree.half
     if half is None or max(shape.cables) > 1:

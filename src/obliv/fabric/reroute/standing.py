@@ -25,4 +25,4 @@ def standing_of(routing: FabricRouting) -> Standing:
     fabric = routing.topology.fabric
     loops = credit_loops(routing.routes.traces)
     load = worst_load(routing.fabric_loads)
-    return Standing(load, routing.skipped, not loops.acyclic, int(fabric.lmc[fabric.endpoints].max()))
+    return Standing(load, routing.skipped, not loops.acyclic, int(fabric.ports.lmc[fabric.endpoints].max()))

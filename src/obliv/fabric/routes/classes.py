@@ -172,7 +172,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
         )
     traces = trace_all(fabric, tables, topology.ends)
     ends, leaf = traces.ends, traces.leaf_of
-    most = 1 << int(fabric.lmc[ends].max())
+    most = 1 << int(fabric.ports.lmc[ends].max())
     spread = isinstance(offset, str) and offset.strip() == "spread"
     own = np.zeros(len(ends), np.int64) if spread else offsets_of(topology, offset)
     # endpoints without a switch are classes of their own
@@ -204,7 +204,7 @@ def offsets_of(topology: FabricTopology, offset: Any) -> Array:
         If the offset is invalid.
     """
     ends = topology.ends
-    most = 1 << int(topology.fabric.lmc[ends].max())
+    most = 1 << int(topology.fabric.ports.lmc[ends].max())
     if not isinstance(offset, str | int):
         own = np.asarray(list(offset))
         if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0:
@@ -234,7 +234,7 @@ def _offered(offset: Array, most: int, spec: str) -> Array:
 def _places(topology: FabricTopology) -> tuple[Array, Array]:
     """Return the place of every endpoint among those at its switch, by the switch's ports, and their number."""
     fabric = topology.fabric
-    beside = fabric.peer[fabric.endpoints]
+    beside = fabric.ports.peer[fabric.endpoints]
     switch = fabric.node_of[beside]
     order = np.argsort(beside, kind="stable")  # slots of a switch stand together, in the order of its ports
     begins = np.flatnonzero(np.concatenate([[True], np.diff(switch[order]) != 0]))

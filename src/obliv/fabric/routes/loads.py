@@ -148,7 +148,7 @@ class FabricLoads(PairLoads):
         """The channels from and to every terminal."""
         topology = self.topology
         ends = topology.ends
-        return topology.channel_of[ends], topology.channel_of[topology.fabric.peer[ends]]
+        return topology.channel_of[ends], topology.channel_of[topology.fabric.ports.peer[ends]]
 
     def totals(self) -> Array:
         return self.uniform(np.ones(self.terminals, np.int64))

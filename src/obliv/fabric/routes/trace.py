@@ -84,7 +84,7 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     >>> tree = obliv.topology("fattree:4,2")
     >>> fabric = from_topology(tree)
     >>> route = trace(fabric, tables_of(obliv.routing("dmodk", tree), fabric), int(fabric.endpoints[0]), 14)
-    >>> [fabric.description[fabric.node_of[slot]] for slot in route.slots], route.ending.words
+    >>> [fabric.nodes.description[fabric.node_of[slot]] for slot in route.slots], route.ending.words
     (['host(0,0)', 'switch((0),1)', 'switch((1),0)', 'switch((3),1)'], 'arrives')
     """
     owner = _owner(fabric, lid)
@@ -97,7 +97,7 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
         return Trace(slots, Ending.DELIVERED)
     if node not in switches:
         slots.append(source)
-        ahead = int(fabric.peer[source])
+        ahead = int(fabric.ports.peer[source])
         if ahead < 0:
             return Trace(slots, Ending.NO_CABLE)
         node = int(fabric.node_of[ahead])
@@ -119,7 +119,7 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
         if slot < 0:
             return Trace(slots, Ending.NO_PORT)
         slots.append(slot)
-        ahead = int(fabric.peer[slot])
+        ahead = int(fabric.ports.peer[slot])
         if ahead < 0:
             return Trace(slots, Ending.NO_CABLE)
         node = int(fabric.node_of[ahead])
@@ -132,8 +132,8 @@ def _owner(fabric: Fabric, lid: int) -> int:
     """Return the slot that owns a LID, -1 if no port does."""
     if lid <= 0:
         return -1
-    past = lid - fabric.lid.astype(np.int64)
-    own = np.flatnonzero((fabric.lid > 0) & (past >= 0) & (past < 1 << fabric.lmc.astype(np.int64)))
+    past = lid - fabric.ports.lid.astype(np.int64)
+    own = np.flatnonzero((fabric.ports.lid > 0) & (past >= 0) & (past < 1 << fabric.ports.lmc.astype(np.int64)))
     return int(own[0]) if len(own) else -1
 
 
@@ -175,9 +175,9 @@ class Traces:
     @cached_property
     def leaf_of(self) -> Array:
         """The leaf of every endpoint by its place in `leaf`, -1 for endpoints that are cabled to no switch."""
-        place = np.full(self.fabric.nodes, -1)
+        place = np.full(len(self.fabric.nodes), -1)
         place[self.leaf] = np.arange(len(self.leaf))
-        return np.asarray(place[self.fabric.node_of[self.fabric.peer[self.ends]]])
+        return np.asarray(place[self.fabric.node_of[self.fabric.ports.peer[self.ends]]])
 
 
 def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
@@ -200,15 +200,15 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
         If LMCs are out of range.
     """
     ends = fabric.endpoints if ends is None else ends
-    lmc = fabric.lmc[ends].astype(np.int64)
+    lmc = fabric.ports.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
         raise RoutingError(f"LMC {lmc.max() if lmc.max() > 7 else lmc.min()} is out of range (0 to 7)")
     first_column = np.concatenate([[0], np.cumsum(1 << lmc)])
     endpoint = np.repeat(np.arange(len(ends)), 1 << lmc)
     offset = np.arange(first_column[-1]) - first_column[endpoint]
-    base = fabric.lid[ends].astype(np.int64)[endpoint]
+    base = fabric.ports.lid[ends].astype(np.int64)[endpoint]
     lid = np.where(base > 0, base + offset, 0)
-    nodes = np.unique(fabric.node_of[fabric.peer[ends]])
+    nodes = np.unique(fabric.node_of[fabric.ports.peer[ends]])
     leaf = nodes[np.isin(nodes, fabric.switches)]
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
     code = np.empty((len(leaf), len(lid)), np.uint8)
@@ -219,17 +219,17 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
 
 def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
     """Return cables and tables as kernels take them, for packets between some slots."""
-    is_switch = np.zeros(fabric.nodes, np.bool_)
+    is_switch = np.zeros(len(fabric.nodes), np.bool_)
     is_switch[fabric.switches] = True
-    to = np.full(len(fabric.peer), -1, np.int32)
-    cabled = np.flatnonzero(fabric.peer >= 0)
-    other = fabric.node_of[fabric.peer[cabled]]
+    to = np.full(len(fabric.ports.peer), -1, np.int32)
+    cabled = np.flatnonzero(fabric.ports.peer >= 0)
+    other = fabric.node_of[fabric.ports.peer[cabled]]
     to[cabled] = np.where(is_switch[other], other, -2)
-    number = np.full(len(fabric.peer), -1, np.int64)
+    number = np.full(len(fabric.ports.peer), -1, np.int64)
     number[ends] = np.arange(len(ends))
-    end = number[fabric.peer[cabled]]
+    end = number[fabric.ports.peer[cabled]]
     to[cabled[end >= 0]] = -3 - end[end >= 0]
-    row = np.full(fabric.nodes, -1, np.int32)
+    row = np.full(len(fabric.nodes), -1, np.int32)
     row[tables.switch] = np.arange(len(tables.switch))
     row[~is_switch] = -1
     return Hops(fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))

@@ -144,14 +144,14 @@ def recognise(fabric: Fabric) -> Shape | None:
     >>> recognise(from_topology(obliv.topology("torus:5x5"))) is None
     True
     """
-    is_switch = np.zeros(fabric.nodes, bool)
+    is_switch = np.zeros(len(fabric.nodes), bool)
     is_switch[fabric.switches] = True
     ends = fabric.endpoints
-    beside = fabric.node_of[fabric.peer[ends]].astype(np.int64)
-    hosts = np.bincount(beside[is_switch[beside]], minlength=fabric.nodes)
+    beside = fabric.node_of[fabric.ports.peer[ends]].astype(np.int64)
+    hosts = np.bincount(beside[is_switch[beside]], minlength=len(fabric.nodes))
     hosts[~is_switch] = -1
-    near = np.flatnonzero(fabric.peer >= 0)
-    far = fabric.peer[near]
+    near = np.flatnonzero(fabric.ports.peer >= 0)
+    far = fabric.ports.peer[near]
     kept = is_switch[fabric.node_of[near]] & is_switch[fabric.node_of[far]] & (near < far)
     near, far = near[kept], far[kept]
     tree = fat_tree_of(hosts, np.column_stack([fabric.node_of[near], fabric.node_of[far]]))
@@ -188,7 +188,7 @@ def _host_places(fabric: Fabric, ends: Array, beside: Array, level: Array, numbe
     at_leaf = level[beside] == 1
     leaf = np.where(at_leaf, number[beside], -1)
     place = np.full(len(ends), -1)
-    order = np.lexsort((fabric.peer[ends], leaf))
+    order = np.lexsort((fabric.ports.peer[ends], leaf))
     starts = np.flatnonzero(np.r_[True, np.diff(leaf[order]) != 0]) if len(order) else order
     place[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
     return leaf, np.where(at_leaf, place, -1)
