@@ -7,17 +7,17 @@ from fractions import Fraction
 import pytest
 
 from obliv import SpecError, papers
-from obliv.papers.paper import Found, Paper, Printed, Table, rows_of
+from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 
-def judged(printed: Printed, found: Found) -> ReproducedEntry:
-    paper = Paper("p", "", {"t": Table("", {"e": printed}, lambda step: {"e": found})})
+def judged(printed: Printed, computed: Value) -> ReproducedEntry:
+    paper = Paper("p", "", {"t": Table("", {"e": printed}, lambda step: {"e": computed})})
     return rows_of(paper, "t", lambda share: None)[0]
 
 
 def test_a_row() -> None:
-    assert judged(Printed("0.5"), Found(Fraction(1, 2))).to_dict() == {
+    assert judged(Printed("0.5"), Value(Fraction(1, 2))).to_dict() == {
         "paper": "p",
         "table": "t",
         "entry": "e",
@@ -29,35 +29,35 @@ def test_a_row() -> None:
 
 def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
     wrong = Printed("0.6", erratum="It is a half.")
-    assert judged(wrong, Found(Fraction(1, 2), "Proof.")).verdict == "erratum"
-    assert judged(wrong, Found(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
-    assert judged(wrong, Found(Fraction(3, 5))).verdict == "match"
-    assert not judged(wrong, Found(Fraction(3, 5))).note
+    assert judged(wrong, Value(Fraction(1, 2), "Proof.")).verdict == "erratum"
+    assert judged(wrong, Value(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
+    assert judged(wrong, Value(Fraction(3, 5))).verdict == "match"
+    assert not judged(wrong, Value(Fraction(3, 5))).note
 
 
 def test_open_and_differs() -> None:
-    assert judged(Printed("0.6", open="Not defined."), Found(Fraction(1, 2))).verdict == "open"
-    assert judged(Printed("0.6"), Found(Fraction(1, 2))).verdict == "differs"
+    assert judged(Printed("0.6", open="Not defined."), Value(Fraction(1, 2))).verdict == "open"
+    assert judged(Printed("0.6"), Value(Fraction(1, 2))).verdict == "differs"
 
 
 def test_what_a_sentence_says_goes_before_its_text_and_what_is_computed_before_both() -> None:
-    assert judged(Printed("about half", "0.5"), Found(Fraction(9, 17))).verdict == "match"
-    assert judged(Printed("about half", "0.6"), Found(Fraction(9, 17))).verdict == "differs"
-    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(9, 17))).verdict == "match"
-    assert judged(Printed("as before"), Found(Fraction(9, 17), against=Fraction(1, 2))).verdict == "differs"
+    assert judged(Printed("about half", "0.5"), Value(Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("about half", "0.6"), Value(Fraction(9, 17))).verdict == "differs"
+    assert judged(Printed("as before"), Value(Fraction(9, 17), against=Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("as before"), Value(Fraction(9, 17), against=Fraction(1, 2))).verdict == "differs"
 
 
 def test_no_printed_entry_is_left_out() -> None:
     two = {"a": Printed("1"), "b": Printed("2")}
-    paper = Paper("p", "", {"t": Table("", two, lambda step: {"a": Found(Fraction(1))})})
+    paper = Paper("p", "", {"t": Table("", two, lambda step: {"a": Value(Fraction(1))})})
     with pytest.raises(KeyError, match="printed"):
         rows_of(paper, "t", lambda share: None)
 
 
 def test_text_is_aligned_and_wrapped() -> None:
     rows = [
-        judged(Printed("0.5"), Found(Fraction(1, 2), "so " * 60)),
-        judged(Printed("the same loading as it had before, in words"), Found(Fraction(1), against=Fraction(1))),
+        judged(Printed("0.5"), Value(Fraction(1, 2), "so " * 60)),
+        judged(Printed("the same loading as it had before, in words"), Value(Fraction(1), against=Fraction(1))),
     ]
     lines = repr(Reproduction(entries=tuple(rows), titles={"t": "title"})).splitlines()
     assert lines[0] == "p t: title"

@@ -76,3 +76,20 @@ def test_own_routing_and_pattern(tmp_path: Path) -> None:
     assert_type(obliv.compare(ring, scenic, "dor"), obliv.Comparison)
     assert_type(obliv.deadlock(obliv.routing("dor", ring)), obliv.Deadlock)
     assert_type(obliv.locality(scenic), obliv.Locality)
+
+
+class Upwards:
+    """An object with a topology and next hops, without a base class."""
+
+    def __init__(self, topology: obliv.Topology) -> None:
+        self.topology = topology
+
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        return [int(self.topology.first_channel[node])]
+
+
+def test_own_object() -> None:
+    ring = obliv.ring(5)
+    assert obliv.worst_case(Upwards(ring)).channel_load == obliv.worst_case(obliv.routing(Upwards, ring)).channel_load
+    assert_type(obliv.compare([ring, "ring:6"], Upwards, "dor", traffic=["uniform"]), obliv.Comparison)
+    assert_type(obliv.locality(Upwards(ring)).hops, Fraction)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import index
@@ -20,7 +20,7 @@ from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
-from obliv.routings.base import Routing
+from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.base import topology as topology_of
@@ -50,9 +50,9 @@ Cell = Entry | Misfit
 
 
 def compare(
-    topology: Any,
-    *routings: Any,
-    traffic: Any = (),
+    topology: Topology | str | Iterable[Topology | str],
+    *routings: str | RoutingLike | Callable[[Topology], Any],
+    traffic: str | Traffic | Iterable[str | Traffic] = (),
     samples: int = 0,
     rng: Rng = None,
     progress: Progress | None = None,

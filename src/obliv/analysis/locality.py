@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.results import provenance
 from obliv.results.locality import Locality
@@ -24,7 +23,7 @@ from obliv.topologies.cartesian import Cartesian
 __all__ = ["locality", "minimal_hops"]
 
 
-def locality(x: Any, *, progress: Progress | None = None) -> Locality:
+def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
     """Return the mean hops over all ordered pairs, the least possible, and how long the paths are.
 
     Parameters

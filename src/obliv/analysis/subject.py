@@ -7,10 +7,14 @@ from typing import Any
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.routings.base import Routing, is_adaptable
+from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 
-__all__ = ["loads_of", "name_of", "routing_of", "sources_of", "subject_of"]
+__all__ = ["Subject", "loads_of", "name_of", "routing_of", "sources_of", "subject_of"]
+
+
+#: What analyses take: a routing, an object of a user that can be one, or pair loads.
+Subject = RoutingLike | PairLoads
 
 
 def routing_of(x: Any, analysis: str) -> Routing:

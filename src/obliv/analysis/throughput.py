@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
-from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.make import traffic as traffic_of
@@ -15,7 +14,7 @@ from obliv.results.throughput import PatternThroughput
 __all__ = ["throughput"]
 
 
-def throughput(x: Any, *traffic: Any) -> Throughput:
+def throughput(x: Subject, *traffic: str | Traffic) -> Throughput:
     """Return the ideal throughput of a routing under traffic patterns.
 
     Parameters

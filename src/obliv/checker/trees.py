@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -17,29 +16,26 @@ from obliv.checker.kernels.trees import Form, Sums, climb, raise_sums
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.base import Routing
-from obliv.topologies.trees import Tree
 
-__all__ = ["hopping", "row_sums", "single", "walk", "witness_load"]
-
-
-def hopping(routing: Routing) -> bool:
-    """Whether a routing gives one next hop, to many pairs of a node and a destination at once."""
-    return hasattr(routing, "next_channels")
+__all__ = ["row_sums", "single", "walk", "witness_load"]
 
 
 def single(routing: Routing) -> bool:
     """Whether there is one path a pair that :func:`walk` can follow."""
-    return routing.by_number is not None or hopping(routing)
+    return routing.by_number is not None or routing.by_next_channel is not None
 
 
-def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
+def walk(routing: Routing, source: Array | int, destination: Array | int) -> Array:
     """Return the channels of the paths of pairs of terminals, one row per pair, filled up with -1."""
-    if routing.by_number is None:
-        return _follow(routing, source, destination)
-    tree: Tree = routing.topology
+    by_number = routing.by_number
+    if by_number is None:
+        if routing.by_next_channel is None:
+            raise RoutingError(f"{routing.spec}: there are several paths a pair")
+        return _follow(routing, routing.by_next_channel, source, destination)
+    tree = by_number.topology
     hosts = tree.terminals.astype(np.int64)
     source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
-    number = routing.ways(source, destination)[..., 0]
+    number = by_number.ways(source, destination)[..., 0]
     taken = np.empty((len(number), 2 * tree.levels), np.int64)
     form = Form(
         below=np.array(tree.below, np.int64),
@@ -57,7 +53,9 @@ def walk(routing: Any, source: Array | int, destination: Array | int) -> Array:
     return taken
 
 
-def _follow(routing: Any, source: Array | int, destination: Array | int) -> Array:
+def _follow(
+    routing: Routing, next_channels: Callable[[Array, Array], Array], source: Array | int, destination: Array | int
+) -> Array:
     """Return the channels of paths, next hop by next hop."""
     topology = routing.topology
     at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
@@ -67,7 +65,7 @@ def _follow(routing: Any, source: Array | int, destination: Array | int) -> Arra
         going = np.flatnonzero(node != goal)
         if not len(going):
             break
-        channel = np.asarray(routing.next_channels(node[going], goal[going]), np.int64)
+        channel = np.asarray(next_channels(node[going], goal[going]), np.int64)
         wrong = (channel < 0) | (channel >= topology.channels)
         wrong[~wrong] = topology.tail[channel[~wrong]] != node[going[~wrong]]
         if wrong.any():
@@ -83,7 +81,12 @@ def _follow(routing: Any, source: Array | int, destination: Array | int) -> Arra
 
 
 def row_sums(
-    routing: Any, row: Array, price: Array, by: str, check_time: Callable[[], None], progress: Callable[[float], None]
+    routing: Routing,
+    row: Array,
+    price: Array,
+    by: str,
+    check_time: Callable[[], None],
+    progress: Callable[[float], None],
 ) -> Array:
     """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other.
 
@@ -112,7 +115,7 @@ def row_sums(
     return sums.total
 
 
-def witness_load(routing: Any, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
+def witness_load(routing: Routing, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
     """Return the load on a channel of a traffic, given as rows of source, destination and amount."""
     taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
     crosses = (taken == channel).any(axis=1).tolist()

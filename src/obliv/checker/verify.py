@@ -141,8 +141,10 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
     except MalformedError as error:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
     topology, routing = options.topology, options.routing
-    known: Any = getattr(subject.result, "subject", None)
-    if routing is None and hasattr(known, "paths"):
+    from obliv.routings.base import Routing
+
+    known = getattr(subject.result, "subject", None)
+    if routing is None and isinstance(known, Routing):
         routing, topology = known, known.topology
     if claim.routing == "pair loads" and routing is None:
         raise InputError("the claim is about pair loads, which cannot be rebuilt from its text; pass routing=")

@@ -12,7 +12,7 @@ from obliv import Estimate
 from obliv.papers.verdicts import Computed, Said, verdict
 from obliv.results.reproduction import ReproducedEntry
 
-__all__ = ["Found", "Paper", "Printed", "Step", "Table", "require", "rows_of"]
+__all__ = ["Paper", "Printed", "Step", "Table", "Value", "require", "rows_of"]
 
 #: Called with the finished share of a table, from 0 to 1.
 Step = Callable[[float], None]
@@ -28,7 +28,7 @@ class Printed:
         The entry as printed.
     says : str, Fraction, AtMost or AtLeast, optional
         The claim of the entry, for :func:`obliv.papers.verdict`; default `text`. If the paper claims that the entry
-        equals another computed number, that number is given with :class:`Found`.
+        equals another computed number, that number is given with :class:`Value`.
     erratum : str
         Why the printed entry is wrong; used only if the computed number disagrees.
     open : str
@@ -42,7 +42,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Found:
+class Value:
     """One computed entry.
 
     Parameters
@@ -69,7 +69,7 @@ class Table:
 
     title: str
     printed: Mapping[str, Printed]
-    compute: Callable[[Step], dict[str, Found]]
+    compute: Callable[[Step], dict[str, Value]]
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
     return [_row(paper.name, name, entry, printed, computed[entry]) for entry, printed in table.printed.items()]
 
 
-def _row(paper: str, table: str, entry: str, printed: Printed, found: Found) -> ReproducedEntry:
-    claim = printed.says if found.against is None else found.against
-    value = found.value
-    if isinstance(value, Estimate) and found.print_error:
-        value = Estimate(value.value, hypot(value.stderr, found.print_error), value.samples)
+def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) -> ReproducedEntry:
+    claim = printed.says if computed.against is None else computed.against
+    value = computed.value
+    if isinstance(value, Estimate) and computed.print_error:
+        value = Estimate(value.value, hypot(value.stderr, computed.print_error), value.samples)
     judged = verdict(printed.text if claim is None else claim, value)
-    notes = [found.note]
+    notes = [computed.note]
     if judged == "differs" and (printed.erratum or printed.open):
         judged = "erratum" if printed.erratum else "open"
         notes.insert(0, printed.erratum or printed.open)
-    return ReproducedEntry(paper, table, entry, printed.text, found.value, judged, " ".join(filter(None, notes)))
+    return ReproducedEntry(paper, table, entry, printed.text, computed.value, judged, " ".join(filter(None, notes)))

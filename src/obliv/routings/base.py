@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from obliv._util.content import same_content, state_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.topologies.base import Topology
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from obliv.routings.mixes import Mix
     from obliv.routings.trees.base import TreeRouting
 
-__all__ = ["Path", "Routing", "is_adaptable"]
+__all__ = ["Path", "Routing", "RoutingLike", "is_adaptable"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -108,6 +109,11 @@ class Routing:
     @property
     def phase_routing(self) -> Routing | None:
         """The routing of both phases, to a uniformly random terminal and on from there; None where it has no such."""
+        return None
+
+    @property
+    def by_next_channel(self) -> Callable[[Array, Array], Array] | None:
+        """The only next channels of many nodes towards as many destinations, -1 for none; None where not given so."""
         return None
 
     @property
@@ -210,6 +216,27 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
+
+
+class _OnTopology(Protocol):
+    @property
+    def topology(self) -> Topology: ...
+
+
+class _Paths(_OnTopology, Protocol):
+    def paths(self, source: int, destination: int, /) -> Iterable[tuple[Sequence[int], Any]]: ...
+
+
+class _NextHops(_OnTopology, Protocol):
+    def next_hops(self, node: int, destination: int, /) -> Iterable[Any]: ...
+
+
+class _Sample(_OnTopology, Protocol):
+    def sample(self, source: int, destination: int, rng: np.random.Generator, /) -> Sequence[int]: ...
+
+
+#: A routing, or an object of a user that has a topology and one of the methods that make a routing.
+RoutingLike = Routing | _Paths | _NextHops | _Sample
 
 
 def is_adaptable(own: Any) -> bool:

@@ -15,7 +15,7 @@ from obliv.topologies.base import topology as topology_of
 __all__ = ["routing"]
 
 
-def routing(spec: Any, topology: Any = None) -> Routing:
+def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
     """Return the routing that a spec names, on a topology.
 
     Parameters

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import factorial, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
@@ -33,7 +32,7 @@ _BLOCKS = 8  # of them one after another in the same memory
 
 
 def average_case(
-    x: Any,
+    x: Subject,
     samples: int = 100_000,
     rng: Rng = None,
     *,

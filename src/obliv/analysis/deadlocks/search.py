@@ -17,13 +17,13 @@ from obliv.analysis.subject import routing_of
 from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
 from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
-from obliv.routings.base import Routing
+from obliv.routings.base import Routing, RoutingLike
 from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["deadlock", "fewest_virtual_channels"]
 
 
-def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
+def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
     """Check whether the channel dependency graph of a routing is acyclic.
 
     Parameters
@@ -90,7 +90,7 @@ def deadlock(routing: Any, scheme: str | OwnScheme = "none", *, progress: Progre
     return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
 
 
-def fewest_virtual_channels(routing: Any, *, progress: Progress | None = None) -> VirtualChannels:
+def fewest_virtual_channels(routing: RoutingLike, *, progress: Progress | None = None) -> VirtualChannels:
     """Try the known virtual-channel schemes that fit a routing, for the one that suffices with the fewest.
 
     Parameters

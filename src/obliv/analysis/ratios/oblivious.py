@@ -9,7 +9,7 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
-from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -23,7 +23,7 @@ from obliv.topologies.trees import Tree
 __all__ = ["ratio"]
 
 
-def ratio(x: Any, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
+def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
     """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
 
     Parameters
@@ -110,10 +110,10 @@ def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
     return int(loads.totals().sum()) == least
 
 
-Found = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate
+Answer = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate
 
 
-def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Found:
+def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Answer:
     largest = largest_disjoint(loads, progress=step)
     image = dict(largest.pairs)
     free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
@@ -132,7 +132,7 @@ def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Found:
     return Fraction(largest.size), largest.channel, permutation, kept
 
 
-def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Found:
+def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
     result = worst_case(loads, certificate=certificate, progress=step)
     if not isinstance(result.channel_load, Fraction) or result.permutation is None:
         raise InputError(f"{loads.topology.spec}: the ratio needs exact loads between terminals of rate 1")

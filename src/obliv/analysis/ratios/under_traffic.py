@@ -10,7 +10,7 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.ratios.optimum import require_base_load
-from obliv.analysis.subject import loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, TrafficError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
@@ -55,8 +55,8 @@ def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
 
 
 def traffic_ratio(
-    x: Any,
-    *traffic: Any,
+    x: Subject,
+    *traffic: str | Traffic,
     instances: int = 0,
     rng: Rng = None,
     progress: Progress | None = None,

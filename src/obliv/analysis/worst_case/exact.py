@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.typing import Array
-from obliv.analysis.subject import name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.channels import ChannelSearch, search_channels
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -25,7 +24,7 @@ __all__ = ["solved_worst_case", "worst_case", "worst_load"]
 
 
 def worst_case(
-    x: Any,
+    x: Subject,
     *,
     symmetry: str = "auto",
     certificate: bool = False,
@@ -87,7 +86,7 @@ def worst_case(
 
 
 def solved_worst_case(
-    x: Any,
+    x: Subject,
     *,
     symmetry: str = "auto",
     certificate: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -150,6 +150,10 @@ class FabricHops(FabricRouting, HopRouting):
         slot = topology.fabric.slot(switch, int(routes.tables.out[row[switch], lid]))
         channel = int(topology.channel_of[slot]) if slot >= 0 else -1
         return [channel] if channel >= 0 else []
+
+    @property
+    def by_next_channel(self) -> Callable[[Array, Array], Array]:
+        return self.next_channels
 
     def next_channels(self, node: Array, destination: Array) -> Array:
         """Return the channels by which nodes forward packets for terminals, -1 for no channel.

@@ -22,7 +22,7 @@ from obliv.papers.bufferless import variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.said import ERRATA
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.topologies.leveled.base import given
 
 __all__ = ["CENTRALIZED", "DISTRIBUTED", "compute", "game_of", "two_rows"]
@@ -58,9 +58,9 @@ DISTRIBUTED: dict[str, tuple[Callable[[], Any], int, int]] = {
 }
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check every erratum on its instance."""
-    parts: list[Callable[[], Found]] = [
+    parts: list[Callable[[], Value]] = [
         _phases,
         _frame_of_last_target,
         lambda: _centralized("last target"),
@@ -95,7 +95,7 @@ def _array(nodes: int, paths: Paths) -> Any:
     return obliv.bufferless.instance(f"array:{nodes}", paths)
 
 
-def _centralized(name: str) -> Found:
+def _centralized(name: str) -> Value:
     nodes, paths, lam = CENTRALIZED[name]
     one = _array(nodes, paths)
     boats = plan(one, np.ones(one.packets, np.int64), 1, lam)
@@ -104,52 +104,52 @@ def _centralized(name: str) -> Found:
     return _found(broken, right)
 
 
-def _distributed(name: str) -> Found:
+def _distributed(name: str) -> Value:
     one, game, told = game_of(name)
     broken = simulate_rounds(game, network=variants.DISTRIBUTED[name]).violation
     right = obliv.bufferless.schedule(one, "distributed", **told)
     return _found(broken, right)
 
 
-def _found(broken: Any, right: Any) -> Found:
+def _found(broken: Any, right: Any) -> Value:
     note = f"As printed: {broken}. As corrected: {right.packets} in {right.makespan} steps, verified."
-    return Found(Fraction(int(broken is not None)), note)
+    return Value(Fraction(int(broken is not None)), note)
 
 
-def _phases() -> Found:
+def _phases() -> Value:
     """Find the last phase in which a packet of the last set, from a source in the last frame, is delivered."""
     lam = 4
     one = _array(16, [range(3, 11), range(12, 15)])
     made = centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
     last = -(-int(made.delivery.max()) // made.constants["tau"])
     note = f"A packet of set 2 from level 12 to 15 arrives at {made.delivery[1]}, τ = {made.constants['tau']}."
-    return Found(Fraction(last), note)
+    return Value(Fraction(last), note)
 
 
-def _frame_of_last_target() -> Found:
+def _frame_of_last_target() -> Value:
     lam = 8
     dilation = lam + 1
-    return Found(
+    return Value(
         Fraction((2 * dilation - 1) // lam + 1), f"λ = {lam}, D = {dilation}, γ' = {group_frames(dilation, lam)}."
     )
 
 
-def _graphs() -> Found:
+def _graphs() -> Value:
     """Count the graphs of two packets over one edge in the middle of the third frame."""
     lam = 4
     one = _array(13, [range(10, 11), range(10, 11)])
     made = conflicts(one, lam, 4)
-    return Found(Fraction(made.node.shape[1]), f"λ = {lam}; the edge from level 10 to 11 in F_3: G(i,2) and G(i,3).")
+    return Value(Fraction(made.node.shape[1]), f"λ = {lam}; the edge from level 10 to 11 in F_3: G(i,2) and G(i,3).")
 
 
-def _phases_of_a_packet() -> Found:
+def _phases_of_a_packet() -> Value:
     lam = 48
     one = _array(2 * lam, [range(lam - 1, lam + 1)])
     places = assign(one.level, one.length, lam, group_frames(one.dilation, lam))
     many = int((places.destination - places.source + 1).max())
-    return Found(Fraction(many), f"λ = 48 log(DN) = {lam}, from level {lam - 1} to {lam + 1}.")
+    return Value(Fraction(many), f"λ = 48 log(DN) = {lam}, from level {lam - 1} to {lam + 1}.")
 
 
-def _rounds() -> Found:
+def _rounds() -> Value:
     one = instance("leveled-mesh:16x16")
-    return Found(Fraction(one.dilation, one.network.depth) ** 2, f"L = {one.network.depth}, D = {one.dilation}.")
+    return Value(Fraction(one.dilation, one.network.depth) ** 2, f"L = {one.network.depth}, D = {one.dilation}.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import ARRAYS, FAMILIES, GROWTH
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.results import Estimate
 
 __all__ = ["compute", "fit"]
@@ -17,9 +17,9 @@ SEEDS = 10
 ARRAY_SEEDS = 40
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Fit the coefficients of both terms, with their standard errors."""
-    values: list[Found] = []
+    values: list[Value] = []
     for number, algorithm in enumerate(("centralized", "distributed")):
         for specs in FAMILIES.values():
             per_c, per_d = fit(specs, algorithm, SEEDS)
@@ -28,8 +28,8 @@ def compute(step: Step) -> dict[str, Found]:
                 f"D is at most {few} with seed 0, so that the other term is nearly everything; where packets are few, "
                 "the last sets have none, and the fit takes that for an effect of D."
             )
-            values += [Found(per_c), Found(per_d, why)]
-        values.append(Found(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
+            values += [Value(per_c), Value(per_d, why)]
+        values.append(Value(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
         step((number + 1) / 2)
     return dict(zip(GROWTH, values, strict=True))
 

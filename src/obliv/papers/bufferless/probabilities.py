@@ -19,7 +19,7 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.bufferless.said import DRAWN, PROBABILITIES
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.results import Estimate
 
 __all__ = ["compute", "share"]
@@ -36,7 +36,7 @@ def share(hits: int, samples: int) -> Estimate:
     return Estimate(hits / samples, float((likely * (1 - likely) / samples) ** 0.5), samples)
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Estimate every probability, with fixed seeds."""
     values = []
     for at, found in enumerate(_values()):
@@ -45,7 +45,7 @@ def compute(step: Step) -> dict[str, Found]:
     return dict(zip(PROBABILITIES, values, strict=True))
 
 
-def _values() -> Iterator[Found]:
+def _values() -> Iterator[Value]:
     for part in (_degrees, _plans, _rides, _fewer_sets):
         for name in DRAWN[part is _fewer_sets :]:  # on the first a packet meets two others only
             yield part(name, Formulas(SIZES[name], 12 if part is _rides else 3))
@@ -62,22 +62,22 @@ def _sets(size: Size, s: int, samples: int) -> Any:
     return np.random.default_rng(1).integers(1, s + 1, (samples, size.packets))
 
 
-def _surely(found: Estimate, what: str) -> Found:
+def _surely(found: Estimate, what: str) -> Value:
     """Return an estimate, with its 99.9 % confidence bound where every sample agrees."""
     failed = found.samples - round(found.value * found.samples)
     if failed:
-        return Found(found, f"{failed} of {found.samples} failed; {what}")
+        return Value(found, f"{failed} of {found.samples} failed; {what}")
     least = 0.001 ** (1 / found.samples)
-    return Found(found, f"None of {found.samples} failed: above {least:.4f} with 99.9 % confidence; {what}")
+    return Value(found, f"None of {found.samples} failed: above {least:.4f} with 99.9 % confidence; {what}")
 
 
-def _degrees(name: str, formulas: Formulas) -> Found:
+def _degrees(name: str, formulas: Formulas) -> Value:
     size = formulas.size
     d = _graph(name, formulas.frame, formulas.group).degrees(_sets(size, formulas.sets, PARTITIONS))
     return _surely(share(int((d <= 4 * size.log).sum()), PARTITIONS), f"the largest d is {d.max()}, of {4 * size.log}.")
 
 
-def _plans(name: str, formulas: Formulas) -> Found:
+def _plans(name: str, formulas: Formulas) -> Value:
     one, worst, good = instance(name), 0, 0
     for sets in _sets(formulas.size, formulas.sets, PLANS):
         try:
@@ -90,7 +90,7 @@ def _plans(name: str, formulas: Formulas) -> Found:
     return _surely(share(good, PLANS), f"the longest took {worst} steps, of {formulas.time}.")
 
 
-def _rides(name: str, formulas: Formulas) -> Found:
+def _rides(name: str, formulas: Formulas) -> Value:
     one, most, good = instance(name), 0, 0
     constants = Constants(
         formulas.frame, formulas.sets, formulas.group, formulas.boats, formulas.rounds, formulas.phase
@@ -107,7 +107,7 @@ def _rides(name: str, formulas: Formulas) -> Found:
     return _surely(share(good, RIDES), f"most rounds: {most}, of {formulas.rounds}.")
 
 
-def _fewer_sets(name: str, formulas: Formulas) -> Found:
+def _fewer_sets(name: str, formulas: Formulas) -> Value:
     """Estimate the tail of the degree of one packet, with so few sets that a third of a collision is expected."""
     graph = _graph(name, formulas.frame, formulas.group)
     busiest = int(graph.met.argmax())
@@ -115,7 +115,7 @@ def _fewer_sets(name: str, formulas: Formulas) -> Found:
     drawn = np.random.default_rng(2).integers(0, 3 * among, (PARTITIONS, among))
     hits = int(((drawn == 0).sum(axis=1) > 2).sum())
     note = f"It can meet {among} packets, 1/3 on average with {3 * among} sets; δμ = 2 is more than 2eμ = 1.81."
-    return Found(share(hits, PARTITIONS), note)
+    return Value(share(hits, PARTITIONS), note)
 
 
 def _crowd() -> tuple[Conflicts, int]:
@@ -125,19 +125,19 @@ def _crowd() -> tuple[Conflicts, int]:
     return graph, int(graph.met.max())
 
 
-def _valid() -> Found:
+def _valid() -> Value:
     """Compute exactly: each of the d others draws one color."""
     graph, d = _crowd()
     who = f"packet {int(graph.met.argmax())} meets d = {d} others"
     note = f"All packets in one set: {who}; (1 - 1/2d)^d, if none is settled."
-    return Found(Fraction(2 * d - 1, 2 * d) ** d, note)
+    return Value(Fraction(2 * d - 1, 2 * d) ** d, note)
 
 
-def _rounds() -> Found:
+def _rounds() -> Value:
     one, (_, d) = instance(CROWD), _crowd()
     lam = 12 * d
     constants = Constants(lam, 1, 2, 2 * d, 60, 2 * (lam + 2 * d - 1))
     single = np.ones(one.packets, np.int64)
     rounds = [int(ride(waves(one, constants, single, seed)).rounds.max()) for seed in range(RIDES)]
     note = f"All packets in one set, χ = {2 * d}: {np.mean(rounds):.2f} rounds on average, at most {max(rounds)}."
-    return Found(share(int((np.array(rounds) > 8).sum()), RIDES), note)
+    return Value(share(int((np.array(rounds) > 8).sum()), RIDES), note)

@@ -14,12 +14,12 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import BUTTERFLIES, MESHES
 from obliv.papers.bufferless.said import STATEMENTS
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 
 __all__ = ["compute"]
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
     parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
     found = {}
@@ -29,7 +29,7 @@ def compute(step: Step) -> dict[str, Found]:
     return found
 
 
-def _chernoff() -> Found:
+def _chernoff() -> Value:
     """Compute the largest tail over its bound; for t from k to k + 1 the bound 2^-t is least at the end."""
     best = (Fraction(0), "")
     for q in range(2, 41):
@@ -40,22 +40,22 @@ def _chernoff() -> Found:
                 if k <= 2 * e * n / q:
                     break
                 best = max(best, (Fraction(tail * 2**k, q**n), f"n = {n}, p = 1/{q}, δμ just below {k}"))
-    return Found(*best)
+    return Value(*best)
 
 
-def _least_levels() -> Found:
-    return Found(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
+def _least_levels() -> Value:
+    return Value(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
 
 
-def _most_levels() -> Found:
-    return Found(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
+def _most_levels() -> Value:
+    return Value(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
 
 
 def _pairs() -> list[tuple[int, int]]:
     return [(d, lam) for d in range(1, 301) for lam in range(2, 102, 2)]
 
 
-def _no_group() -> Found:
+def _no_group() -> Value:
     """Check every path on an array with the length of four groups."""
     left = many = 0
     for lam in range(2, 22, 2):
@@ -68,22 +68,22 @@ def _no_group() -> Found:
                 assign(level, length, lam, gamma)
             except InputError:
                 left += 1
-    return Found(Fraction(left), f"{many} paths; also that their group begins at a level of the network.")
+    return Value(Fraction(left), f"{many} paths; also that their group begins at a level of the network.")
 
 
-def _frame() -> Found:
-    return Found(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
+def _frame() -> Value:
+    return Value(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
 
 
-def _distributed_frame() -> Found:
+def _distributed_frame() -> Value:
     made = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
-    return Found(Fraction(min(each.frame - 6 * each.boats for each in made)))
+    return Value(Fraction(min(each.frame - 6 * each.boats for each in made)))
 
 
-def _direct() -> Found:
+def _direct() -> Value:
     """Compare direct routing, in which packets never stop, with C + D."""
     ratio, at = min(
         (Fraction(obliv.bufferless.schedule(one, "direct").makespan, one.congestion + one.dilation), one.network.spec)
         for one in map(instance, (*BUTTERFLIES, *MESHES))
     )
-    return Found(ratio, f"On {at}. Direct routing is no part of the paper.")
+    return Value(ratio, f"On {at}. Direct routing is no part of the paper.")

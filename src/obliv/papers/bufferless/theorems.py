@@ -8,53 +8,53 @@ from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance, times, verified
 from obliv.papers.bufferless.printed import CONSTANTS, FAMILIES, SIZES, share
-from obliv.papers.paper import Found, Step, require
+from obliv.papers.paper import Step, Value, require
 
 __all__ = ["centralized", "distributed", "parameters"]
 
 SEEDS = 10
 
 
-def parameters(step: Step) -> dict[str, Found]:
+def parameters(step: Step) -> dict[str, Value]:
     """Compute the constants that the algorithms use."""
-    found: dict[str, Found] = {}
+    found: dict[str, Value] = {}
     for at, name in enumerate(CONSTANTS):
         _require_size(name)
         first = verified(name, "centralized")
         used = first.constants | {"gamma": first.plan.gamma}
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
-            found[f"{name}, centralized, {entry}"] = Found(Fraction(used[key]))
-        found[f"{name}, centralized, τ over 2(λ + d)"] = Found(
+            found[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
+        found[f"{name}, centralized, τ over 2(λ + d)"] = Value(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
             f"d = {d}, {used['chi']} colors, τ = {used['tau']}; as long as stops need, and last boats.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            found[f"{name}, distributed, {entry}"] = Found(Fraction(second[key]))
+            found[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
         step((at + 1) / len(CONSTANTS))
     return found
 
 
-def centralized(step: Step) -> dict[str, Found]:
+def centralized(step: Step) -> dict[str, Value]:
     """Compute routing times of Theorem 3.1, with every move of the single instances checked."""
     return _theorem("centralized", 3, step)
 
 
-def distributed(step: Step) -> dict[str, Found]:
+def distributed(step: Step) -> dict[str, Value]:
     """Compute routing times of Theorem 4.1; over many seeds without moves."""
     return _theorem("distributed", 12, step)
 
 
-def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Found]:
-    found: dict[str, Found] = {}
+def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
+    found: dict[str, Value] = {}
     names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
     for at, name in enumerate(names):
         _require_size(name)
         # the deep one takes ten million rows of moves
         checked = alpha == 3 or name != CONSTANTS[-1]
         time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0)[1]
-        found[name] = Found(Fraction(time), "" if checked else "Boat by boat, without moves.")
+        found[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
         step(0.5 * (at + 1) / len(names))
     for at, (family, specs) in enumerate(FAMILIES.items()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
@@ -62,7 +62,7 @@ def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Found]:
         best = max(range(len(runs)), key=shares.__getitem__)
         spec, seed, size, time = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
-        found[share(family)] = Found(shares[best], f"{note}{float(min(shares)):.3f}.")
+        found[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
     return found
 

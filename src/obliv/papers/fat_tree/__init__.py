@@ -6,12 +6,12 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 from __future__ import annotations
 
 from obliv.papers.fat_tree import curves, drawing, printed, statements, study, table1, variants
-from obliv.papers.paper import Found, Paper, Step, Table
+from obliv.papers.paper import Paper, Step, Table, Value
 
 __all__ = ["PAPER"]
 
 
-def _figures(step: Step) -> dict[str, Found]:
+def _figures(step: Step) -> dict[str, Value]:
     """Compute the figures, then the traffic without figures."""
     drawn = curves.compute(lambda share: step(0.8 * share))
     return drawn | variants.compute(lambda share: step(0.8 + 0.2 * share))

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import obliv
 from obliv.papers.fat_tree.placements import INSTANCES, mean, placed, quotient, ratios
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 
 __all__ = ["DENSITIES", "SIZES", "Curves", "compute", "curves", "grouped"]
 
@@ -36,13 +36,13 @@ def grouped(kind: str) -> list[str]:
     return [f"{kind}:{'4,' * (kind == 'hotspot')}{size}" for size in SIZES]
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute the statements of the text about the figures."""
-    entries: dict[str, Found] = {}
+    entries: dict[str, Value] = {}
     few = DENSITIES[1:5]
     random = curves(16, 3, ("MLID", "WSR", "OSRM3"), [f"bernoulli:{p}" for p in few], INSTANCES // 4)
     for name, points in random.items():
-        entries[f"Figure 11: random traffic on FT(16,3), every density, {name}"] = Found(
+        entries[f"Figure 11: random traffic on FT(16,3), every density, {name}"] = Value(
             max(map(mean, points), key=float), f"The largest of: density {_listed(few, points)}."
         )
     step(0.3)
@@ -51,12 +51,12 @@ def compute(step: Step) -> dict[str, Found]:
         obliv.traffic_ratio(obliv.routing(name, tree), "bernoulli:1").patterns[0].ratio
         for name in ("mlid", "wsr", "osrm3")
     ]
-    entries["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Found(max(full, key=float))
+    entries["Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3"] = Value(max(full, key=float))
     step(0.4)
     clusters = curves(32, 2, ("MLID/WSR", "OSRM2"), grouped("clustered"))
-    entries["Figure 12: groups of 2 on FT(32,2), MLID/WSR"] = Found(mean(clusters["MLID/WSR"][0]))
+    entries["Figure 12: groups of 2 on FT(32,2), MLID/WSR"] = Value(mean(clusters["MLID/WSR"][0]))
     bound = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
-    entries["Figure 12: groups of 2 on FT(32,2), OSRM2"] = Found(
+    entries["Figure 12: groups of 2 on FT(32,2), OSRM2"] = Value(
         bound, f"The exact ratio over all traffic; over placements {mean(clusters['OSRM2'][0])}.", against=Fraction(4)
     )
     entries["Figure 12: groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR"] = _over(clusters)
@@ -73,12 +73,12 @@ def compute(step: Step) -> dict[str, Found]:
     return entries
 
 
-def _over(points: Curves) -> Found:
+def _over(points: Curves) -> Value:
     """Return the ratio of the paper's routing to the known one, averaged over sizes."""
     known, new = points
     value = quotient(points[new], points[known])
     text = "; ".join(f"{name}: {_listed(SIZES, points[name])}" for name in (known, new))
-    return Found(value, f"Mean ratios by size, {text}.", print_error=value.stderr)
+    return Value(value, f"Mean ratios by size, {text}.", print_error=value.stderr)
 
 
 def _listed(at: Sequence[object], points: list[list[float]]) -> str:

@@ -11,7 +11,7 @@ import obliv
 from obliv.papers.fat_tree import placements
 from obliv.papers.fat_tree.placements import INSTANCES, placed, ratios
 from obliv.papers.fat_tree.printed import TABLE2, TABLE3
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 
 __all__ = ["PATTERNS", "mean", "table2", "table3"]
 
@@ -19,12 +19,12 @@ __all__ = ["PATTERNS", "mean", "table2", "table3"]
 PATTERNS = {"Ring": "ring", "2D Mesh": "mesh2d", "3D Mesh": "torus3d", "Hypercube": "hypercube", "Binary Tree": "tree"}
 
 
-def table2(step: Step) -> dict[str, Found]:
+def table2(step: Step) -> dict[str, Value]:
     """Compute mean ratios on FT(32,2)."""
     return _table({entry: ("FT(32,2)", *entry.split(", ")) for entry in TABLE2}, step)
 
 
-def table3(step: Step) -> dict[str, Found]:
+def table3(step: Step) -> dict[str, Value]:
     """Compute mean ratios on FT(8,3) and FT(16,3)."""
     return _table({entry: tuple(entry.split(", ")) for entry in TABLE3}, step)
 
@@ -34,7 +34,7 @@ def mean(m: int, n: int, routing: str, traffic: str, instances: int = INSTANCES)
     return placements.mean(ratios(m, n, [routing], placed(traffic), instances)[routing])
 
 
-def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Found]:
+def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Value]:
     computed = {}
     # the routings of one tree and pattern stand next to each other
     for (tree, pattern), group in groupby(entries.items(), lambda item: item[1][:2]):
@@ -42,6 +42,6 @@ def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Found]:
         m, n = (int(number) for number in tree[3:-1].split(","))
         for routing, values in ratios(m, n, list(names), placed(PATTERNS[pattern]), 2 * INSTANCES).items():
             value = placements.mean(values)
-            computed[names[routing]] = Found(value, print_error=value.stderr * (value.samples / INSTANCES) ** 0.5)
+            computed[names[routing]] = Value(value, print_error=value.stderr * (value.samples / INSTANCES) ** 0.5)
         step(len(computed) / len(entries))
     return computed

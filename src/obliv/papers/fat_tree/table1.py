@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import obliv
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 
 __all__ = ["compute", "osrm2"]
 
@@ -16,26 +16,26 @@ _ENTRY = re.compile(r"(\w+), FT\((\d+),(\d)\)")
 _SMALL = 8  # ports up to which all paths are enumerated; beyond, the worst case is a closed form
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute every entry exactly."""
     entries = {}
     work = {entry: _work(entry) for entry in TABLE1}
     done = 0.0
     for entry in TABLE1:
-        entries[entry] = Found(_ratio(entry))
+        entries[entry] = Value(_ratio(entry))
         done += work[entry]
         step(done / sum(work.values()))
     return entries
 
 
-def osrm2(step: Step) -> dict[str, Found]:
+def osrm2(step: Step) -> dict[str, Value]:
     """Compute the best grid of groups where m/2 is not a square, with the bound ⌈√(m/2)⌉."""
     entries = {}
     for at, entry in enumerate(OSRM2):
         m = int(_parts(entry)[1])
         result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(m, 2)))
         note = f"The best grid of groups; no routing of single paths is below {result.lower_bound}."
-        entries[entry] = Found(result.ratio, note)
+        entries[entry] = Value(result.ratio, note)
         step((at + 1) / len(OSRM2))
     return entries
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from obliv.papers.fat_tree.curves import SIZES
 from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
 from obliv.papers.fat_tree.study import PATTERNS
-from obliv.papers.paper import Found, Printed, Step
+from obliv.papers.paper import Printed, Step, Value
 from obliv.papers.verdicts import AtMost
 from obliv.patterns import jobs
 
@@ -137,19 +137,19 @@ def _entry(name: str, m: int, n: int, what: str) -> str:
 PRINTED = _printed()
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute the mean ratios of every variant, and the ratio of the paper's routing to the known ones."""
-    entries: dict[str, Found] = {}
+    entries: dict[str, Value] = {}
     for kind, variants in VARIANTS.items():
         for (m, n), new in _TREES.items():
             ours, theirs = [], []
             for variant in variants:
                 values = ratios(m, n, (*variant.known, new), variant.traffic, variant.instances)
-                entries |= {_entry(variant.name, m, n, name): Found(mean(some)) for name, some in values.items()}
+                entries |= {_entry(variant.name, m, n, name): Value(mean(some)) for name, some in values.items()}
                 ours.append(values[new])
                 theirs.append(_averaged([values[name] for name in variant.known]))
             known = " and ".join(variants[0].known)
-            entries[_entry(kind, m, n, f"{new} over {known}")] = Found(quotient(ours, theirs))
+            entries[_entry(kind, m, n, f"{new} over {known}")] = Value(quotient(ours, theirs))
             step(len(entries) / len(PRINTED))
     return entries
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between, focus_of
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.verdicts import exactly
 
 __all__ = ["compute"]
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
     entries = {
         "4,3-ary 2-cube, DOR: focus channels": _figure(),
@@ -29,7 +29,7 @@ def _kept(loads: Any) -> list[Any]:
     return [g for g in loads.topology.generators if loads.keeps(g)]
 
 
-def _figure() -> Found:
+def _figure() -> Value:
     topology = obliv.topology("torus:4x3")
     loads = obliv.routing("dor", topology).pair_loads()
     kept = _kept(loads)
@@ -37,22 +37,22 @@ def _figure() -> Found:
     drawn = {focus[channel_between(topology, 0, 1)], focus[channel_between(topology, 0, 4)]}
     # the two channels form a focus set if every channel can be carried onto one of them
     size = len(drawn) if drawn == set(focus) else len(set(focus))
-    return Found(
+    return Value(
         Fraction(size),
         f"{len(kept)} of {len(topology.generators)} generators (a translation and a reflection in each dimension) are "
         f"symmetries of the routing; they carry all {topology.channels} channels onto these.",
     )
 
 
-def _on_cubes(name: str) -> Found:
+def _on_cubes(name: str) -> Value:
     sizes = {}
     for k in (3, 5, 7, 9):
         loads = obliv.routing(name, obliv.topology(f"torus:{k}x{k}")).pair_loads()
         sizes[k] = len(set(focus_of(loads.topology, _kept(loads))))
-    return Found(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")
+    return Value(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")
 
 
-def _trap() -> Found:
+def _trap() -> Value:
     topology = obliv.topology("torus:5x5x5")
     routing = obliv.routing("dor", topology)
     loads = routing.pair_loads()
@@ -63,7 +63,7 @@ def _trap() -> Found:
     kept = sorted(set(focus_of(topology, _kept(loads))))
     bare = sorted(set(focus_of(topology, topology.generators)))
     all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
-    return Found(
+    return Value(
         max(map(largest, kept)),
         f"The routing's symmetries leave {len(kept)} focus channels, with loads up to "
         f"{', '.join(str(largest(c)) for c in kept)}; solving all {topology.channels} channels gives "

@@ -7,7 +7,7 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.towles.figure9 import printed_permutation
 from obliv.papers.verdicts import exactly
 
@@ -16,7 +16,7 @@ __all__ = ["compute"]
 _K = 9
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
     topology = obliv.topology(f"torus:{_K}x{_K}")
     romm = obliv.routing("romm", topology)
@@ -31,12 +31,12 @@ def compute(step: Step) -> dict[str, Found]:
     idle = ", ".join(str(y) for y, load in enumerate(row) if not load)
     pairs = sorted({load for load in share[_K:] if load})
     return {
-        "channel c under tornado in one row": Found(_tornado_alone(weights, loads.denominator), against=dor),
-        "channel c under the whole pattern": Found(sum(share, Fraction(0)), against=worst),
-        "channel c, the tornado row's part": Found(
+        "channel c under tornado in one row": Value(_tornado_alone(weights, loads.denominator), against=dor),
+        "channel c under the whole pattern": Value(sum(share, Fraction(0)), against=worst),
+        "channel c, the tornado row's part": Value(
             row[0], f"From {sum(load > 0 for load in share[:_K])} nodes of row y = 0, each (k-1)/2 hops.", against=dor
         ),
-        "channel c, the other rows' part": Found(
+        "channel c, the other rows' part": Value(
             sum(row[1:], Fraction(0)),
             f"Rows {adding}; y = {idle} add nothing. Every pair that adds load adds {', '.join(map(str, pairs))}.",
             against=worst - dor,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.towles.printed import PERMUTATION
 from obliv.papers.verdicts import exactly
 
@@ -20,7 +20,7 @@ def printed_permutation() -> list[int]:
     return [x + 9 * y for j in range(9) for x, y in (PERMUTATION[i][j] for i in range(9))]
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check whether it is a permutation and a worst case."""
     topology = obliv.topology("torus:9x9")
     routing = obliv.routing("romm", topology)
@@ -30,13 +30,13 @@ def compute(step: Step) -> dict[str, Found]:
     names = " and ".join(topology.channel_name(c) for c, load in enumerate(loads) if load == hottest)
     worst = obliv.worst_case(routing)
     return {
-        "nodes that are a destination": Found(Fraction(len(set(images))), against=Fraction(topology.nodes)),
-        "load on the hottest channel": Found(
+        "nodes that are a destination": Value(Fraction(len(set(images))), against=Fraction(topology.nodes)),
+        "load on the hottest channel": Value(
             hottest,
             f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
             against=exactly(worst.channel_load),
         ),
-        "fraction of capacity": Found(1 / (worst.capacity * hottest)),
+        "fraction of capacity": Value(1 / (worst.capacity * hottest)),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 
 __all__ = ["RADICES", "compute", "exponent"]
 
@@ -17,7 +17,7 @@ RADICES = tuple(range(57, 24, -4))
 _TIMES = 7
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Fit a power law to the times of one ROMM focus channel on k-ary 2-cubes."""
     seconds = {}
     for at, k in enumerate(RADICES):  # the largest first: it loads the compiled kernel for all
@@ -29,7 +29,7 @@ def compute(step: Step) -> dict[str, Found]:
     slope, error = exponent(list(seconds), list(seconds.values()))
     times = ", ".join(f"{n}: {1000 * took:.3g}" for n, took in sorted(seconds.items()))
     return {
-        "exponent of N in the time of a matching": Found(
+        "exponent of N in the time of a matching": Value(
             obliv.Estimate(slope, error, len(seconds)),
             f"Measured, differs from run to run. One channel under ROMM, N and milliseconds: {times}. Without symmetry "
             "a torus has 4N channels, which adds one to the exponent and to the paper's bound, O(|C|N^3).",

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found, Step, require
+from obliv.papers.paper import Step, Value, require
 from obliv.papers.towles.printed import TABLE1
 from obliv.papers.verdicts import Bounds, exactly, verdict
 
@@ -15,18 +15,18 @@ __all__ = ["RADICES", "adversary", "compute", "series"]
 RADICES = tuple(range(3, 34, 2))
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check every statement; those about large k use the exact values for k = 3, 5 ... 33."""
     dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.4 * share))
     searched = Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text)
     return {
-        "ROMM overestimated by searching": Found(
+        "ROMM overestimated by searching": Value(
             searched / romm[9] - 1, "The printed 0.255 of the random search over the exact 25/144, less one."
         ),
-        "ROMM's worst case over DOR's": Found(romm[9] / dor[9]),
-        "DOR at k = 17": Found(dor[17]),
-        "ROMM at k = 17": Found(romm[17]),
-        "ROMM over DOR at k = 17": Found(romm[17] / dor[17]),
+        "ROMM's worst case over DOR's": Value(romm[9] / dor[9]),
+        "DOR at k = 17": Value(dor[17]),
+        "ROMM at k = 17": Value(romm[17]),
+        "ROMM over DOR at k = 17": Value(romm[17] / dor[17]),
         "DOR as k increases": _limit_of_dor(dor),
         "ROMM as k increases": _fall_of_romm(romm),
     }
@@ -57,20 +57,20 @@ def adversary(k: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def _limit_of_dor(values: dict[int, Fraction]) -> Found:
+def _limit_of_dor(values: dict[int, Fraction]) -> Value:
     """Return the limit of DOR: at most (k-1)/2 nodes reach an x channel, and the tornado attains that."""
     require(all(value == Fraction(k + 1, 4 * k) for k, value in values.items()), "DOR's worst case is (k+1)/(4k)")
-    return Found(Fraction(1, 4), f"Exact: {_listed(values)}.")
+    return Value(Fraction(1, 4), f"Exact: {_listed(values)}.")
 
 
-def _fall_of_romm(values: dict[int, Fraction]) -> Found:
+def _fall_of_romm(values: dict[int, Fraction]) -> Value:
     """Bound the limit by the adversary; the exact values are lower from k = 13 on."""
     last = max(values)
     require(all(values[k] <= _at_most(k) for k in values), "ROMM's worst case is within the bound of the adversary")
     adversaries = all(_load(k) == Fraction((k - 1) ** 2, k + 1) for k in (5, 9, last))
     require(adversaries, "the adversary loads the channel with (k-1)²/(k+1)")
     printing = [k for k, value in values.items() if verdict("0.14", value) == "match"]
-    return Found(
+    return Value(
         Bounds(Fraction(0), Fraction(1, 8)),
         f"Exact: {_listed(values)}; only k = {' and '.join(map(str, printing))} print as 0.14. The pattern of Figure 8 "
         "for any odd k loads a channel with (k-1)²/(k+1), so that the worst case is at most (k+1)²/(8k(k-1)), which "

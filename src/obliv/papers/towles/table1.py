@@ -11,7 +11,7 @@ import numpy as np
 
 import obliv
 from obliv.papers.batches import worst_of_batches
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.towles.printed import TABLE1
 from obliv.papers.verdicts import Bounds, exactly
 
@@ -23,7 +23,7 @@ SEED = 1
 _PATTERNS = {"Uniform": "uniform", "Bit-complement": "complement", "Transpose": "transpose", "Tornado": "tornado"}
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute every entry of Table 1, in the order of its rows."""
     topology = obliv.topology("torus:9x9")
     dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
@@ -35,25 +35,25 @@ def compute(step: Step) -> dict[str, Found]:
     return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
 
 
-def _column(routing: Any, batches_of: Callable[[list[Fraction]], Found], step: Step) -> dict[str, Found]:
+def _column(routing: Any, batches_of: Callable[[list[Fraction]], Value], step: Step) -> dict[str, Value]:
     patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    entries = {row: Found(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
+    entries = {row: Value(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
     entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
-    entries["Worst-case"] = Found(exactly(worst.fraction_of_capacity))
+    entries["Worst-case"] = Value(exactly(worst.fraction_of_capacity))
     return entries
 
 
-def _constant(values: list[Fraction]) -> Found:
+def _constant(values: list[Fraction]) -> Value:
     """Return the value on which all batches agree, or the least."""
     alike = sum(value == min(values) for value in values)
-    return Found(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
+    return Value(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
 
 
-def _spread(values: list[Fraction]) -> Found:
+def _spread(values: list[Fraction]) -> Value:
     """Return bounds over the batches; the printed number is the result of one batch too."""
     sample = [float(value) for value in values]
     printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
@@ -63,4 +63,4 @@ def _spread(values: list[Fraction]) -> Found:
         f"The least and the most of {len(values)} batches of 10^4 (seed {SEED}): median {cuts[9]:.3f}, 5-95 % "
         f"{cuts[0]:.3f} to {cuts[18]:.3f}; {below} of {len(values)} come down to the printed value."
     )
-    return Found(Bounds(min(values), max(values)), note)
+    return Value(Bounds(min(values), max(values)), note)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import agreeing, largest_loads, worst
 
 __all__ = ["LARGEST", "compute", "entries"]
@@ -15,12 +15,12 @@ __all__ = ["LARGEST", "compute", "entries"]
 LARGEST = 13
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check every claim for all radices up to 13."""
     return entries(LARGEST, step)
 
 
-def entries(largest: int, step: Step) -> dict[str, Found]:
+def entries(largest: int, step: Step) -> dict[str, Value]:
     """Compute the claims for radices 2 to `largest` (odd ones from 3)."""
     odd, even = range(3, largest + 1, 2), range(2, largest + 1, 2)
     for at, k in enumerate(range(2, largest + 1)):
@@ -32,7 +32,7 @@ def entries(largest: int, step: Step) -> dict[str, Found]:
 
         def on(
             spec: str, routing: str, dim: int, load: Callable[[int], Fraction], ks: range = radices, note: str = ""
-        ) -> Found:
+        ) -> Value:
             cases = ((f"k = {k}", largest_loads(spec.format(k=k), routing)[dim] == load(k)) for k in ks)
             return agreeing(cases, "radices", note)
 
@@ -76,5 +76,5 @@ def _tornado(k: int) -> set[Fraction]:
     return {max(loads.under(obliv.permutation([(x + by) % k for x in range(k)]))) for by in shifts}
 
 
-def _throughputs(routing: str, radices: range, value: Callable[[int], Fraction]) -> Found:
+def _throughputs(routing: str, radices: range, value: Callable[[int], Fraction]) -> Value:
     return agreeing(((f"k = {k}", worst(f"mesh:{k}x{k}", routing) == value(k)) for k in radices), "radices")

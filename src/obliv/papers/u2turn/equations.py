@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, capacity_load, largest_loads, worst, worst_load
 from obliv.papers.u2turn.printed import bound_of_dor, bound_of_o1turn, of_u2turn, of_u2turn_a
 
@@ -29,7 +29,7 @@ def hops(k: int) -> Fraction:
     return Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Check every equation in the order of the paper."""
     entries = dict(_capacity())
     step(0.1)
@@ -45,7 +45,7 @@ def _uniform_load(spec: str) -> Fraction:
     return Fraction(max(loads.under(obliv.traffic("uniform", topology))))
 
 
-def _capacity() -> Iterator[tuple[str, Found]]:
+def _capacity() -> Iterator[tuple[str, Value]]:
     for word, odd in (("even", 0), ("odd", 1)):
         specs = [f"line:{k}" for k in _RADICES if k % 2 == odd]
         specs += [f"mesh:{k}x{k}" for k in _RADICES if k % 2 == odd]
@@ -55,11 +55,11 @@ def _capacity() -> Iterator[tuple[str, Found]]:
     load = worst_load("mesh:3x3", "u2turn")
     yield (
         "(2) U2TURN, 3x3: worst case, normalized",
-        Found(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}."),
+        Value(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}."),
     )
 
 
-def _latency(step: Step) -> dict[str, Found]:
+def _latency(step: Step) -> dict[str, Value]:
     measured: dict[str, dict[int, Fraction]] = {name: {} for name in ("u2turn", "dor", "valiant")}
     for at, k in enumerate(_RADICES):
         for name, values in measured.items():
@@ -69,10 +69,10 @@ def _latency(step: Step) -> dict[str, Found]:
     right = agreeing(((f"k = {k}", ours[k] == hops(k)) for k in _RADICES), "radices 2 to 13")
     penalty = {k: ours[k] / dor[k] for k in _RADICES}
     return {
-        "(3) U2TURN, k = 3: mean hops": Found(ours[3], f"(3k-1)/k (k²-1)/(3k) is right: {right.note}"),
-        "(3) U2TURN, k = 8: mean hops": Found(ours[8]),
-        "(3) U2TURN, k = 3: penalty over DOR": Found(penalty[3], "(3k-1)/(2k)."),
-        "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Found(max(penalty.values())),
+        "(3) U2TURN, k = 3: mean hops": Value(ours[3], f"(3k-1)/k (k²-1)/(3k) is right: {right.note}"),
+        "(3) U2TURN, k = 8: mean hops": Value(ours[8]),
+        "(3) U2TURN, k = 3: penalty over DOR": Value(penalty[3], "(3k-1)/(2k)."),
+        "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Value(max(penalty.values())),
         "(3) DOR: mean hops": agreeing(
             ((f"k = {k}", dor[k] == Fraction(2 * (k * k - 1), 3 * k)) for k in _RADICES), "radices 2 to 13"
         ),
@@ -82,7 +82,7 @@ def _latency(step: Step) -> dict[str, Found]:
     }
 
 
-def _asymmetric(step: Step) -> dict[str, Found]:
+def _asymmetric(step: Step) -> dict[str, Value]:
     named = [(f"{kx}x{ky}", f"mesh:{kx}x{ky}", kx, ky) for kx, ky in ASYMMETRIC]
     for at, (_, mesh, _, _) in enumerate(named):
         for routing in ("valiant", "dor", "dor:yx", "o1turn", "yxy", "u2turn", "u2turn-a"):
@@ -90,7 +90,7 @@ def _asymmetric(step: Step) -> dict[str, Found]:
         largest_loads(mesh, "u2turn-a")
         step((at + 1) / len(named))
 
-    def on_every_mesh(fits: Callable[[str, int, int], bool], note: str = "") -> Found:
+    def on_every_mesh(fits: Callable[[str, int, int], bool], note: str = "") -> Value:
         return agreeing(((size, fits(mesh, kx, ky)) for size, mesh, kx, ky in named), _MESHES, note)
 
     closed = on_every_mesh(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import worst
 from obliv.papers.verdicts import Bounds
 
@@ -13,16 +13,16 @@ __all__ = ["RADICES", "compute"]
 RADICES = tuple(range(3, 14, 2))
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute every point of the five curves; the optimum lies between U2TURN and the bound of a cut."""
     entries = {}
     for at, k in enumerate(RADICES):
         mesh = f"mesh:{k}x{k}"
         for name in ("VAL", "DOR", "O1TURN", "U2TURN"):
             routing = "valiant" if name == "VAL" else name.lower()
-            entries[f"k = {k}, {name}"] = Found(worst(mesh, routing))
+            entries[f"k = {k}, {name}"] = Value(worst(mesh, routing))
         ours = worst(mesh, "u2turn")
-        entries[f"k = {k}, Optimal Routing"] = Found(
+        entries[f"k = {k}, Optimal Routing"] = Value(
             Bounds(ours, Fraction(k + 1, 2 * k)),
             "U2TURN attains the lower end; beyond the upper one no routing gets, by the cut beside the middle column.",
             against=ours,

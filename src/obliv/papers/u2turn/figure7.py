@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import ROUTINGS, average, mean_gain
 from obliv.papers.u2turn.printed import FIGURE7
 from obliv.papers.verdicts import Computed
@@ -12,7 +12,7 @@ __all__ = ["MESHES", "compute"]
 MESHES = ("3x2", "4x3", "5x4", "6x5", "7x6")
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute the mean gains on the meshes with kx - ky = 1, and the averages."""
     averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
     for at, size in enumerate(MESHES):
@@ -22,7 +22,7 @@ def compute(step: Step) -> dict[str, Found]:
     entries = {}
     for entry in FIGURE7:
         ours, theirs = entry.split(" over ")
-        entries[entry] = Found(
+        entries[entry] = Value(
             mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs),
             f"On {', '.join(MESHES)}: "
             + "; ".join(f"{name} {', '.join(averages[name])}" for name in (ours, theirs))

@@ -10,7 +10,7 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import focus_of
-from obliv.papers.paper import Found
+from obliv.papers.paper import Value
 from obliv.papers.verdicts import Computed, exactly
 
 __all__ = [
@@ -119,7 +119,7 @@ def _error(value: Computed) -> float:
     return 0.0 if isinstance(value, Fraction) else float(getattr(value, "stderr"))  # noqa: B009
 
 
-def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Found:
+def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Value:
     """Count the cases that agree with the paper; the note names the exceptions."""
     listed = list(cases)
     failed = [name for name, fits in listed if not fits]
@@ -127,4 +127,4 @@ def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Fo
     summary = (
         f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
     )
-    return Found(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))
+    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))

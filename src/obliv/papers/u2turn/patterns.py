@@ -7,7 +7,7 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between
-from obliv.papers.paper import Found, Step, require
+from obliv.papers.paper import Step, Value, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, worst_load
 
 __all__ = ["figure3", "figure4", "figure5", "funnel", "load_of", "mirrored", "split"]
@@ -52,13 +52,13 @@ def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int) -> Fraction:
     return Fraction(total, loads.denominator)
 
 
-def figure3(step: Step) -> dict[str, Found]:
+def figure3(step: Step) -> dict[str, Value]:
     """Compute the patterns that send half of a row over one channel."""
     return {
-        "DOR-XY, 7x6": Found(_dor_xy(7, 6, 3)),
-        "DOR-YX, 7x6": Found(_dor_yx(7, 6, 3)),
-        "DOR-XY, 8x7": Found(_dor_xy(8, 7, 3)),
-        "DOR-YX, 8x7": Found(_dor_yx(8, 7, 3)),
+        "DOR-XY, 7x6": Value(_dor_xy(7, 6, 3)),
+        "DOR-YX, 7x6": Value(_dor_yx(7, 6, 3)),
+        "DOR-XY, 8x7": Value(_dor_xy(8, 7, 3)),
+        "DOR-YX, 8x7": Value(_dor_yx(8, 7, 3)),
     } | {
         f"DOR-{order}, meshes with the bound": agreeing(
             ((f"{kx}x{ky}", load(kx, ky, (kx - 1) // 2) == Fraction(kx // 2 + kx % 2)) for kx, ky in ASYMMETRIC),
@@ -68,11 +68,11 @@ def figure3(step: Step) -> dict[str, Found]:
     }
 
 
-def figure4(step: Step) -> dict[str, Found]:
+def figure4(step: Step) -> dict[str, Value]:
     """Compute the patterns of a row into the last column, and of the first column into a row."""
     return {
-        "(a) DOR-XY, 7x6": Found(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
-        "(b) DOR-YX, 6x5": Found(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
+        "(a) DOR-XY, 7x6": Value(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
+        "(b) DOR-YX, 6x5": Value(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
         "meshes kx - ky = 1, both orders": agreeing(
             (
                 (f"{kx}x{kx - 1}", _dor_xy(kx, kx - 1, kx - 2) == _dor_yx(kx, kx - 1, kx - 2) == kx - 1)
@@ -84,10 +84,10 @@ def figure4(step: Step) -> dict[str, Found]:
     }
 
 
-def figure5(step: Step) -> dict[str, Found]:
+def figure5(step: Step) -> dict[str, Value]:
     """Compute the patterns of row 0 across the middle."""
     return {
-        f"({letter}) O1TURN, {kx}x{ky}": Found(
+        f"({letter}) O1TURN, {kx}x{ky}": Value(
             load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2),
             f"The exact worst case is {worst_load(f'mesh:{kx}x{ky}', 'o1turn')}.",
         )

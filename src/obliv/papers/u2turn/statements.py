@@ -6,7 +6,7 @@ from fractions import Fraction
 from statistics import fmean
 
 import obliv
-from obliv.papers.paper import Found, Step, require
+from obliv.papers.paper import Step, Value, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, largest_loads, mean_gain
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
 from obliv.papers.verdicts import Bounds
@@ -17,13 +17,13 @@ _SQUARES = ODD | EVEN
 _DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute the headline from printed and computed averages, and compare Lx and Ly on every mesh kx > ky."""
     entries = {}
     meshes = [f"mesh:{size}" for size in _SQUARES]
     for at, over in enumerate(COLUMNS[:3]):
         entries[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
-        entries[f"U2TURN over {over}, from computed averages"] = Found(mean_gain(meshes, "U2TURN", over))
+        entries[f"U2TURN over {over}, from computed averages"] = Value(mean_gain(meshes, "U2TURN", over))
         step(0.7 * (at + 1) / 3)
     for routing in ("XYX", "YXY"):
         cases = []
@@ -38,7 +38,7 @@ def compute(step: Step) -> dict[str, Found]:
     return entries
 
 
-def _deadlock(name: str) -> Found:
+def _deadlock(name: str) -> Value:
     """Count the meshes without deadlock if a packet takes the next virtual channel at each turn from Y to X."""
     cases, without = [], 0
     for size in _DEADLOCK_MESHES:
@@ -48,14 +48,14 @@ def _deadlock(name: str) -> Found:
     return agreeing(cases, "meshes", f"With one virtual channel {without} of them.")
 
 
-def _from_print(over: str) -> Found:
+def _from_print(over: str) -> Value:
     """Return bounds on the mean of ratios, since every printed average is rounded."""
     column = COLUMNS.index(over)
     pairs = [(rows["Average-case"][3], rows["Average-case"][column]) for rows in _SQUARES.values()]
     low = sum(_edge(a, -1) / _edge(b, 1) for a, b in pairs) / len(pairs) - 1
     high = sum(_edge(a, 1) / _edge(b, -1) for a, b in pairs) / len(pairs) - 1
     plain = fmean(float(a) / float(b) for a, b in pairs) - 1
-    return Found(Bounds(Fraction(low), Fraction(high)), f"The mean of the printed averages' ratios: {plain:.4f}.")
+    return Value(Bounds(Fraction(low), Fraction(high)), f"The mean of the printed averages' ratios: {plain:.4f}.")
 
 
 def _edge(text: str, side: int) -> Fraction:

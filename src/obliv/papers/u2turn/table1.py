@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import agreeing, largest_loads
 
 __all__ = ["LARGEST", "compute", "entries", "formula"]
@@ -21,12 +21,12 @@ def formula(routing: str, dim: int, k: int) -> Fraction:
     return Fraction(k * k - 1, 2 * k) if twice else Fraction(k - 1, 2)
 
 
-def compute(step: Step) -> dict[str, Found]:
+def compute(step: Step) -> dict[str, Value]:
     """Compute every entry of Table I on every mesh of its parities."""
     return entries(LARGEST, step)
 
 
-def entries(largest: int, step: Step) -> dict[str, Found]:
+def entries(largest: int, step: Step) -> dict[str, Value]:
     """Compute the entries for all meshes with 2 to `largest` nodes per side."""
     sides = range(2, largest + 1)
     loads = {}

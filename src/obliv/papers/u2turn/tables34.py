@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Found, Step
+from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
 from obliv.papers.verdicts import exactly
@@ -22,18 +22,18 @@ _PATTERNS = {
 }
 
 
-def compute_odd(step: Step) -> dict[str, Found]:
+def compute_odd(step: Step) -> dict[str, Value]:
     """Compute Table III."""
     return _tables(list(ODD), step)
 
 
-def compute_even(step: Step) -> dict[str, Found]:
+def compute_even(step: Step) -> dict[str, Value]:
     """Compute Table IV."""
     return _tables(list(EVEN), step)
 
 
-def _tables(sizes: list[str], step: Step) -> dict[str, Found]:
-    entries: dict[str, Found] = {}
+def _tables(sizes: list[str], step: Step) -> dict[str, Value]:
+    entries: dict[str, Value] = {}
     for at, size in enumerate(sizes):
         columns = {}
         for column, name in enumerate(COLUMNS):
@@ -44,11 +44,11 @@ def _tables(sizes: list[str], step: Step) -> dict[str, Found]:
     return entries
 
 
-def _column(size: str, name: str) -> dict[str, Found]:
+def _column(size: str, name: str) -> dict[str, Value]:
     mesh = f"mesh:{size}"
     routing: Any = obliv.routing(ROUTINGS[name], obliv.topology(mesh))
     patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
     return {
-        "Worst-case": Found(worst(mesh, ROUTINGS[name])),
-        "Average-case": Found(average(mesh, ROUTINGS[name])),
-    } | {row: Found(exactly(pattern.fraction_of_capacity)) for row, pattern in zip(_PATTERNS, patterns, strict=True)}
+        "Worst-case": Value(worst(mesh, ROUTINGS[name])),
+        "Average-case": Value(average(mesh, ROUTINGS[name])),
+    } | {row: Value(exactly(pattern.fraction_of_capacity)) for row, pattern in zip(_PATTERNS, patterns, strict=True)}
