@@ -348,7 +348,7 @@ EVERY = [*NAMES, "dor:yx", "romm:xy", "xyx", "yxy", "u2turn", "ival", "1/3*dor+2
 
 
 @pytest.mark.parametrize("name", [*EVERY, "i2turn"])
-@pytest.mark.parametrize("terminals", [None, [0, 3, 7, 11], [10, 2, 5]])
+@pytest.mark.parametrize("terminals", [None, pytest.param([0, 3, 7, 11], marks=pytest.mark.nightly), [10, 2, 5]])
 def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int] | None) -> None:
     """`under`, `hops` and `totals` have ways of their own for patterns and uniform traffic: all are sums over pairs."""
     topology = obliv.torus(4, 3)

@@ -11,7 +11,7 @@ import operator
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,9 @@ ROUTINGS = {
     "mesh:3x3": GRID,
     "torus:3x3": GRID,
     "torus:4x2": "dor romm valiant ival o1turn ecmp",
-    "torus:4x4": "dor o1turn romm valiant ecmp 1/3*dor+2/3*ecmp 1/4*romm+3/4*valiant",
-    "torus:3x2x2": "dor romm ecmp 1/4*romm+3/4*valiant",
+    "torus:4x4": "dor o1turn romm ecmp 1/3*dor+2/3*ecmp",
+    "torus:3x2x2": "dor ecmp",
+    "torus:3x2": "1/4*romm+3/4*valiant",
     "mesh:4x2": "dor romm valiant ecmp 1/3*dor+2/3*ecmp",
     "line:5": "dor romm valiant shortest ecmp",
     "hyperx:3x3": "dor o1turn romm valiant ecmp",
@@ -57,6 +58,15 @@ ROUTINGS = {
     "xgft:2;2,3;1,2": "omrmn dmodk ecmp",
 }
 CASES = [(topology, routing) for topology, routings in ROUTINGS.items() for routing in routings.split()]
+#: Where the paths of all pairs are many.
+LARGE = [
+    (topology, routing)
+    for topology, routings in (
+        ("torus:4x4", "valiant 1/4*romm+3/4*valiant"),
+        ("torus:3x2x2", "romm 1/4*romm+3/4*valiant"),
+    )
+    for routing in routings.split()
+]
 
 
 def _order(topology: Any) -> Any:
@@ -164,6 +174,8 @@ def _variants_in_turn() -> Iterator[Any]:
         for variant in VARIANTS:
             by_day = variant in ("as it is", changes[number % len(changes)])
             yield pytest.param(*case, variant, marks=[] if by_day else pytest.mark.nightly)
+    for case, variant in product(LARGE, VARIANTS):
+        yield pytest.param(*case, variant, marks=pytest.mark.nightly)
 
 
 @pytest.mark.parametrize(("spec", "word", "variant"), list(_variants_in_turn()))

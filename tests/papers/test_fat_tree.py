@@ -71,12 +71,13 @@ APART = {
 }
 
 
+@pytest.mark.parametrize("instances", [12, pytest.param(64, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("traffic", APART)
-def test_points_of_the_figures(traffic: str) -> None:
-    found = ratios(8, 3, ("MLID", "OSRM3"), placed(traffic), 64)
+def test_points_of_the_figures(traffic: str, instances: int) -> None:
+    found = ratios(8, 3, ("MLID", "OSRM3"), placed(traffic), instances)
     for values, wanted in zip(found.values(), APART[traffic], strict=True):
         ours = mean(values)
-        theirs = ours.stderr * (64 / 400) ** 0.5
+        theirs = ours.stderr * (instances / 400) ** 0.5
         assert abs(ours.value - wanted) <= 0.005 + 3 * (ours.stderr**2 + theirs**2) ** 0.5
 
 
