@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from obliv import SpecError, papers
+from obliv import Bounds, SpecError, papers
 from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
@@ -38,6 +38,38 @@ def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
 def test_open_and_differs() -> None:
     assert judged(Printed("0.6", open="Not defined."), Value(Fraction(1, 2))).verdict == "open"
     assert judged(Printed("0.6"), Value(Fraction(1, 2))).verdict == "differs"
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 2), Fraction(3, 5), Bounds(Fraction(0), Fraction(1))])
+def test_a_number_that_the_paper_does_not_print_is_beyond_it_whatever_it_is(value: Fraction | Bounds) -> None:
+    row = judged(Printed("", beyond="The limit."), Value(value, "Proof."))
+    assert (row.verdict, row.note) == ("beyond", "The limit. Proof.")
+    assert judged(Printed("0.6", beyond="The limit."), Value(value)).verdict == "beyond"
+
+
+def test_an_undecided_print_never_counts_as_a_match() -> None:
+    row = judged(Printed("0.5", undecided="Bound only: nothing else is known."), Value(Fraction(1, 2)))
+    assert (row.verdict, row.note) == ("open", "Bound only: nothing else is known.")
+
+
+@pytest.mark.parametrize("remark", ["erratum", "open", "undecided"])
+def test_a_remark_beyond_the_paper_stands_alone(remark: str) -> None:
+    with pytest.raises(ValueError, match="no other remark"):
+        Printed("0.5", beyond="A limit.", **{remark: "Why."})
+    with pytest.raises(ValueError, match="beyond="):
+        Printed("")
+
+
+def test_beyond_is_shown_in_text_json_and_csv() -> None:
+    row = judged(Printed("", beyond="The limit."), Value(Fraction(1, 2)))
+    result = Reproduction(entries=(row,), titles={"t": "title"})
+    assert result.ok
+    line = repr(result).splitlines()[4]
+    assert line.split("  ")[0] == "e"
+    assert "not printed" in line
+    assert line.endswith("beyond")
+    assert (row.to_dict()["published"], row.to_dict()["verdict"]) == ("", "beyond")
+    assert [(cells["published"], cells["verdict"]) for cells in result.rows()] == [("", "beyond")]
 
 
 def test_what_a_sentence_says_goes_before_its_text_and_what_is_computed_before_both() -> None:

@@ -20,7 +20,8 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables beside the published numbers.
 
-    Verdicts: match, rounding, erratum (the print is wrong, with the proof), open, differs (exit status 1).
+    Verdicts: match, rounding, erratum (the print is wrong, with the proof), open (a definition is missing, or the
+    result is a bound only), beyond (a number that the paper does not print), differs (exit status 1).
 
     Example: obliv reproduce towles
     """

@@ -25,7 +25,7 @@ class Printed:
     Parameters
     ----------
     text : str
-        The entry as printed.
+        The entry as printed; empty if the paper prints nothing about it (`beyond`).
     says : str, Fraction, AtMost or AtLeast, optional
         The claim of the entry, for :func:`obliv.papers.verdict`; default `text`. If the paper claims that the entry
         equals another computed number, that number is given with :class:`Value`.
@@ -33,12 +33,35 @@ class Printed:
         Why the printed entry is wrong; used only if the computed number disagrees.
     open : str
         Why the entry cannot be reproduced; used only if the computed number disagrees.
+    undecided : str
+        Why the computed number cannot decide the entry, such as a definition that the paper does not give, or bounds
+        that cannot contradict the print ("Bound only: ..."); the verdict is always ``open``.
+    beyond : str
+        What the computed number is about, if the paper does not print it; the verdict is always ``beyond``.
+
+    Raises
+    ------
+    ValueError
+        If `undecided` or `beyond` is combined with another remark, or the text is empty without `beyond`.
     """
 
     text: str
     says: Said | None = None
     erratum: str = ""
     open: str = ""
+    undecided: str = ""
+    beyond: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text and not self.beyond:
+            raise ValueError("an entry without text has to say what its number is about: beyond=...")
+        if self.judgement and sum(map(bool, (self.erratum, self.open, self.undecided, self.beyond))) > 1:
+            raise ValueError(f"{self.text!r}: an entry that is undecided or beyond the paper takes no other remark")
+
+    @property
+    def judgement(self) -> str:
+        """The verdict that does not depend on the computed number, or empty."""
+        return "beyond" if self.beyond else "open" if self.undecided else ""
 
 
 @dataclass(frozen=True)
@@ -110,13 +133,19 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
 
 
 def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) -> ReproducedEntry:
+    notes = [computed.note]
+    judged = printed.judgement or _compared(printed, computed)
+    if printed.judgement:
+        notes.insert(0, printed.beyond or printed.undecided)
+    elif judged == "differs" and (printed.erratum or printed.open):
+        judged = "erratum" if printed.erratum else "open"
+        notes.insert(0, printed.erratum or printed.open)
+    return ReproducedEntry(paper, table, entry, printed.text, computed.value, judged, " ".join(filter(None, notes)))
+
+
+def _compared(printed: Printed, computed: Value) -> str:
     claim = printed.says if computed.against is None else computed.against
     value = computed.value
     if isinstance(value, Estimate) and computed.print_error:
         value = Estimate(value.value, hypot(value.stderr, computed.print_error), value.samples)
-    judged = verdict(printed.text if claim is None else claim, value)
-    notes = [computed.note]
-    if judged == "differs" and (printed.erratum or printed.open):
-        judged = "erratum" if printed.erratum else "open"
-        notes.insert(0, printed.erratum or printed.open)
-    return ReproducedEntry(paper, table, entry, printed.text, computed.value, judged, " ".join(filter(None, notes)))
+    return verdict(printed.text if claim is None else claim, value)

@@ -19,6 +19,7 @@ __all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 
 _WIDEST = 34  # of a cell; longer ones run over several lines
 _NOTE = 110
+_UNPRINTED = "not printed"
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,10 @@ class ReproducedEntry(Record):
     ----------
     paper, table, entry : str
     published : str
-        The print.
+        The print; empty where the paper prints nothing about the computed number.
     computed : Fraction, Estimate or Bounds
     verdict : {"match", "rounding", "erratum", "open", "beyond", "differs"}
+        ``beyond`` marks a computed number that the paper does not print; ``open`` a print that cannot be decided.
     note : str
     """
 
@@ -127,7 +129,10 @@ class Papers(Result):
 def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
     head = ("entry", "published", "computed", "verdict")
     cells = [
-        [wrap(cell, _WIDEST) or [""] for cell in (row.entry, row.published, shown(row.computed), row.verdict)]
+        [
+            wrap(cell, _WIDEST) or [""]
+            for cell in (row.entry, row.published or _UNPRINTED, shown(row.computed), row.verdict)
+        ]
         for row in rows
     ]
     table = [[[name] for name in head], *cells]
