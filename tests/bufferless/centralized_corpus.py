@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tests.bufferless.instances import layered, line, walks
 
-from obliv.bufferless.frames.plan import PlanningError, PlanOptions, plan
+from obliv.bufferless.frames.planning import PlanningError, PlanOptions, plan
 from obliv.bufferless.problems import instance
 from obliv.results.plans import CentralizedPlan
 from obliv.results.schedule import Moves

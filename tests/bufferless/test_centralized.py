@@ -8,7 +8,7 @@ from tests.bufferless.centralized_corpus import audit, one_by_one, some_constant
 from tests.bufferless.instances import line
 
 import obliv.bufferless.frames.centralized as centralized_module
-import obliv.bufferless.frames.plan as plan_module
+import obliv.bufferless.frames.planning as plan_module
 from obliv.bufferless.frames.centralized import centralized, planned_moves
 from obliv.bufferless.frames.constants import (
     Constants,
@@ -18,7 +18,7 @@ from obliv.bufferless.frames.constants import (
     distributed_constants,
     lg,
 )
-from obliv.bufferless.frames.plan import PlanningError, PlanOptions, delivery_times, plan
+from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, plan
 from obliv.bufferless.frames.tuned import smallest_frame
 from obliv.bufferless.kernels import colors
 from obliv.bufferless.problems import instance

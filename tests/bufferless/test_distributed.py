@@ -13,7 +13,7 @@ from obliv.bufferless.frames.boats import ride
 from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
 from obliv.bufferless.frames.distributed import distributed as route
 from obliv.bufferless.frames.rounds import simulate_rounds
-from obliv.bufferless.frames.waves import Waves, waves
+from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.errors import InputError
 from obliv.results.schedule import Moves
 from obliv.topologies.leveled.base import Leveled, Levels

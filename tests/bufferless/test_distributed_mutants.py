@@ -15,7 +15,7 @@ from tests.bufferless.instances import layered, line, walks
 from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
 from obliv.bufferless.frames.rounds import FAULTS, simulate_rounds
 from obliv.bufferless.frames.stepped import Kernels, Stepped
-from obliv.bufferless.frames.waves import Waves, waves
+from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.bufferless.kernels.halves import backward, forward
 from obliv.bufferless.kernels.moves import BEATEN, SERVED, TWICE, Crowd, Links, Packets
 from obliv.bufferless.kernels.rounds import claims, wander

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tests.bufferless.centralized_corpus import some_instance, some_plan
 
-import obliv.bufferless.frames.plan as plan_module
-from obliv.bufferless.frames.plan import phase_length, plan
+import obliv.bufferless.frames.planning as plan_module
+from obliv.bufferless.frames.planning import phase_length, plan
 from obliv.bufferless.frames.stepping import simulate
 from obliv.bufferless.kernels import steps
 from obliv.bufferless.kernels.colors import color_frames

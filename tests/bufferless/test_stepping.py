@@ -9,7 +9,7 @@ from tests.bufferless.instances import line
 
 import obliv.bufferless.frames.stepping as stepping_module
 from obliv.bufferless.frames.centralized import planned_moves
-from obliv.bufferless.frames.plan import delivery_times, plan
+from obliv.bufferless.frames.planning import delivery_times, plan
 from obliv.bufferless.frames.stepping import simulate
 from obliv.bufferless.kernels import steps
 from obliv.bufferless.problems import instance

@@ -14,7 +14,7 @@ import numpy as np
 from tests.bufferless.centralized_corpus import some_constants, some_instance, some_plan
 
 import obliv
-from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.planning import plan
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main

@@ -15,7 +15,7 @@ import pytest
 import obliv
 from obliv import papers
 from obliv.bufferless.frames.constants import assign, group_frames
-from obliv.bufferless.frames.plan import plan
+from obliv.bufferless.frames.planning import plan
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.stepping import simulate
 from obliv.papers.bufferless import errata, growth, probabilities, variants

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.bufferless.frames.waves import Waves
+from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.rides import CLASH, CROWDED, DELIVERY, RIDER, SUBPHASE, TALLY, Riders, boats
 from obliv.errors import OblivError, OptionError
 from obliv.kernels import run

@@ -14,7 +14,7 @@ from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import centralized_constants
-from obliv.bufferless.frames.plan import PlanningError, PlanOptions, delivery_times, even, try_partitions
+from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, even, try_partitions
 from obliv.bufferless.frames.tuned import tune
 from obliv.bufferless.kernels.centralized import Itinerary, Runs, count_moves, find_hits, ride_times, write_moves
 from obliv.bufferless.kernels.colors import BITS

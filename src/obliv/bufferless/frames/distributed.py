@@ -12,7 +12,7 @@ from obliv._util.text import did_you_mean
 from obliv.bufferless.frames.boats import PARTS, Rides, ride
 from obliv.bufferless.frames.constants import Constants, distributed_constants, draw_sets, group_frames, lg
 from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
-from obliv.bufferless.frames.waves import Waves, waves
+from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError, OblivError, OptionError
 from obliv.results.plans import DistributedPlan

@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.bufferless.frames.boats import PARTS, crowded
 from obliv.bufferless.frames.stepped import BrokenRule, Stepped
-from obliv.bufferless.frames.waves import Waves
+from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.draws import salt_of
 from obliv.bufferless.kernels.moves import GONE
 from obliv.results.schedule import Moves

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.bufferless.frames.waves import Waves
+from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.halves import GROW, backward, forward
 from obliv.bufferless.kernels.hot_potato import leaving
 from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Packets, idle, sort_rows

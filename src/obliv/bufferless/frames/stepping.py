@@ -12,7 +12,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign
-from obliv.bufferless.frames.plan import delivery_times
+from obliv.bufferless.frames.planning import delivery_times
 from obliv.bufferless.kernels import steps
 from obliv.bufferless.kernels.steps import TALLY, WALKER, Log, Walk
 from obliv.kernels import Kernel, run
@@ -94,7 +94,7 @@ def simulate(
     --------
     >>> from dataclasses import replace
     >>> from obliv.bufferless.problems import instance
-    >>> from obliv.bufferless.frames.plan import plan
+    >>> from obliv.bufferless.frames.planning import plan
     >>> array = instance("array:12", [range(10), [1, 2, 3]])
     >>> boats = plan(array, np.array([1, 1]), 1, 4)
     >>> simulate(array, boats).delivery.tolist()

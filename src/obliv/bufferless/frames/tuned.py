@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv.bufferless.frames.plan import PlanningError, PlanOptions, delivery_times, even, try_partitions
+from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, even, try_partitions
 from obliv.results.plans import CentralizedPlan
 from obliv.topologies.leveled.instances import Instance
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.bufferless.frames.constants import assign
+from obliv.bufferless.frames import assign
+from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Conflicts", "conflicts"]
 
@@ -39,7 +39,7 @@ class Conflicts:
         return most
 
 
-def conflicts(instance: Any, lam: int, gamma: int) -> Conflicts:
+def conflicts(instance: Instance, lam: int, gamma: int) -> Conflicts:
     """Return all pairs that can conflict; packets of different groups or sessions cannot."""
     edge = instance.edge
     packet = np.repeat(np.arange(instance.packets), instance.length)
@@ -55,7 +55,7 @@ def conflicts(instance: Any, lam: int, gamma: int) -> Conflicts:
     # an edge out of frame f lies in F_f and F_{f+1} only, the others also in F_{f-1} and F_f
     lower = (level[first] % lam != lam - 1) & (frame > 0)
     j = np.concatenate([frame, frame[lower] - 1])
-    pair = np.stack([np.concatenate([packet[each], packet[each[lower]]]) for each in (first, second)])
+    pair = np.stack([np.concatenate([packet[row], packet[row[lower]]]) for row in (first, second)])
     rows = np.unique(np.stack([j, *pair], axis=1), axis=0) if len(j) else np.zeros((0, 3), np.int64)
     pair = rows[:, 1:].T
     return Conflicts(pair, rows[:, 0] * instance.packets + pair)
@@ -63,13 +63,13 @@ def conflicts(instance: Any, lam: int, gamma: int) -> Conflicts:
 
 def _pairs(ordered: Array) -> tuple[Array, Array]:
     """Return the positions of all pairs of equal numbers in a sorted list."""
-    found = []
+    parts = []
     step = 1
     while True:
         same = np.flatnonzero(ordered[step:] == ordered[:-step])
         if not len(same):
             break
-        found.append(np.stack([same, same + step]))
+        parts.append(np.stack([same, same + step]))
         step += 1
-    pairs = np.concatenate(found, axis=1) if found else np.zeros((2, 0), np.int64)
+    pairs = np.concatenate(parts, axis=1) if parts else np.zeros((2, 0), np.int64)
     return pairs[0], pairs[1]

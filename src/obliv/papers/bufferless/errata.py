@@ -12,12 +12,18 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames.centralized import centralized
-from obliv.bufferless.frames.constants import Constants, assign, draw_sets, group_frames, lg
-from obliv.bufferless.frames.plan import plan
-from obliv.bufferless.frames.rounds import simulate_rounds
-from obliv.bufferless.frames.stepping import simulate
-from obliv.bufferless.frames.waves import Waves, waves
+from obliv.bufferless.frames import (
+    Constants,
+    Waves,
+    assign,
+    draw_sets,
+    group_frames,
+    lg,
+    plan,
+    simulate,
+    simulate_rounds,
+    waves,
+)
 from obliv.papers.bufferless import variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.instances import instance
@@ -74,17 +80,17 @@ def compute(step: Step) -> dict[str, Value]:
         _phases_of_a_packet,
         _rounds,
     ]
-    found = {}
+    findings = {}
     for at, (entry, part) in enumerate(zip(ERRATA, parts, strict=True)):
-        found[entry] = part()
+        findings[entry] = part()
         step((at + 1) / len(parts))
-    return found
+    return findings
 
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
     """Return the instance, the algorithm as ``schedule`` runs it with the seed, and its options."""
-    make, chi, seed = DISTRIBUTED[name]
-    one, lam = make(), 6 * chi
+    instance_of, chi, seed = DISTRIBUTED[name]
+    one, lam = instance_of(), 6 * chi
     rng = np.random.default_rng(seed)
     sets = draw_sets(one.packets, 1, rng)
     constants = Constants(lam, 1, group_frames(one.dilation, lam), chi, 2 * lg(one), 2 * (lam + chi - 1))
@@ -105,9 +111,9 @@ def _centralized(name: str) -> Value:
 
 
 def _distributed(name: str) -> Value:
-    one, game, told = game_of(name)
+    one, game, options = game_of(name)
     broken = simulate_rounds(game, network=variants.DISTRIBUTED[name]).violation
-    right = obliv.bufferless.schedule(one, "distributed", **told)
+    right = obliv.bufferless.schedule(one, "distributed", **options)
     return _found(broken, right)
 
 
@@ -120,9 +126,10 @@ def _phases() -> Value:
     """Find the last phase in which a packet of the last set, from a source in the last frame, is delivered."""
     lam = 4
     one = _array(16, [range(3, 11), range(12, 15)])
-    made = centralized(one, np.random.default_rng(0), sets=np.array([1, 2]), lam=lam)
-    last = -(-int(made.delivery.max()) // made.constants["tau"])
-    note = f"A packet of set 2 from level 12 to 15 arrives at {made.delivery[1]}, τ = {made.constants['tau']}."
+    options = {"sets": np.array([1, 2]), "lam": lam}
+    run = obliv.bufferless.ALGORITHMS["centralized"].run(one, np.random.default_rng(0), options)
+    last = -(-int(run.delivery.max()) // run.constants["tau"])
+    note = f"A packet of set 2 from level 12 to 15 arrives at {run.delivery[1]}, τ = {run.constants['tau']}."
     return Value(Fraction(last), note)
 
 
@@ -138,16 +145,16 @@ def _graphs() -> Value:
     """Count the graphs of two packets over one edge in the middle of the third frame."""
     lam = 4
     one = _array(13, [range(10, 11), range(10, 11)])
-    made = conflicts(one, lam, 4)
-    return Value(Fraction(made.node.shape[1]), f"λ = {lam}; the edge from level 10 to 11 in F_3: G(i,2) and G(i,3).")
+    graphs = conflicts(one, lam, 4)
+    return Value(Fraction(graphs.node.shape[1]), f"λ = {lam}; the edge from level 10 to 11 in F_3: G(i,2) and G(i,3).")
 
 
 def _phases_of_a_packet() -> Value:
     lam = 48
     one = _array(2 * lam, [range(lam - 1, lam + 1)])
     places = assign(one.level, one.length, lam, group_frames(one.dilation, lam))
-    many = int((places.destination - places.source + 1).max())
-    return Value(Fraction(many), f"λ = 48 log(DN) = {lam}, from level {lam - 1} to {lam + 1}.")
+    phases = int((places.destination - places.source + 1).max())
+    return Value(Fraction(phases), f"λ = 48 log(DN) = {lam}, from level {lam - 1} to {lam + 1}.")
 
 
 def _rounds() -> Value:

@@ -24,11 +24,11 @@ def compute(step: Step) -> dict[str, Value]:
         for specs in FAMILIES.values():
             per_c, per_d = fit(specs, algorithm, SEEDS)
             few = max(times(spec, algorithm, 0)[0].dilation for spec in specs)
-            why = (
+            remark = (
                 f"D is at most {few} with seed 0, so that the other term is nearly everything; where packets are few, "
                 "the last sets have none, and the fit takes that for an effect of D."
             )
-            values += [Value(per_c), Value(per_d, why)]
+            values += [Value(per_c), Value(per_d, remark)]
         values.append(Value(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
         step((number + 1) / 2)
     return dict(zip(GROWTH, values, strict=True))
@@ -40,12 +40,12 @@ def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Est
     for spec in specs:
         for seed in range(seeds):
             size, time = times(spec, algorithm, seed)
-            more = 1 if algorithm == "centralized" else size.log
-            terms.append((size.congestion * size.log * more, size.dilation * more))
+            factor = 1 if algorithm == "centralized" else size.log
+            terms.append((size.congestion * size.log * factor, size.dilation * factor))
             steps.append(time)
     x, y = np.array(terms, float), np.array(steps, float)
     best = np.linalg.lstsq(x, y, rcond=None)[0]
-    rest = y - x @ best
-    errors = np.sqrt(np.diag(rest @ rest / (len(y) - 2) * np.linalg.inv(x.T @ x)))
+    residual = y - x @ best
+    errors = np.sqrt(np.diag(residual @ residual / (len(y) - 2) * np.linalg.inv(x.T @ x)))
     first, second = (Estimate(float(b), float(s), len(y)) for b, s in zip(best, errors, strict=True))
     return first, second

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames.centralized import centralized
-from obliv.bufferless.frames.distributed import distributed
 from obliv.papers.bufferless.formulas import Size
 
 __all__ = ["instance", "times", "verified"]
@@ -33,10 +31,7 @@ def verified(spec: str, algorithm: str) -> Any:
 @lru_cache(maxsize=2000)
 def times(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
     """Return the size of an instance and its routing time with the paper's constants."""
-    one = instance(spec, seed)
-    rng = np.random.default_rng(seed)
-    if algorithm == "centralized":
-        made = centralized(one, rng, segments="paper")
-    else:
-        made = distributed(one, rng, steps="boats")
-    return Size(one.packets, one.congestion, one.dilation), int(made.delivery.max())
+    packets = instance(spec, seed)
+    options = {"segments": "paper"} if algorithm == "centralized" else {"steps": "boats"}
+    run = obliv.bufferless.ALGORITHMS[algorithm].run(packets, np.random.default_rng(seed), options)
+    return Size(packets.packets, packets.congestion, packets.dilation), int(run.delivery.max())

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv.bufferless.frames.boats import ride
-from obliv.bufferless.frames.constants import Constants
-from obliv.bufferless.frames.plan import PlanningError, PlanOptions, delivery_times, plan
-from obliv.bufferless.frames.waves import waves
+from obliv.bufferless.frames import Constants, PlanningError, PlanOptions, delivery_times, plan, ride, waves
 from obliv.errors import InputError
 from obliv.papers.bufferless.conflicts import Conflicts, conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
@@ -39,8 +36,8 @@ def share(hits: int, samples: int) -> Estimate:
 def compute(step: Step) -> dict[str, Value]:
     """Estimate every probability, with fixed seeds."""
     values = []
-    for at, found in enumerate(_values()):
-        values.append(found)
+    for at, value in enumerate(_values()):
+        values.append(value)
         step((at + 1) / len(PROBABILITIES))
     return dict(zip(PROBABILITIES, values, strict=True))
 
@@ -62,13 +59,14 @@ def _sets(size: Size, s: int, samples: int) -> Any:
     return np.random.default_rng(1).integers(1, s + 1, (samples, size.packets))
 
 
-def _surely(found: Estimate, what: str) -> Value:
+def _surely(estimate: Estimate, remark: str) -> Value:
     """Return an estimate, with its 99.9 % confidence bound where every sample agrees."""
-    failed = found.samples - round(found.value * found.samples)
+    samples = estimate.samples
+    failed = samples - round(estimate.value * samples)
     if failed:
-        return Value(found, f"{failed} of {found.samples} failed; {what}")
-    least = 0.001 ** (1 / found.samples)
-    return Value(found, f"None of {found.samples} failed: above {least:.4f} with 99.9 % confidence; {what}")
+        return Value(estimate, f"{failed} of {samples} failed; {remark}")
+    least = 0.001 ** (1 / samples)
+    return Value(estimate, f"None of {samples} failed: above {least:.4f} with 99.9 % confidence; {remark}")
 
 
 def _degrees(name: str, formulas: Formulas) -> Value:
@@ -128,8 +126,8 @@ def _crowd() -> tuple[Conflicts, int]:
 def _valid() -> Value:
     """Compute exactly: each of the d others draws one color."""
     graph, d = _crowd()
-    who = f"packet {int(graph.met.argmax())} meets d = {d} others"
-    note = f"All packets in one set: {who}; (1 - 1/2d)^d, if none is settled."
+    busiest = f"packet {int(graph.met.argmax())} meets d = {d} others"
+    note = f"All packets in one set: {busiest}; (1 - 1/2d)^d, if none is settled."
     return Value(Fraction(2 * d - 1, 2 * d) ** d, note)
 
 

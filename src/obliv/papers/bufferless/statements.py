@@ -8,7 +8,7 @@ from math import comb, e
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames.constants import assign, group_frames
+from obliv.bufferless.frames import assign, group_frames
 from obliv.errors import InputError
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
@@ -22,11 +22,11 @@ __all__ = ["compute"]
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
     parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
-    found = {}
+    findings = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
-        found[entry] = part()
+        findings[entry] = part()
         step((at + 1) / len(parts))
-    return found
+    return findings
 
 
 def _chernoff() -> Value:
@@ -57,18 +57,18 @@ def _pairs() -> list[tuple[int, int]]:
 
 def _no_group() -> Value:
     """Check every path on an array with the length of four groups."""
-    left = many = 0
+    outside = paths = 0
     for lam in range(2, 22, 2):
         for d in range(1, 61):
             gamma = group_frames(d, lam)
             level = np.repeat(np.arange(2 * gamma * lam), d)
             length = np.tile(np.arange(1, d + 1), 2 * gamma * lam)
-            many += len(level)
+            paths += len(level)
             try:
                 assign(level, length, lam, gamma)
             except InputError:
-                left += 1
-    return Value(Fraction(left), f"{many} paths; also that their group begins at a level of the network.")
+                outside += 1
+    return Value(Fraction(outside), f"{paths} paths; also that their group begins at a level of the network.")
 
 
 def _frame() -> Value:
@@ -76,8 +76,8 @@ def _frame() -> Value:
 
 
 def _distributed_frame() -> Value:
-    made = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
-    return Value(Fraction(min(each.frame - 6 * each.boats for each in made)))
+    sizes = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
+    return Value(Fraction(min(size.frame - 6 * size.boats for size in sizes)))
 
 
 def _direct() -> Value:

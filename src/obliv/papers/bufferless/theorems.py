@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
+import obliv
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance, times, verified
@@ -17,23 +20,23 @@ SEEDS = 10
 
 def parameters(step: Step) -> dict[str, Value]:
     """Compute the constants that the algorithms use."""
-    found: dict[str, Value] = {}
+    findings: dict[str, Value] = {}
     for at, name in enumerate(CONSTANTS):
         _require_size(name)
         first = verified(name, "centralized")
         used = first.constants | {"gamma": first.plan.gamma}
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
-            found[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
-        found[f"{name}, centralized, τ over 2(λ + d)"] = Value(
+            findings[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
+        findings[f"{name}, centralized, τ over 2(λ + d)"] = Value(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
             f"d = {d}, {used['chi']} colors, τ = {used['tau']}; as long as stops need, and last boats.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            found[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
+            findings[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
         step((at + 1) / len(CONSTANTS))
-    return found
+    return findings
 
 
 def centralized(step: Step) -> dict[str, Value]:
@@ -47,14 +50,14 @@ def distributed(step: Step) -> dict[str, Value]:
 
 
 def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    findings: dict[str, Value] = {}
     names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
     for at, name in enumerate(names):
         _require_size(name)
         # the deep one takes ten million rows of moves
         checked = alpha == 3 or name != CONSTANTS[-1]
         time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0)[1]
-        found[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
+        findings[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
         step(0.5 * (at + 1) / len(names))
     for at, (family, specs) in enumerate(FAMILIES.items()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
@@ -62,17 +65,14 @@ def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
         best = max(range(len(runs)), key=shares.__getitem__)
         spec, seed, size, time = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
-        found[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
+        findings[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
-    return found
+    return findings
 
 
 def _distributed(name: str) -> dict[str, int]:
-    import numpy as np
-
-    from obliv.bufferless.frames.distributed import distributed as route
-
-    return route(instance(name), np.random.default_rng(0), steps="boats").constants
+    run = obliv.bufferless.ALGORITHMS["distributed"].run(instance(name), np.random.default_rng(0), {"steps": "boats"})
+    return run.constants
 
 
 def _require_size(name: str) -> None:

@@ -1,4 +1,7 @@
-"""The algorithms with a rule as printed in the paper, or another wrong rule: kernels with other parts."""
+"""The algorithms with a rule as printed in the paper, or another wrong rule: kernels with other parts.
+
+The only modules of the papers, with their kernels, that use more of obliv than a user does: they replace its rules.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import types
 from typing import Any
 
 from obliv._util.typing import IntArray
-from obliv.bufferless.frames.stepped import Kernels, Stepped
+from obliv.bufferless.frames import Kernels, Stepped
 from obliv.bufferless.kernels.halves import forward
 from obliv.bufferless.kernels.rounds import prepare
 from obliv.bufferless.kernels.steps import simulate_phases
