@@ -92,7 +92,7 @@ def find(name: str) -> Algorithm:
     Raises
     ------
     InputError
-        If there is none; the message suggests a name.
+        If no algorithm has this name; the message suggests one.
     """
     if name not in ALGORITHMS:
         raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), ALGORITHMS)}")

@@ -1,4 +1,4 @@
-"""General traffic on meshes and lines: classes of packets that go the same ways, each on a leveled network."""
+"""General traffic on meshes and lines: classes of packets with the same directions, each on a leveled network."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
 
     Examples
     --------
-    >>> [each.network.spec for each in instances("line:16")]
+    >>> [instance.network.spec for instance in instances("line:16")]
     ['array:16', 'array:16,orientation=-']
     >>> instances("butterfly:6")
     [<Instance of 64 packets on butterfly:6, random paths: congestion 3, dilation 6>]
     """
-    made = topology_of(topology)
-    if isinstance(made, Leveled):
-        return [instance(made, paths, rng, **options)]
-    if not isinstance(made, Cartesian):
-        leveled(made)
+    network = topology_of(topology)
+    if isinstance(network, Leveled):
+        return [instance(network, paths, rng, **options)]
+    if not isinstance(network, Cartesian):
+        leveled(network)
     known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "rng")]
     for name in options:
         if name not in known:
-            raise InputError(f"{made.spec} takes no option {name!r}: {did_you_mean(name, known)}")
+            raise InputError(f"{network.spec} takes no option {name!r}: {did_you_mean(name, known)}")
     if not isinstance(paths, str) or paths not in _KINDS:
         hint = did_you_mean(paths, _KINDS) if isinstance(paths, str) else f"known: {', '.join(_KINDS)}"
         raise InputError(f"paths that are given need one leveled network, such as leveled-mesh:4x4; {hint}")
-    return oriented(made, paths, rng, **options)
+    return oriented(network, paths, rng, **options)
 
 
 def oriented(
@@ -75,7 +75,7 @@ def oriented(
     route: str = "random",
     share: float = 0.1,
 ) -> list[Instance]:
-    """Traffic of every node of a mesh, a line or a hypercube, as one instance for each orientation that has packets.
+    """Return the instances of traffic on a mesh, a line or a hypercube, one for each orientation that has packets.
 
     Parameters
     ----------
@@ -104,54 +104,49 @@ def oriented(
 
     Examples
     --------
-    >>> [(each.network.spec, each.packets) for each in oriented("line:9", "bit-reverse" , 0)]
+    >>> [(instance.network.spec, instance.packets) for instance in oriented("line:9", "bit-reverse")]
     Traceback (most recent call last):
     obliv.errors.InputError: bit-reverse on line:9: 9 nodes are not a power of two
-    >>> [(each.network.spec, each.packets) for each in oriented("line:8", "bit-reverse")]
+    >>> [(instance.network.spec, instance.packets) for instance in oriented("line:8", "bit-reverse")]
     [('array:8', 2), ('array:8,orientation=-', 2)]
     """
-    made = topology_of(topology)
-    sides = made.radices if isinstance(made, Cartesian) and all(along.kind == "line" for along in made.axes) else ()
-    if made.spec.startswith("hypercube:"):
-        return [instance(f"leveled-{made.spec}", paths, rng, share=share)]
+    network = topology_of(topology)
+    sides: tuple[int, ...] = ()
+    if isinstance(network, Cartesian) and all(along.kind == "line" for along in network.axes):
+        sides = network.radices
+    if network.spec.startswith("hypercube:"):
+        return [instance(f"leveled-{network.spec}", paths, rng, share=share)]
     if len(sides) not in (1, 2):
         raise InputError(
-            f"{made.spec} has no leveled form; mesh:AxB, line:N and hypercube:K have one, and the leveled networks are"
-            " butterfly, leveled-mesh, array, leveled-hypercube, multibutterfly, random-leveled, deep and unrolled ones"
+            f"{network.spec} has no leveled form; mesh:AxB, line:N and hypercube:K have one, and the leveled networks "
+            "are butterfly, leveled-mesh, array, leveled-hypercube, multibutterfly, random-leveled, deep and unrolled "
+            "ones"
         )
     if paths not in _KINDS:
-        raise InputError(f"paths {paths!r} on {made.spec}: {did_you_mean(str(paths), _KINDS)}")
+        raise InputError(f"paths {paths!r} on {network.spec}: {did_you_mean(str(paths), _KINDS)}")
     if route not in ("random", "xy"):
         raise InputError(f"route={route}: it must be random, or xy for all steps of the first dimension before others")
     if not 0 <= share <= 1:
         raise InputError(f"share={share}: it must lie between 0 and 1")
     if paths == "transpose" and len(sides) == 1:
-        raise InputError(f"transpose is not available on {made.spec}; use random, permutation, bit-reverse, hotspot")
+        raise InputError(f"transpose is not available on {network.spec}; use random, permutation, bit-reverse, hotspot")
     random = generator(rng)
-    source = np.arange(made.nodes)
-    to = _to(made.spec, paths, sides, random, share)
+    source = np.arange(network.nodes)
+    to = _to(network.spec, paths, sides, random, share)
     classes = []
     for signs in [(1,), (-1,)] if len(sides) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]:
         chosen = _going(source, to, sides, signs)
         if not chosen.any():
             continue
         orientation = "".join("+" if sign > 0 else "-" for sign in signs)
-        network = (
+        leveled_form = (
             array(sides[0], orientation) if len(sides) == 1 else leveled_mesh(*sides[::-1], orientation=orientation)
         )
-        drawn = between(network, source[chosen], to[chosen], random, "yx" if route == "xy" else route)
-        classes.append(
-            Instance(
-                network,
-                drawn.start,
-                drawn.edge,
-                paths,
-                seed_of(rng),
-                _notes(made, source, to),
-            )
-        )
+        drawn = between(leveled_form, source[chosen], to[chosen], random, "yx" if route == "xy" else route)
+        notes = _notes(network, source, to)
+        classes.append(Instance(leveled_form, drawn.start, drawn.edge, paths, seed_of(rng), notes))
     if not classes:
-        raise InputError(f"{paths} on {made.spec}: every node is its own destination, there is no packet to route")
+        raise InputError(f"{paths} on {network.spec}: every node is its own destination, there is no packet to route")
     return classes
 
 
@@ -166,14 +161,14 @@ def _to(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Generator, 
 
 
 def _going(source: Array, to: Array, sides: tuple[int, ...], signs: tuple[int, ...]) -> Array:
-    """Which packets have these signs, along the last dimension first; a way of 0 counts as up."""
+    """Return which packets have steps of these signs, along the last dimension first; 0 counts as up."""
     first = sides[0]
-    ways = [to - source] if len(sides) == 1 else [to // first - source // first, to % first - source % first]
-    along = np.all([(way >= 0) == (sign > 0) for way, sign in zip(ways, signs, strict=True)], axis=0)
+    steps = [to - source] if len(sides) == 1 else [to // first - source // first, to % first - source % first]
+    along = np.all([(step >= 0) == (sign > 0) for step, sign in zip(steps, signs, strict=True)], axis=0)
     going: Array = along & (source != to)
     return going
 
 
-def _notes(made: Any, source: Array, to: Array) -> tuple[str, ...]:
+def _notes(network: Any, source: Array, to: Array) -> tuple[str, ...]:
     staying = int((source == to).sum())
-    return (f"{staying} of {made.nodes} packets are at their destination already and left out",) if staying else ()
+    return (f"{staying} of {network.nodes} packets are at their destination already and left out",) if staying else ()

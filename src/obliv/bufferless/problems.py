@@ -135,12 +135,12 @@ def leveled(network: Any) -> Leveled:
     InputError
         If it has no levels; the message names the leveled form where there is one.
     """
-    made = topology_of(network)
-    if not isinstance(made, Leveled):
-        name, _, rest = made.spec.partition(":")
+    topology = topology_of(network)
+    if not isinstance(topology, Leveled):
+        name, _, rest = topology.spec.partition(":")
         other = f"; its leveled form is {_LEVELED[name]}:{rest}" if name in _LEVELED else ""
-        raise InputError(f"{made.spec} has no levels{other or ', as butterfly:5 or leveled-file:PATH have them'}")
-    return made
+        raise InputError(f"{topology.spec} has no levels{other or ', as butterfly:5 or leveled-file:PATH have them'}")
+    return topology
 
 
 def _no_options(options: dict[str, Any], what: str, known: Iterable[str] = ()) -> None:
@@ -163,22 +163,22 @@ def _require_numbers(options: dict[str, Any]) -> None:
 
 def _explicit(network: Leveled, paths: Any) -> Instance:
     try:
-        given = [np.asarray(list(path)) for path in paths]
+        lists = [np.asarray(list(path)) for path in paths]
     except TypeError:
         raise InputError("paths are lists of edge numbers, one for every packet, such as [[0, 3], [5]]") from None
-    if any(path.ndim != 1 or (path.size and path.dtype.kind not in "iu") for path in given):
+    if any(path.ndim != 1 or (path.size and path.dtype.kind not in "iu") for path in lists):
         raise InputError("paths are lists of edge numbers, one for every packet, such as [[0, 3], [5]]")
-    kept = [path.astype(np.int64) for path in given if path.size]
-    start = np.concatenate([[0], np.cumsum([len(path) for path in kept])]).astype(np.int64)
-    edge = np.concatenate([*kept, np.zeros(0, np.int64)])
-    dropped = len(given) - len(kept)
+    routes = [path.astype(np.int64) for path in lists if path.size]
+    start = np.concatenate([[0], np.cumsum([len(path) for path in routes])]).astype(np.int64)
+    edge = np.concatenate([*routes, np.zeros(0, np.int64)])
+    dropped = len(lists) - len(routes)
     notes = (f"{dropped} empty paths are left out: their packets are at their destination",) if dropped else ()
     if len(edge) and (edge.min() < 0 or edge.max() >= network.edges):
         wrong = int(edge[(edge < 0) | (edge >= network.edges)][0])
         raise InputError(f"a path takes edge {wrong}; {network.spec} has the edges 0 to {network.edges - 1}")
-    made = Instance(network, start, edge.astype(np.int32), "given", None, notes)
-    made.require_paths()
-    return made
+    explicit = Instance(network, start, edge.astype(np.int32), "given", None, notes)
+    explicit.require_paths()
+    return explicit
 
 
 def _from_file(network: Leveled, path: str | Path) -> Instance:

@@ -107,14 +107,14 @@ def bufferless(
         "timetable": timetable and timetable.value,
         "priority": priority and priority.value,
     }
-    told = {name: value for name, value in options.items() if value is not None}
-    _require_fit(algorithm, told)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    _require_fit(algorithm, chosen)
     with progress() as step:
         step("paths", 0.0)
-        made = instances(topology, paths, rng=seed)
-        require_outputs(output, plot, inputs=[each for one in made for each in one.network.sources])
+        classes = instances(topology, paths, rng=seed)
+        require_outputs(output, plot, inputs=[source for one in classes for source in one.network.sources])
         try:
-            result = schedules(made, algorithm, topology=topology, rng=seed, progress=step, **told)
+            result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
         except OptionError as error:
             raise InputError(error.text(_OPTIONS)) from None
     if output is not None:
@@ -140,14 +140,14 @@ _OPTIONS = {
 }
 
 
-def _require_fit(algorithm: str, told: dict[str, Any]) -> None:
+def _require_fit(algorithm: str, chosen: dict[str, Any]) -> None:
     """Check that the algorithm takes the options, by their names on the command line."""
     from obliv.bufferless import ALGORITHMS
 
     if algorithm not in ALGORITHMS:
         return
     takes = [option for name, option in _OPTIONS.items() if name in ALGORITHMS[algorithm].options]
-    for name in told:
+    for name in chosen:
         if name not in ALGORITHMS[algorithm].options:
             rest = f"it takes {', '.join(takes)}" if takes else "it takes no options"
             raise InputError(f"{algorithm} does not take {_OPTIONS[name]}; {rest}")

@@ -96,7 +96,7 @@ _PLAN = Codec(Plan.to_dict, Plan.from_dict)
 
 @dataclass(frozen=True, repr=False)
 class Schedule(Result):
-    """A schedule that was run, with its routing time and, once checked, the verifier's word.
+    """A schedule with its routing time, and whether the verifier has checked it.
 
     ``constants`` holds what the algorithm was run with; ``plan`` what the paper's algorithms chose for every packet,
     from which the verifier checks their frames, boats and targets.
@@ -134,10 +134,10 @@ class Schedule(Result):
     constants: dict[str, Any] = entry(default_factory=dict)
     notes: tuple[str, ...] = ()
     delivery: Any = entry(None, compare=False, hidden=True)  # int64, when every packet arrives
-    instance: Instance | None = entry(None, codec=_INSTANCE, omit=lambda made: not made.whole, rank=2)
-    moves: Moves | None = entry(None, codec=_MOVES, omit=lambda made: not made.whole, rank=2)
+    instance: Instance | None = entry(None, codec=_INSTANCE, omit=lambda schedule: not schedule.whole, rank=2)
+    moves: Moves | None = entry(None, codec=_MOVES, omit=lambda schedule: not schedule.whole, rank=2)
     plan: CentralizedPlan | DistributedPlan | None = entry(
-        None, codec=_PLAN, omit=lambda made: not made.whole or made.plan is None, rank=2
+        None, codec=_PLAN, omit=lambda schedule: not schedule.whole or schedule.plan is None, rank=2
     )
 
     @property
@@ -209,44 +209,44 @@ class Schedules(Result):
     @derived()
     def packets(self) -> int:
         """The packets of all classes."""
-        return sum(each.packets for each in self.classes)
+        return sum(schedule.packets for schedule in self.classes)
 
     @property
     @derived()
     def congestion(self) -> int:
         """The most paths of one class over one edge."""
-        return max(each.congestion for each in self.classes)
+        return max(schedule.congestion for schedule in self.classes)
 
     @property
     @derived()
     def dilation(self) -> int:
         """The longest path."""
-        return max(each.dilation for each in self.classes)
+        return max(schedule.dilation for schedule in self.classes)
 
     @property
     @derived()
     def makespan(self) -> int:
         """The steps of all classes."""
-        return sum(each.makespan for each in self.classes)
+        return sum(schedule.makespan for schedule in self.classes)
 
     @property
     @derived()
     def lower_bound(self) -> int:
-        """What no schedule of the classes, one after another, can beat."""
-        return sum(each.lower_bound for each in self.classes)
+        """The lower bound of all schedules of the classes, one after another."""
+        return sum(schedule.lower_bound for schedule in self.classes)
 
     @property
     @derived()
     def deflections(self) -> int | None:
-        """The deflections of all classes, None where nobody counted those of one."""
-        counts = [each.deflections for each in self.classes]
+        """The deflections of all classes, None if those of a class were not counted."""
+        counts = [schedule.deflections for schedule in self.classes]
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
     @derived()
     def verified(self) -> bool:
         """Whether the verifier has checked every class."""
-        return all(each.verified for each in self.classes)
+        return all(schedule.verified for schedule in self.classes)
 
     notes: tuple[str, ...] = ()
     classes: tuple[Schedule, ...] = entry((), rank=2)
@@ -263,26 +263,26 @@ class Schedules(Result):
             lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
         lines += [(name, str(value)) for name, value in self.classes[0].constants.items() if self._same(name)]
         lines += [
-            (each.topology, f"{each.packets:,} packets, {each.makespan:,} steps (at least {each.lower_bound:,})")
-            for each in self.classes
+            (one.topology, f"{one.packets:,} packets, {one.makespan:,} steps (at least {one.lower_bound:,})")
+            for one in self.classes
         ]
         checked = "every move, by the verifier" if self.verified else "not checked"
         return [*lines, ("checked", checked), *(("note", note) for note in self.notes)]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        for each in self.classes:
-            yield from each.rows()
+        for schedule in self.classes:
+            yield from schedule.rows()
 
     @property
     def _both(self) -> int:
-        return sum(each.congestion + each.dilation for each in self.classes)
+        return sum(schedule.congestion + schedule.dilation for schedule in self.classes)
 
     def _same(self, constant: str) -> bool:
-        return len({str(each.constants.get(constant)) for each in self.classes}) == 1
+        return len({str(schedule.constants.get(constant)) for schedule in self.classes}) == 1
 
     def bare(self) -> Schedules:
         """Return the figures alone, without instances, moves and plans."""
-        return replace(self, classes=tuple(each.bare() for each in self.classes))
+        return replace(self, classes=tuple(schedule.bare() for schedule in self.classes))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schedules:

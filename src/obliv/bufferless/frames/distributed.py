@@ -1,4 +1,4 @@
-"""The distributed algorithm of Busch, Kelkar and Magdon-Ismail: frames and waves, colours found by trial."""
+"""The distributed algorithm of Busch, Kelkar and Magdon-Ismail: frames and waves, colors found by trial."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class Pool(NamedTuple):
 class Log(NamedTuple):
     """Moves: packet and link."""
 
-    who: Array
-    over: Array
+    packet: Array
+    over: Array  # a link
 
 
 class Game(NamedTuple):
@@ -138,13 +138,13 @@ def deflect(count: int, game: Game, log: Log) -> None:
     """
     active, want, claim, draw, tally = game.active, game.want, game.claim, game.draw, game.tally
     low, high, first, link = game.low, game.high, game.first, game.link
-    who, over = log.who, log.over
+    packet, over = log.packet, log.over
     logged = tally["logged"][0]
     drawn = tally["drawn"][0]
     for i in range(count):
         p = active[i]
         wish = want[p]
-        who[logged + i] = p
+        packet[logged + i] = p
         over[logged + i] = wish
         if claim[wish] == p:
             continue
@@ -179,7 +179,7 @@ def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
         p = line[head[g]]
         if claim[want[p]] < 0:
             claim[want[p]] = p
-            log.who[logged + moving] = p
+            log.packet[logged + moving] = p
             log.over[logged + moving] = want[p]
             entered[p] = now
             moving += 1
@@ -197,7 +197,7 @@ def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
     start, edge, at, want, remaining = game.start, game.edge, game.at, game.want, game.remaining
     delivery, claim, active, tally = game.delivery, game.claim, game.active, game.tally
     top, pushed, below = pool.top, pool.pushed, pool.below
-    who, over = log.who, log.over
+    packet, over = log.packet, log.over
     logged = tally["logged"][0]
     free = tally["free"][0]
     spare = tally["spare"][0]
@@ -205,7 +205,7 @@ def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
     deepest = tally["deepest"][0]
     count = 0
     for i in range(logged, logged + moving):
-        p = who[i]
+        p = packet[i]
         taken = over[i]
         claim[taken] = -1
         if taken == want[p]:
@@ -254,7 +254,7 @@ def steps(game: Game, keys: Keys, queue: Queue, pool: Pool, log: Log, limit: int
         count = tally["active"][0]
         if (
             now >= limit
-            or tally["logged"][0] + count + tally["groups"][0] > len(log.who)
+            or tally["logged"][0] + count + tally["groups"][0] > len(log.packet)
             or tally["drawn"][0] + count + 2 > len(game.draw)
             or count > tally["spare"][0]
         ):
@@ -268,10 +268,10 @@ def steps(game: Game, keys: Keys, queue: Queue, pool: Pool, log: Log, limit: int
 
 
 @kernel
-def collect(who: Array, over: Array, cursor: Array, edge: Array, up: Array) -> None:
+def collect(packet: Array, over: Array, cursor: Array, edge: Array, up: Array) -> None:
     """Sort logged moves by packet, each packet's in the order logged; `cursor` is the position of its next move."""
-    for i in range(len(who)):
-        p = who[i]
+    for i in range(len(packet)):
+        p = packet[i]
         edge[cursor[p]] = over[i] >> 1
         up[cursor[p]] = (over[i] & 1) == 0
         cursor[p] += 1

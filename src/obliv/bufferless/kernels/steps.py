@@ -28,7 +28,7 @@ WAVE_SPACING = 2  # frames between waves
     NOT_IN_FRAME,
     EVEN_HOME,
     NOT_AT_HOME,
-    NO_COLOUR,
+    NO_COLOR,
     OFF_ITS_BOAT,
     LINK_TWICE,
     NO_EDGE_BACK,
@@ -140,7 +140,7 @@ def open_phase(p: int, phase: int, walk: Walk) -> int:
         return OUT_OF_GROUP
     at = row[p] + nth[p]
     if at >= row[p + 1]:
-        return NO_COLOUR
+        return NO_COLOR
     k = walk.color[at]
     nth[p] += 1
     state["frame"][p] = a

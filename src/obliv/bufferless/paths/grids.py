@@ -67,8 +67,8 @@ def mesh(
         to = (to_x if down > 0 else n - 1 - to_x) * m + (to_y if right > 0 else m - 1 - to_y)
         source = np.arange(n * m)
         if rate < 1:
-            kept = rng.random(n * m) <= rate
-            source, to = source[kept], to[kept]
+            sends = rng.random(n * m) <= rate
+            source, to = source[sends], to[sends]
     else:
         source = np.arange(n * m)
         to = destinations(network.spec, kind, (n, m), rng)
@@ -95,7 +95,7 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
     step = np.empty(int(start[-1]), np.int8)
     if route in ("xy", "yx"):
         order = (1, 0) if route == "xy" else (0, 1)
-        both = np.stack([(rights, downs)[way] for way in order], axis=1).ravel()
+        both = np.stack([(rights, downs)[side] for side in order], axis=1).ravel()
         step[:] = np.repeat(np.tile(np.array(order, np.int8), len(downs)), both)
     else:
         cuts = np.searchsorted(start, np.arange(0, int(start[-1]) + _BLOCK, _BLOCK))
@@ -259,20 +259,20 @@ def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Ge
 
 def _kept(source: Array, ahead: tuple[Array, ...], spec: str) -> tuple[Array, tuple[Array, ...], tuple[str, ...]]:
     """Return packets with edges to go, all in the right direction, and notes on the others."""
-    against = np.any([way < 0 for way in ahead], axis=0)
-    there = ~against & np.all([way == 0 for way in ahead], axis=0)
-    kept = ~against & ~there
+    against = np.any([edges < 0 for edges in ahead], axis=0)
+    there = ~against & np.all([edges == 0 for edges in ahead], axis=0)
+    joined = ~against & ~there
     notes = _there(int(there.sum()))
     if lost := int(against.sum()):
         notes += (f"{lost:,} of {len(source):,} pairs are left out: no monotone path of {spec} joins them",)
-    return source[kept], tuple(way[kept] for way in ahead), notes
+    return source[joined], tuple(edges[joined] for edges in ahead), notes
 
 
 def _there(count: int) -> tuple[str, ...]:
     if not count:
         return ()
-    who, are = (f"{count:,} packets", "are") if count > 1 else ("1 packet", "is")
-    return (f"{who} already at the destination {are} left out",)
+    packets, are = (f"{count:,} packets", "are") if count > 1 else ("1 packet", "is")
+    return (f"{packets} already at the destination {are} left out",)
 
 
 def _probabilities(**given: float) -> None:

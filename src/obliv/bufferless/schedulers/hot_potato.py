@@ -178,8 +178,8 @@ class _Table:
         up = np.empty(total, bool)
         cursor = start[:-1].copy()
         while self.chunks:
-            who, over = self.chunks.pop(0)
-            run(collect, 4.0 * total, who, over, cursor, edge, up)
+            packet, over = self.chunks.pop(0)
+            run(collect, 4.0 * total, packet, over, cursor, edge, up)
         run(run_through, 2.0 * total, start, before, time)
         return Moves(start, time, edge, up)
 
@@ -196,10 +196,10 @@ class _Table:
         """Make room for at least the next step."""
         tally = self.tally
         active, most = int(tally["active"]), int(tally["active"] + tally["groups"])
-        if tally["logged"] + most > len(self.log.who):
+        if tally["logged"] + most > len(self.log.packet):
             self._store()
             size = max(CHUNK if self.work > CHUNK else int(self.work), most)
-            require_memory(17.0 * (size + sum(len(who) for who, _ in self.chunks)), "the moves of the packets so far")
+            require_memory(17.0 * (size + sum(len(part) for part, _ in self.chunks)), "the moves of the packets so far")
             self.log = Log(*np.empty((2, size), np.int32))
         if tally["drawn"] + active + 2 > len(self.game.draw):
             self.game = self.game._replace(draw=self.rng.integers(0, 2**31, max(DRAWS, 2 * active + 2)))
@@ -222,5 +222,5 @@ class _Table:
         """Put the chunk of the log aside."""
         logged = int(self.tally["logged"])
         if logged:
-            self.chunks.append((self.log.who[:logged], self.log.over[:logged]))
+            self.chunks.append((self.log.packet[:logged], self.log.over[:logged]))
         self.tally["logged"] = 0

@@ -83,8 +83,8 @@ def check_links(report: Report, claim: ScheduleClaim) -> None:
     detail = "at most one packet on each directed link in each step"
     if clash is not None:
         taken, step = clash
-        way = "up" if taken % 2 else "down"
-        detail = f"two packets go {way} edge {taken // 2} at step {step}: {_users(claim, taken, step)}"
+        direction = "up" if taken % 2 else "down"
+        detail = f"two packets go {direction} edge {taken // 2} at step {step}: {_users(claim, taken, step)}"
     report.note("links", clash is None, detail)
 
 

@@ -29,15 +29,15 @@ def check_rounds(report: Report, claim: ScheduleClaim) -> None:
     claim : Claimed
         With a plan of kind "distributed"; its moves obey the rules already.
     """
-    for name, found, said in (
+    for name, problem_of, statement in (
         ("rounds", _mirror_problem, "every round but the last of a sub-phase is undone step by step"),
         ("boats", _visit_problem, "in the last round every packet rides its boat from home to target or destination"),
     ):
         try:
-            problem = found(claim)
+            problem = problem_of(claim)
         except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
             problem = f"the plan is incomplete: {type(error).__name__} {error}"
-        if not report.note(name, not problem, problem or said):
+        if not report.note(name, not problem, problem or statement):
             return
 
 
@@ -83,7 +83,7 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
     which, session, group, enter = (column(plan, key, n) for key in ("set", "session", "group", "phase"))
     start = column(plan, "phase_start", n + 1)
-    colour, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
+    color, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
     begin, rounds, phase, part = (column(plan, f"sub_{key}", None) for key in ("begin", "rounds", "phase", "part"))
     level = claim.level[claim.paths.source].astype(np.int64)
     end = claim.level[claim.paths.destination].astype(np.int64)
@@ -92,7 +92,7 @@ def _visit_problem(claim: ScheduleClaim) -> str:
         return "lambda, a session or a set is invalid"
     if not np.array_equal(enter, 2 * which - 1 + first + (session - 1) * (2 * s + gamma - 1)):
         return "a packet enters in a phase that is not that of its set and frame"
-    if start[0] != 0 or (np.diff(start) < 1).any() or ((colour < 1) | (colour > chi)).any():
+    if start[0] != 0 or (np.diff(start) < 1).any() or ((color < 1) | (color > chi)).any():
         return "a packet has no phase, or a boat number is out of range"
     if not n:
         return ""
@@ -101,7 +101,7 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     frame = first[packet] + nth
     a = (group[packet] + frame) * lam
     fresh = nth == 0
-    kind = np.where(fresh, 1 + (level[packet] - a) % 2, 0)  # who begins at an even inner level enters last
+    kind = np.where(fresh, 1 + (level[packet] - a) % 2, 0)  # packets from even inner levels enter last
     most = int(max(phase.max(initial=0), (enter[packet] + nth).max(initial=0))) + 1
     order = np.argsort(phase * 3 + part, kind="stable")
     known = (phase * 3 + part)[order]
@@ -112,20 +112,20 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     sub = order[at]
     all_rounds = np.maximum(rounds, xi) if plan["timetable"] == "fixed" else rounds
     base = begin[sub] + (all_rounds[sub] - 1) * 2 * tau
-    target = a + 2 * lam - 2 * colour - 2 * chi * kind
+    target = a + 2 * lam - 2 * color - 2 * chi * kind
     goal = end[packet]
     stops = (goal >= a + lam) & (frame < gamma - 1) & (goal > target + 1)
     last = nth == np.diff(start)[packet] - 1
     if (stops == last).any() or (frame < 0).any() or (frame >= gamma).any():
         return "a packet stops in its last phase, goes on after it has arrived, or leaves its group"
-    board = home - a + 4 * colour - 3
+    board = home - a + 4 * color - 3
     node = node_at(claim, packet, base + board - 1)
     there = np.where(node >= 0, claim.level[node], np.where(fresh, level[packet], -1)) == home
     node = node_at(claim, packet, base + board - 1 + target - home)
     stopped = np.where(node >= 0, claim.level[node], -1) == target
     following = np.minimum(np.arange(len(home)) + 1, len(home) - 1)
     arrival = claim.ends[claim.rows.start[1:] - 1]
-    spent = arrival[packet] - begin[sub] - (4 * colour - 4) - (goal - a)
+    spent = arrival[packet] - begin[sub] - (4 * color - 4) - (goal - a)
     by_boat = (spent % (2 * tau) == 0) & (spent >= 0) & (spent < all_rounds[sub] * 2 * tau)
     at_once = fresh & (goal == level[packet] + 1) & (arrival[packet] == begin[sub] + kind)
     fine = np.where(stops, there & stopped & (home[following] == target), by_boat | at_once)

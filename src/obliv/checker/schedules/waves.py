@@ -33,14 +33,14 @@ class _Visits:
     begin: Array  # the step before its first
     frame: Array  # within the group
     a: Array
-    colour: Array
+    color: Array
     home: Array
     goal: Array  # where the ride ends: the target, or the destination
 
     @property
     def board(self) -> Array:
         """The move at which the boat is at the packet's home."""
-        return np.asarray(self.home - self.a + 4 * self.colour - 3)
+        return np.asarray(self.home - self.a + 4 * self.color - 3)
 
 
 def check_waves(report: Report, claim: ScheduleClaim) -> None:
@@ -59,16 +59,16 @@ def check_waves(report: Report, claim: ScheduleClaim) -> None:
         problem = f"the plan is incomplete: {type(error).__name__} {error}"
     if not report.note("plan", not problem, problem or "sets, groups and boats are numbered as the algorithm has them"):
         return
-    for name, found, said in (
+    for name, problem, statement in (
         (
             "frames",
             _frame_problem(claim, visits),
             "every wave keeps to its frame and the next; those between are empty",
         ),
         ("boats", _ride_problem(claim, visits), "every packet rides its boat from home to target or destination"),
-        ("homes", _row_problem(claim, visits), "who waits goes to and fro at home, or is pushed back by one edge"),
+        ("homes", _row_problem(claim, visits), "waiting packets go to and fro at home, or are pushed back by one edge"),
     ):
-        report.note(name, not found, found or said)
+        report.note(name, not problem, problem or statement)
 
 
 def _visits(claim: ScheduleClaim) -> tuple[str, _Visits]:
@@ -80,7 +80,7 @@ def _visits(claim: ScheduleClaim) -> tuple[str, _Visits]:
     start = column(plan, "phase_start", n + 1)
     if start[0] != 0 or (np.diff(start) < 1).any():
         raise ValueError("phase_start does not give every packet a phase")
-    colour, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
+    color, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
     packet = np.repeat(np.arange(n), np.diff(start))
     number = np.arange(len(packet)) - start[packet]
     level = claim.level[claim.paths.source].astype(np.int64)
@@ -88,24 +88,24 @@ def _visits(claim: ScheduleClaim) -> tuple[str, _Visits]:
     frame = (level // lam - group)[packet] + number
     a = (group[packet] + frame) * lam
     begin = np.where(session == 1, sessions[0], sessions[1])[packet] + (2 * which[packet] - 2 + frame) * tau
-    target = a + 2 * lam - 2 * colour
+    target = a + 2 * lam - 2 * color
     onward = (end[packet] >= a + lam) & (frame < gamma - 1)
     stops = onward & (end[packet] > target + 1)  # the step that would begin to go to and fro may be the last
     goal = np.where(stops, target, end[packet])
     last = number == np.diff(start)[packet] - 1
     half = np.where(session == 2, gamma // 2, 0)
-    for wrong, said in (
+    for wrong, problem in (
         (lam % 2 or tau % 2 or gamma % 2, "lambda, tau and gamma' must be even"),
         (((session != 1) & (session != 2)).any(), "a session is neither 1 nor 2"),
         (((which < 1) | (which > s)).any(), "a set has a number beyond s"),
         (((group - half) % gamma != 0).any() or (group < half).any(), "a group begins where none does"),
-        ((colour < 1).any() or (target < a + lam)[onward].any(), "a boat has no number, or its target is in its frame"),
+        ((color < 1).any() or (target < a + lam)[onward].any(), "a boat has no number, or its target is in its frame"),
         ((frame < 0).any() or (frame >= gamma).any(), "a packet has phases beyond the frames of its group"),
         ((stops == last).any(), "a packet stops in its last phase, or goes on after it has arrived"),
     ):
         if wrong:
-            return said, _Visits(*(np.zeros(0, np.int64) for _ in range(9)))
-    return "", _Visits(packet, number, last, begin, frame, a, colour, home, goal)
+            return problem, _Visits(*(np.zeros(0, np.int64) for _ in range(9)))
+    return "", _Visits(packet, number, last, begin, frame, a, color, home, goal)
 
 
 def _window_problem(claim: ScheduleClaim, visits: _Visits) -> str:
@@ -151,9 +151,9 @@ def _ride_problem(claim: ScheduleClaim, visits: _Visits) -> str:
     # so many steps for so many levels: every one of them was forward
     done = _level_at(claim, visits.packet, on - 1 + visits.goal - visits.home) == visits.goal
     after = np.flatnonzero(~visits.last)
-    kept = np.ones(len(on), bool)
-    kept[after] = visits.home[after + 1] == visits.goal[after]
-    bad = np.flatnonzero(~(here & done & kept))
+    goes_on = np.ones(len(on), bool)
+    goes_on[after] = visits.home[after + 1] == visits.goal[after]
+    bad = np.flatnonzero(~(here & done & goes_on))
     if len(bad):
         row = int(bad[0])
         why = (

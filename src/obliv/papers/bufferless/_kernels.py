@@ -59,7 +59,7 @@ def at_target(p: int, index: int, state: Array) -> None:
 
 @kernel
 def on_path(p: int, q: int, index: int, route: Array) -> int:
-    """Return the path edge before, which there is none of at the source."""
+    """Return the path edge before, -1 at the source."""
     if index > 0:
         return int(route["start"][p] + index - 1)
     return -1

@@ -1,4 +1,4 @@
-"""The paper's dependency graphs, by their definition: who meets whom in two frames, if in one set."""
+"""The paper's dependency graphs, by their definition: packets that share an edge of two frames, if in one set."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ CONSTANTS = ("butterfly:4", "butterfly:8", "leveled-mesh:16x16", "deep:L=2000,W=
 
 
 def _parameters() -> dict[str, Printed]:
-    found = {}
+    entries = {}
     for name in CONSTANTS:
         first, second = Formulas(SIZES[name], 3), Formulas(SIZES[name], 12)
         for algorithm, entry, text, value in (
@@ -65,21 +65,21 @@ def _parameters() -> dict[str, Printed]:
             ("distributed", "ξ", "2 log(DN)", second.rounds),
             ("distributed", "τ", "2(λ + χ - 1)", second.phase),
         ):
-            found[f"{name}, {algorithm}, {entry}"] = Printed(f"{text} = {value}", Fraction(value))
+            entries[f"{name}, {algorithm}, {entry}"] = Printed(f"{text} = {value}", Fraction(value))
             if entry == "γ'":
-                found[f"{name}, {algorithm}, τ over 2(λ + d)"] = Printed("τ = 2(λ + χ - 1), χ = d + 1", AtMost(_ONE))
-    return found
+                entries[f"{name}, {algorithm}, τ over 2(λ + d)"] = Printed("τ = 2(λ + χ - 1), χ = d + 1", AtMost(_ONE))
+    return entries
 
 
 def _theorem(alpha: int, text: str) -> dict[str, Printed]:
     """Return the bounds on routing times: all phases of both sessions."""
-    found = {}
+    entries = {}
     for name in (*BUTTERFLIES, *MESHES, CONSTANTS[-1]):
         most = Formulas(SIZES[name], alpha).time
-        found[name] = Printed(f"at most {text} = {most}", AtMost(Fraction(most)))
+        entries[name] = Printed(f"at most {text} = {most}", AtMost(Fraction(most)))
     for family in FAMILIES:
-        found[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
-    return found
+        entries[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
+    return entries
 
 
 def share(family: str) -> str:
@@ -89,7 +89,7 @@ def share(family: str) -> str:
 
 def _growth() -> dict[str, Printed]:
     """Return the coefficients of C log(DN) and D in 2mτ and 2m·3ξ·2τ; e is rounded down."""
-    found = {}
+    entries = {}
     for number, log, per_c, per_d, most in (
         ("3.1", "log(DN)", 8350, Fraction(32, 3), ("3072e = 8350", "32/3")),
         ("4.1", "log²(DN)", 1_402_894, Fraction(112), ("516096e = 1402894", "112")),
@@ -97,16 +97,16 @@ def _growth() -> dict[str, Printed]:
         dilation = "D" if number == "3.1" else "D log(DN)"
         text = f"O(C {log} + {dilation})"
         for family in FAMILIES:
-            found[f"Theorem {number}, {family}, steps for each C {log}"] = Printed(
+            entries[f"Theorem {number}, {family}, steps for each C {log}"] = Printed(
                 f"{text}: at most {most[0]}", AtMost(Fraction(per_c))
             )
-            found[f"Theorem {number}, {family}, steps for each {dilation}"] = Printed(
+            entries[f"Theorem {number}, {family}, steps for each {dilation}"] = Printed(
                 f"{text}: at most {most[1]}", AtMost(per_d)
             )
-        found[f"Theorem {number}, one packet all along arrays of 2^9 to 2^16, steps for each {dilation}"] = Printed(
+        entries[f"Theorem {number}, one packet all along arrays of 2^9 to 2^16, steps for each {dilation}"] = Printed(
             f"{text}: at most {most[1]}", AtMost(per_d)
         )
-    return found
+    return entries
 
 
 _ONE = Fraction(1)

@@ -17,27 +17,27 @@ _NOT_ONE = Fraction(0)
 
 
 def _probabilities() -> dict[str, Printed]:
-    found = {}
+    entries = {}
     for entry, text, share in (
         ("Lemma 2.2, d ≤ 4 log(DN)", "1 - 1/DN", 1),
         ("Theorem 3.1, planned, and there in 2mτ", "1 - 1/DN", 1),
-        ("Theorem 4.1, χ ≥ 2d, nobody needs more than ξ rounds", "1 - 2/DN", 2),
+        ("Theorem 4.1, χ ≥ 2d, no packet needs more than ξ rounds", "1 - 2/DN", 2),
     ):
         for name in DRAWN:
             size = SIZES[name]
             least = 1 - Fraction(share, size.dilation * size.packets)
-            found[f"{entry}: {name}"] = Printed(f"at least {text} = {float(least):.4f}", AtLeast(least))
+            entries[f"{entry}: {name}"] = Printed(f"at least {text} = {float(least):.4f}", AtLeast(least))
     for name in DRAWN[1:]:
-        found[f"Lemma 2.1, fewer sets, the busiest packet meets more than 2: {name}"] = Printed(
+        entries[f"Lemma 2.1, fewer sets, the busiest packet meets more than 2: {name}"] = Printed(
             "less than 2^-δμ = 1/4", AtMost(Fraction(1, 4))
         )
-    found["Section 4.3, a packet with d neighbors finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
+    entries["Section 4.3, a packet with d neighbors finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
-    found["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
+    entries["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
         "at most 54 · 2^-8 = 0.211", AtMost(Fraction(54, 256))
     )
-    return found
+    return entries
 
 
 PROBABILITIES = _probabilities()
@@ -111,7 +111,7 @@ ERRATA = {
     "Section 4.1, the last round undone as well: rules broken": Printed(
         "at the end of a round, all packets in A ... back at their initial levels",
         _NOT_ONE,
-        erratum="Then nobody gets on. The last round has no reverse half, as the text has it elsewhere: in the last "
+        erratum="Then no packet gets on. The last round has no reverse half, as the text has it elsewhere: in the last "
         "round all packets reach their target inner-levels.",
     ),
     "Section 4.2, boats that enter from inner-level 2 at the time of others: rules broken": Printed(
@@ -125,7 +125,7 @@ ERRATA = {
         "guaranteed to be able to oscillate on their initial inner-levels",
         _NOT_ONE,
         erratum="Before its source its path has no edge. It must go back over the edge by which the winner came, which "
-        "nobody else uses as no node is the source of two packets.",
+        "no other packet uses as no node is the source of two packets.",
     ),
     "Section 4.3: phases that a path of D = 2 edges takes part in": Printed(
         "at most D/λ = 1/24",

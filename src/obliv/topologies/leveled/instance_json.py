@@ -31,16 +31,16 @@ def readable() -> Iterator[None]:
     raise InputError(f"invalid instance: {what}")
 
 
-def fields_of(made: Any) -> tuple[Any, ...]:
+def fields_of(data: Any) -> tuple[Any, ...]:
     """Return network, offsets, edges, kind of paths, seed and notes of an instance as JSON types, each checked."""
-    if not isinstance(made, dict):
+    if not isinstance(data, dict):
         raise ValueError("it is not a JSON object")
-    network = network_of(made)
-    start, edge = _paths(made)
-    about = made.get("made", {})
+    network = network_of(data)
+    start, edge = _paths(data)
+    about = data.get("made", {})
     if not isinstance(about, dict):
         raise ValueError("'made' is not a JSON object")
-    seed, paths, notes = about.get("seed"), about.get("paths", "given"), made.get("notes", [])
+    seed, paths, notes = about.get("seed"), about.get("paths", "given"), data.get("notes", [])
     if not (seed is None or isinstance(seed, int)) or not isinstance(paths, str):
         raise ValueError("'made' must have paths, a string, and seed, an integer or null")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
@@ -48,26 +48,26 @@ def fields_of(made: Any) -> tuple[Any, ...]:
     return network, start, edge, paths, seed, tuple(notes)
 
 
-def numbers_of(made: dict[str, Any], name: str) -> Any:
+def numbers_of(data: dict[str, Any], name: str) -> Any:
     """Return a field that is an array of integers, None if it is missing."""
-    return _numbers(made[name], name) if name in made else None
+    return _numbers(data[name], name) if name in data else None
 
 
-def _paths(made: dict[str, Any]) -> tuple[Any, Any]:
-    paths = made["paths"]
-    if "path_starts" in made:
-        return _numbers(made["path_starts"], "path_starts", 2**62).astype(np.int64), _numbers(paths, "paths")
+def _paths(data: dict[str, Any]) -> tuple[Any, Any]:
+    paths = data["paths"]
+    if "path_starts" in data:
+        return _numbers(data["path_starts"], "path_starts", 2**62).astype(np.int64), _numbers(paths, "paths")
     if not isinstance(paths, list) or not all(isinstance(path, list) for path in paths):
         raise ValueError("'paths' is not a list of lists of edges")
     start = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
     return start, _numbers([edge for path in paths for edge in path], "paths")
 
 
-def network_of(made: dict[str, Any]) -> Leveled:
+def network_of(data: dict[str, Any]) -> Leveled:
     """Return the network of an instance as JSON types; raise ValueError, KeyError and the like if it is invalid."""
-    level = _numbers(made["levels"], "levels")
-    ends = _numbers(made["edges"], "edges", rows=2)
-    spec, labels = made.get("topology", "given"), made.get("labels", [])
+    level = _numbers(data["levels"], "levels")
+    ends = _numbers(data["edges"], "edges", rows=2)
+    spec, labels = data.get("topology", "given"), data.get("labels", [])
     if not isinstance(spec, str) or len(spec) > 1000:
         raise ValueError("'topology' is not a string")
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
@@ -78,15 +78,15 @@ def network_of(made: dict[str, Any]) -> Leveled:
         raise ValueError("'levels' must go from 0 up without a gap, one number for every node")
     try:
         entry, positional, named = TOPOLOGIES.parse(spec)
-        made_here = entry.make.__module__.startswith("obliv.topologies.leveled.")  # reads no file
-        known: Leveled | None = entry.make(*positional, **named) if made_here else None
+        built_in = entry.make.__module__.startswith("obliv.topologies.leveled.")  # reads no file
+        known: Leveled | None = entry.make(*positional, **named) if built_in else None
     except InputError:
-        known, made_here = None, False
+        known, built_in = None, False
     if known is not None and (known.nodes, known.edges) == (len(level), len(ends)):
         low, high = known.edge_ends
         if all(map(np.array_equal, (known.node_level, low, high), (level, ends[:, 0], ends[:, 1]))):
             return known
-    spec = f"{spec} as saved" if made_here else spec
+    spec = f"{spec} as saved" if built_in else spec
     return given(spec, ends[:, 0], ends[:, 1], level, labels=tuple(labels))
 
 

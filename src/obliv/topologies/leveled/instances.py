@@ -180,7 +180,7 @@ class Instance(Value):
         """Return the instance as JSON types."""
         small = len(self.edge) <= 100_000
         bounds = self.start.tolist()
-        made: dict[str, Any] = {
+        data: dict[str, Any] = {
             "topology": self.network.spec,
             "levels": pack(self.network.node_level),
             "edges": pack(np.stack(self.network.edge_ends, axis=1)),
@@ -191,13 +191,13 @@ class Instance(Value):
             "notes": list(self.notes),
         }
         if not small:
-            made["path_starts"] = pack(self.start)
+            data["path_starts"] = pack(self.start)
         if self.network.labels:
-            made["labels"] = list(self.network.labels)
-        return made
+            data["labels"] = list(self.network.labels)
+        return data
 
     @classmethod
-    def from_dict(cls, made: Any) -> Instance:
+    def from_dict(cls, data: Any) -> Instance:
         """Return the instance that :meth:`to_dict` wrote, with all of it checked.
 
         Returns
@@ -212,10 +212,10 @@ class Instance(Value):
             If something is missing, is not a list of integers, or contradicts the rest.
         """
         with readable():
-            instance = cls(*fields_of(made))
+            instance = cls(*fields_of(data))
             instance.require_paths()
             for name, nodes in (("sources", instance.source), ("destinations", instance.destination)):
-                saved = numbers_of(made, name)
+                saved = numbers_of(data, name)
                 if saved is not None and not np.array_equal(saved, nodes):
                     raise ValueError(f"{name!r} are not where the paths begin and end")
         return instance
@@ -233,8 +233,8 @@ class Instance(Value):
         FileError
             If the file does not hold a valid instance.
         """
-        made = read_json(path)
+        data = read_json(path)
         try:
-            return cls.from_dict(made.get("instance", made))
+            return cls.from_dict(data.get("instance", data))
         except InputError as error:
             raise FileError(str(error), path) from None

@@ -1,4 +1,4 @@
-"""Leveled networks drawn at random: matchings between neighbouring levels, and multibutterflies."""
+"""Leveled networks drawn at random: matchings between neighboring levels, and multibutterflies."""
 
 from __future__ import annotations
 
