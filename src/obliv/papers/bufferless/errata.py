@@ -80,11 +80,11 @@ def compute(step: Step) -> dict[str, Value]:
         _phases_of_a_packet,
         _rounds,
     ]
-    findings = {}
+    values = {}
     for at, (entry, part) in enumerate(zip(ERRATA, parts, strict=True)):
-        findings[entry] = part()
+        values[entry] = part()
         step((at + 1) / len(parts))
-    return findings
+    return values
 
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:

@@ -22,11 +22,11 @@ __all__ = ["compute"]
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
     parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
-    findings = {}
+    values = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
-        findings[entry] = part()
+        values[entry] = part()
         step((at + 1) / len(parts))
-    return findings
+    return values
 
 
 def _chernoff() -> Value:

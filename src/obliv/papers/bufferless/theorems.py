@@ -20,23 +20,23 @@ SEEDS = 10
 
 def parameters(step: Step) -> dict[str, Value]:
     """Compute the constants that the algorithms use."""
-    findings: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for at, name in enumerate(CONSTANTS):
         _require_size(name)
         first = verified(name, "centralized")
         used = first.constants | {"gamma": first.plan.gamma}
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
-            findings[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
-        findings[f"{name}, centralized, τ over 2(λ + d)"] = Value(
+            values[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
+        values[f"{name}, centralized, τ over 2(λ + d)"] = Value(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
             f"d = {d}, {used['chi']} colors, τ = {used['tau']}; as long as stops need, and last boats.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            findings[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
+            values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
         step((at + 1) / len(CONSTANTS))
-    return findings
+    return values
 
 
 def centralized(step: Step) -> dict[str, Value]:
@@ -50,14 +50,14 @@ def distributed(step: Step) -> dict[str, Value]:
 
 
 def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
-    findings: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
     for at, name in enumerate(names):
         _require_size(name)
         # the deep one takes ten million rows of moves
         checked = alpha == 3 or name != CONSTANTS[-1]
         time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0)[1]
-        findings[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
+        values[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
         step(0.5 * (at + 1) / len(names))
     for at, (family, specs) in enumerate(FAMILIES.items()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
@@ -65,9 +65,9 @@ def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
         best = max(range(len(runs)), key=shares.__getitem__)
         spec, seed, size, time = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
-        findings[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
+        values[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
-    return findings
+    return values
 
 
 def _distributed(name: str) -> dict[str, int]:
