@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import zlib
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from obliv.results.base import Result
 __all__ = ["load"]
 
 
-def load(path: str | Path) -> Result:
+def load(path: str | os.PathLike[str]) -> Result:
     """Read a result that was saved.
 
     Parameters
@@ -44,8 +45,9 @@ def load(path: str | Path) -> Result:
     ...     obliv.load(f"{folder}/worst.json") == result
     True
     """
-    if not isinstance(path, str | Path):
+    if not isinstance(path, str | os.PathLike):
         raise InputError(f"load needs the path of a file, not {type(path).__name__}")
+    path = path if isinstance(path, str) else Path(path)
     data = read_json(path)
     kind = data.get("kind")
     classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]

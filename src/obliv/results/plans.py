@@ -21,6 +21,10 @@ class Plan(Value):
     #: The keys in files of fields with other names.
     keys: ClassVar[dict[str, str]] = {"sets": "set", "color": "colour"}
 
+    def __repr__(self) -> str:
+        numbers = (f"{name} {value}" for name, value in vars(self).items() if isinstance(value, int))
+        return f"<{type(self).__name__}: {', '.join(numbers)}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON types."""
         return {key: pack(value) if isinstance(value, np.ndarray) else value for key, value in self.columns().items()}
@@ -52,7 +56,7 @@ class Plan(Value):
         raise ValueError(f"the kind of plan {saved.get('kind')!r:.40} is unknown")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CentralizedPlan(Plan):
     """The plan of the centralized algorithm.
 
@@ -108,7 +112,7 @@ class CentralizedPlan(Plan):
         return int(self.color.max(initial=0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistributedPlan(Plan):
     """The plan of the distributed algorithm, found while it runs.
 

@@ -20,7 +20,7 @@ from obliv.topologies.leveled.instances import Instance
 __all__ = ["Moves", "Schedule", "Schedules"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moves(Value):
     """The moves of packets, packet after packet, each in the order of time.
 
@@ -53,6 +53,9 @@ class Moves(Value):
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __repr__(self) -> str:
+        return f"<Moves of {len(self.start) - 1} packets: {self.steps} steps>"
 
     @cached_property
     def packet(self) -> Array:

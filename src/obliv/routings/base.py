@@ -12,7 +12,7 @@ from obliv._util.content import same_content, state_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator
 from obliv._util.typing import Array
-from obliv.errors import RoutingError
+from obliv.errors import InputError, RoutingError
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from obliv.routings.mixes import Mix
     from obliv.routings.trees.base import TreeRouting
 
-__all__ = ["Path", "Routing", "RoutingLike", "is_adaptable"]
+__all__ = ["Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -71,6 +71,7 @@ class Routing:
     partial: bool = False
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
+        require_topology(topology, spec or type(self).__name__)
         self.topology = topology
         self.spec = spec
 
@@ -237,6 +238,12 @@ class _Sample(_OnTopology, Protocol):
 
 #: A routing, or an object of a user that has a topology and one of the methods that make a routing.
 RoutingLike = Routing | _Paths | _NextHops | _Sample
+
+
+def require_topology(topology: Any, spec: str) -> None:
+    """Refuse what is not a topology, such as the spec of one."""
+    if not isinstance(topology, Topology):
+        raise InputError(f"{spec} needs a Topology, not {topology!r:.60}: make one with obliv.topology(SPEC)")
 
 
 def is_adaptable(own: Any) -> bool:

@@ -14,10 +14,11 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import Path, Routing, require_topology
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.checks import require_nodes
 
 if TYPE_CHECKING:
     from obliv.routings.lengths import Lengths
@@ -34,6 +35,7 @@ class ProgramRouting(Routing):
     topology: Cartesian
 
     def __init__(self, topology: Topology, programs: tuple[Program, ...], spec: str) -> None:
+        require_topology(topology, spec)
         if not isinstance(topology, Cartesian):
             raise RoutingError(
                 f"{spec} needs a mesh, torus, hypercube or hyperx; {topology.spec} has no coordinates: "
@@ -46,6 +48,7 @@ class ProgramRouting(Routing):
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Yield every path; those of ROMM and Valiant are many (orders² × intermediates)."""
+        require_nodes(self.topology, source, destination)
         start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
         for program in self._programs:
             if not program.serves(start, end):

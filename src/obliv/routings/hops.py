@@ -21,6 +21,7 @@ from obliv.routings.base import Path, Routing
 from obliv.routings.checks import is_channel, listed
 from obliv.routings.lengths import Lengths, add
 from obliv.topologies.base import Topology
+from obliv.topologies.checks import require_nodes
 
 __all__ = ["HopRouting"]
 
@@ -86,6 +87,7 @@ class HopRouting(Routing):
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Yield every path along the next hops; there can be exponentially many."""
+        require_nodes(self.topology, source, destination)
         trail: list[tuple[int, tuple[int, ...], Fraction, frozenset[int]]] = [
             (source, (), Fraction(1), frozenset([source]))
         ]

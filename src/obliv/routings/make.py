@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from obliv.errors import InputError
+from obliv.errors import InputError, RoutingError
 from obliv.routings.base import Routing, is_adaptable
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import ROUTINGS
@@ -24,7 +24,7 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
         For example ``romm``, ``dor:yx`` or ``1/2*dor+1/2*dor:yx``. A Routing is returned as it is; a class or function
         is called with the topology; any other object must have ``paths``, ``next_hops`` or ``sample``.
     topology : Topology or str, optional
-        The network; not needed for a Routing, or an object with a ``topology`` of its own.
+        The network; not needed for a Routing, which must be on that network, or an object with its own ``topology``.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
     Raises
     ------
     RoutingError
-        If the topology cannot carry the routing.
+        If the topology cannot carry the routing, or a Routing is on another one.
 
     Examples
     --------
@@ -42,6 +42,8 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
     <Routing 1/2*dor+1/2*dor:yx on mesh:4x4>
     """
     if isinstance(spec, Routing):
+        if topology is not None and not (network := topology_of(topology)).same_network(spec.topology):
+            raise RoutingError(f"{spec.spec} was made for {spec.topology.spec}, not for {network.spec}: give its spec")
         return spec
     factory = callable(spec) and (inspect.isclass(spec) or not is_adaptable(spec))
     if not (isinstance(spec, str) or factory or is_adaptable(spec)):
@@ -50,7 +52,7 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
         topology = None if factory or isinstance(spec, str) else getattr(spec, "topology", None)
     if topology is None:
         raise InputError('a routing needs a topology: obliv.routing("romm", topology)')
-    network: Topology = topology_of(topology)
+    network = topology_of(topology)
     if factory:
         own = spec(network)
         return _as_routing(own, network, getattr(own, "spec", "") or ROUTINGS.name_of(spec) or spec.__name__)

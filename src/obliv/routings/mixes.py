@@ -39,6 +39,8 @@ class Mix(Routing):
         self.parts: list[tuple[Fraction, Routing]] = []
         for weight, part in parts:
             self.parts += [(weight * factor, inner) for factor, inner in _parts_of(part)]
+        if not self.parts:
+            raise RoutingError("a mix needs at least one routing")
         topology = self.parts[0][1].topology
         if any(not topology.same_network(part.topology) for _, part in self.parts):
             raise RoutingError("a mix needs routings on one topology")

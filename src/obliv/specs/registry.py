@@ -97,6 +97,9 @@ class Registry(Generic[T]):
         self._names: dict[str, str] = {}
         self._complete = False
 
+    def __repr__(self) -> str:
+        return f"<Registry of {self.kind}: {', '.join(sorted({*self._names, *self._modules}))}>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle a registry as a reference to the one of its kind."""
         return registry, (self.kind,)

@@ -18,7 +18,7 @@ from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
-from obliv.topologies.checks import check, positive_number, require_network, whole_numbers
+from obliv.topologies.checks import check, integers, positive_number, require_network, whole_numbers
 
 if TYPE_CHECKING:
     from obliv.topologies.layout_hint import LayoutHint
@@ -101,6 +101,8 @@ class Topology:
 
     def __post_init__(self) -> None:
         check(self)
+        for name in ("labels", "generators", "translations", "sources", "notes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("bandwidth", "injection", "ejection"):  # ones are left out
             if all(value == 1 for value in getattr(self, name)):
                 object.__setattr__(self, name, ())
@@ -220,8 +222,8 @@ class Topology:
         TopologyError
             If there is no such node, or several have that label.
         """
-        if isinstance(name, int) or (name.isdigit() and name not in self.labels):
-            number = int(name)
+        if not isinstance(name, str) or (name.isdigit() and name not in self.labels):
+            (number,) = integers(f"a node of {self.spec}", number=int(name) if isinstance(name, str) else name)
             if 0 <= number < self.nodes:
                 return number
         else:

@@ -16,7 +16,7 @@ from obliv.errors import TopologyError
 if TYPE_CHECKING:
     from obliv.topologies.base import Topology
 
-__all__ = ["check", "integers", "positive_number", "require_network", "whole_numbers"]
+__all__ = ["check", "integers", "positive_number", "require_network", "require_nodes", "whole_numbers"]
 
 
 def require_network(nodes: int, channels: int, spec: str) -> None:
@@ -26,6 +26,13 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
         )
     require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
+
+
+def require_nodes(topology: Topology, *nodes: int) -> None:
+    """Refuse numbers that are not nodes of a topology."""
+    for node in nodes:
+        if not 0 <= node < topology.nodes:
+            raise TopologyError(f"{topology.spec} has no node {node}; nodes are 0 to {topology.nodes - 1}")
 
 
 def integers(network: str, /, *radices: Any, **parameters: Any) -> tuple[int, ...]:

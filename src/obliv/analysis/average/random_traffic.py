@@ -24,7 +24,7 @@ from obliv.results import Estimate, provenance
 from obliv.results.average import Average
 from obliv.results.numbers import inverse, scaled
 
-__all__ = ["average_case"]
+__all__ = ["average_case", "threads"]
 
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
@@ -105,7 +105,7 @@ def average_case(
         if seed >= 2**63:
             raise InputError(f"rng={seed}: a random seed must be less than 2^63")
         if ensemble == "permutations":
-            maxima = _random(pair_words(loads), samples, seed, jobs or os.cpu_count() or 1, step)
+            maxima = _random(pair_words(loads), samples, seed, threads(jobs), step)
         else:
             maxima = _matrices(loads, samples, seed, ensemble, step)
         load, mean = _figures(maxima)
@@ -142,6 +142,13 @@ def average_case(
 
 
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator
+
+
+def threads(jobs: int | None) -> int:
+    """Return how many threads to use: a number from 1, or all processors where it is None or 0."""
+    if jobs is not None and jobs < 0:
+        raise InputError(f"jobs={jobs}: use a number from 1, or None for all processors")
+    return jobs or os.cpu_count() or 1
 
 
 def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress) -> Maxima:

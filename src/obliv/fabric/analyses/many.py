@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
+from obliv.analysis.average.random_traffic import threads
 from obliv.errors import InputError
 from obliv.fabric.kernels.loads import heaviest
 from obliv.fabric.routes.routing import FabricRouting
@@ -76,7 +76,7 @@ def largest(
         return result
 
     parts: list[Array] = []
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(threads(jobs)) as pool:
         waiting: deque[Future[Array]] = deque()
 
         def take() -> None:

@@ -12,7 +12,7 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import Path, Routing, require_topology
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
@@ -56,6 +56,9 @@ class TreeRouting(Routing):
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         tree = self.topology
+        for host in (source, destination):
+            if not 0 <= host < tree.below[-1]:
+                raise RoutingError(f"{tree.spec} has no host {host}; hosts are nodes 0 to {tree.below[-1] - 1}")
         turn = int(tree.turn(source, destination))
         numbers, counts = np.unique(self.ways(np.array(source), np.array(destination)), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
@@ -99,6 +102,7 @@ def last_digits(tree: Tree, chooser: Array) -> list[Array]:
 
 
 def _require_tree(topology: Topology, spec: str) -> Tree:
+    require_topology(topology, spec)
     if not isinstance(topology, Tree):
         advice = topology.advice("fat-tree routing")
         if advice:
