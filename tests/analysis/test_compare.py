@@ -154,7 +154,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert rows[1]["hops_exact"] == "64/27"
     status, _, err = run(capsys, "mesh:3x3", "dor", "romm", "--plot", str(tmp_path / "a.svg"), "--picture", "plane")
     assert status == 0
-    assert "drawn in" in err
+    assert "picture saved in" in err
     assert (tmp_path / "a.svg").read_text().count("<svg") == 1
 
 

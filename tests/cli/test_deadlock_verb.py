@@ -84,7 +84,7 @@ def test_fewest(capsys: pytest.CaptureFixture[str]) -> None:
         (("mesh:4x4", "ecmp", "--vc", "family"), "needs phase programs"),
         (("random-regular:n=10,d=3", "ecmp", "--vc", "turn"), "needs coordinates"),
         (("mesh:4x4", "u2turn", "--vc", "double-y"), "go both"),
-        (("mesh:4x4", "romm", "--fewest", "--vc", "turn"), "leave out --vc"),
+        (("mesh:4x4", "romm", "--fewest", "--vc", "turn"), "cannot be combined with --vc"),
         (("mesh:4x4", "rom"), "did you mean romm"),
         (("mesh:4x4",), "ROUTING"),
     ],

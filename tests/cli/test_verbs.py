@@ -314,12 +314,12 @@ def test_outputs_replace_nothing_that_they_should_not(capsys: pytest.CaptureFixt
     links, link, target = tmp_path / "links.txt", tmp_path / "link.json", tmp_path / "target.json"
     links.write_text("a b\nb c\nc a\n")
     for words, message in (
-        (("worst", f"file:{links}", "ecmp", "-o", str(links)), "was read as input"),
+        (("worst", f"file:{links}", "ecmp", "-o", str(links)), "is an input file"),
         (("worst", "ring:4", "dor", "-o", str(tmp_path / "a.png"), "--plot", str(tmp_path / "a.png")), "two outputs"),
         (("worst", "ring:4", "dor", "-o", "-"), "not a file name"),
         (("worst", "ring:4", "dor", "--plot", str(tmp_path / "no" / "a.png")), "its directory does not exist"),
-        (("compare", "ring:4", "dor", "--picture", "plane"), "needs a file"),
-        (("average", "ring:4", "dor", "--exact", "--samples", "100"), "leave out --samples"),
+        (("compare", "ring:4", "dor", "--picture", "plane"), "needs an output file"),
+        (("average", "ring:4", "dor", "--exact", "--samples", "100"), "cannot be combined with --samples"),
     ):
         status, out, err = run(capsys, *words)
         assert status == 2

@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         complain(f"\nobliv: interrupted {stop}")
         return 130
     except KeyboardInterrupt:
-        complain("\nobliv: interrupted; nothing half-done was written, the same command starts again")
+        complain("\nobliv: interrupted; no partial file was written")
         return 130
     except BrokenPipeError:
         _discard_output()  # a closed pipe does not change the exit status
@@ -62,13 +62,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Send what is left in the buffer of standard output nowhere, so that Python's exit says nothing."""
+    """Discard the buffer of standard output, so that Python exits without a message."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # not a file, or closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run() -> None:
-    """Run the console script; an interrupt before or after the work ends like one during it."""
+    """Run the console script; an interrupt before or after the work has the same effect as one during it."""
     status = 130
     try:
         try:

@@ -1,4 +1,4 @@
-"""The application: its verbs, which are imported when they are used, and the help of the whole."""
+"""The application: its verbs, which are imported when used, and the top-level help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERBS = {
     "compare": ("compare:compare", "Compare routings: worst case, average, patterns, hops."),
     "ratio": ("ratio:ratio", "Compute the oblivious performance ratio, with a certificate."),
     "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
-    "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network, every move checked."),
+    "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
@@ -31,7 +31,7 @@ VERBS = {
 
 
 class Verbs(TyperGroup):
-    """The group of all verbs; the module of one is imported when it is used."""
+    """The group of all verbs; the module of a verb is imported when the verb is used."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -121,5 +121,5 @@ def whole(
 
     obliv verify c.json                     check it with independent code
 
-    obliv list routings                     list what is registered
+    obliv list routings                     list the available routings
     """

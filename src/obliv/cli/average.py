@@ -19,9 +19,9 @@ def average(
     samples: Annotated[
         int | None, typer.Option("--samples", help="Random permutations to draw.", show_default="100000")
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Take all permutations (up to 9 terminals).")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Use all permutations (up to 9 terminals).")] = False,
     ensemble: Annotated[
-        str, typer.Option("--ensemble", help="permutations, birkhoff:K (mixtures of K of them) or sinkhorn.")
+        str, typer.Option("--ensemble", help="permutations, birkhoff:K (mixtures of K permutations) or sinkhorn.")
     ] = "permutations",
     jobs: Annotated[
         int, typer.Option("--jobs", min=0, help="Threads (0 = one per core); the answer does not depend on it.")
@@ -32,18 +32,18 @@ def average(
 ) -> None:
     """Estimate the average throughput over random permutations.
 
-    The estimate comes with its standard error; --exact takes all permutations.
+    The estimate comes with its standard error; --exact uses all permutations.
 
     Example: obliv average mesh:8x8 o1turn --samples 1000000
     """
     from obliv.analysis.average.random_traffic import average_case
 
     require_outputs(output)
-    network, way = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *way.sources))
+    network, algorithm = read_specs(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
     if exact and samples is not None:
-        raise InputError("--exact takes all permutations: leave out --samples, or --exact")
+        raise InputError("--exact uses all permutations and cannot be combined with --samples")
     draws = 100_000 if samples is None else samples
     with kept(format, output), progress() as step:
-        result = average_case(way, draws, seed, exact=exact, ensemble=ensemble, jobs=jobs or None, progress=step)
+        result = average_case(algorithm, draws, seed, exact=exact, ensemble=ensemble, jobs=jobs or None, progress=step)
     answer(result, format, output)

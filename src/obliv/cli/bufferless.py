@@ -58,9 +58,9 @@ def bufferless(
         Constants | None,
         typer.Option("--constants", help="Constants for centralized and distributed.", show_default="paper"),
     ] = None,
-    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels of a frame (even).")] = None,
-    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Sets of packets (s).")] = None,
-    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats of distributed (chi).")] = None,
+    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels per frame (even).")] = None,
+    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Number of packet sets (s).")] = None,
+    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats for distributed (chi).")] = None,
     timetable: Annotated[
         Timetable | None,
         typer.Option(
@@ -79,14 +79,15 @@ def bufferless(
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it (.png, .svg, .pdf; animated: .gif, .html).")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the schedule (.png, .svg, .pdf; animated: .gif, .html)."),
     ] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """Schedule packets on a leveled network, every move checked.
+    """Schedule packets on a leveled network and check every move.
 
-    The routing time is compared with C + D. mesh:AxB, line:N and hypercube:K are taken in their leveled form.
+    The routing time is compared with C + D. For mesh:AxB, line:N and hypercube:K, the leveled form is used.
 
     Example: obliv bufferless butterfly:6 --algorithm direct
 
@@ -119,13 +120,13 @@ def bufferless(
             raise InputError(error.text(_OPTIONS)) from None
     if output is not None:
         result.save(output)
-        checked = f"; check it with  obliv verify {output}" if result.verified else ", the figures alone"
+        checked = f"; check it with  obliv verify {output}" if result.verified else ", without the moves"
         say(f"saved in {output}{checked}")
     if plot is not None:
         from obliv.view.schedules.pictures import draw
 
         draw(result, plot)
-        say(f"drawn in {plot}")
+        say(f"picture saved in {plot}")
     answer(result.bare(), format)
 
 

@@ -33,7 +33,7 @@ def compare(
     ] = None,
     traffic: Annotated[
         list[str] | None,
-        typer.Option("--traffic", metavar="PATTERN", help="Traffic pattern; may be repeated (A,B is short for two)."),
+        typer.Option("--traffic", metavar="PATTERN", help="Traffic pattern; may be repeated (or A,B for two)."),
     ] = None,
     samples: Annotated[
         int, typer.Option("--samples", min=0, help="Random permutations for the average (0 = no average).")
@@ -63,7 +63,7 @@ def compare(
 
         view.require_format(plot)
     elif picture is not Picture.auto:
-        raise InputError(f"--picture {picture.value} needs a file to draw in: --plot FILE.png")
+        raise InputError(f"--picture {picture.value} needs an output file: add --plot FILE.png")
     require_outputs(output, plot)
     networks = [topology_of(spec) for spec in (topology, *(also or ()))]
     for note in dict.fromkeys(note for network in networks for note in network.notes):
@@ -73,7 +73,7 @@ def compare(
         result = compared(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
     if plot is not None:
         view.save(result, plot, kind=picture.value)
-        say(f"drawn in {plot}")
+        say(f"picture saved in {plot}")
     answer(result, format, output)
 
 

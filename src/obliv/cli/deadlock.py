@@ -21,18 +21,18 @@ def deadlock(
             "--vc",
             metavar="SCHEME",
             help="Virtual channels: none, phase, turn, turn+uturn, family, phase-order, double-y; "
-            "on rings also dateline, and any of them with +dateline.",
+            "on rings also dateline, or any of the others with +dateline.",
         ),
     ] = "none",
     fewest: Annotated[
-        bool, typer.Option("--fewest", help="Find the scheme that suffices with the fewest virtual channels.")
+        bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Find deadlocks: cycles of channel dependencies.
 
-    Exit status 1 where there is one.
+    The exit status is 1 if there is one.
 
     Example: obliv deadlock mesh:8x8 u2turn --vc turn
 
@@ -42,16 +42,16 @@ def deadlock(
     from obliv.errors import InputError
 
     if fewest and vc != "none":
-        raise InputError("--fewest tries every scheme: leave out --vc")
+        raise InputError("--fewest tries every scheme and cannot be combined with --vc")
     require_outputs(output)
-    network, way = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *way.sources))
+    network, algorithm = read_specs(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
     with progress() as step:
         if fewest:
-            best = analysis.fewest_virtual_channels(way, progress=step)
+            best = analysis.fewest_virtual_channels(algorithm, progress=step)
             sound = best.fewest is not None
         else:
-            result = analysis.deadlock(way, vc, progress=step)
+            result = analysis.deadlock(algorithm, vc, progress=step)
             sound = result.acyclic
     answer(best if fewest else result, format, output)
     if not sound:

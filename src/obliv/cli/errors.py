@@ -13,7 +13,7 @@ __all__ = ["Stopped", "complain", "refuse", "report_unexpected"]
 
 
 class Stopped(BaseException):
-    """Ctrl-C after the finished part was printed; not a KeyboardInterrupt, which typer would handle itself."""
+    """Raised for Ctrl-C after the finished part was printed; typer would handle a KeyboardInterrupt itself."""
 
 
 def complain(message: str) -> None:
@@ -23,13 +23,13 @@ def complain(message: str) -> None:
 
 
 def refuse(message: str) -> int:
-    """Print an error in one line and return the exit status 2; names in it may hold anything."""
+    """Print an error in one line, with control characters escaped, and return the exit status 2."""
     complain("obliv: " + printable(" ".join(message.split())))
     return 2
 
 
 def report_unexpected(error: Exception) -> int:
-    """Report an unexpected exception in a line with its place, in a user's own file or in obliv."""
+    """Report an unexpected exception in one line with its place, in a user's file or in obliv."""
     steps = traceback.extract_tb(error.__traceback__)
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     for step in reversed(steps):

@@ -17,11 +17,11 @@ def run_files(files: Iterable[str | Path]) -> None:
     Raises
     ------
     FileError
-        If there is no such file, or it raises an error; with the line of the file.
+        If a file is not found or raises an error; the message names the line.
     """
     for name in map(str, files):
         if not Path(name).is_file():
-            raise FileError("there is no such file to import", name)
+            raise FileError("file to import not found", name)
         try:
             runpy.run_path(name, run_name=Path(name).stem)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Answers on standard output, remarks and progress on standard error."""
+"""Results on standard output; messages and progress on standard error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
-    """Make the topology and the routing of two specs; remarks go to standard error."""
+    """Return the topology and the routing of two specs; their notes go to standard error."""
     import obliv
 
     topology = obliv.topology(topology_spec)
@@ -46,20 +46,20 @@ def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
 
 
 def say_skipped(routing: Any) -> None:
-    """Say on standard error how many pairs a routing leaves out, if any."""
+    """Print on standard error how many pairs a routing leaves out, if any."""
     if routing.partial and routing.skipped:
         are = "is" if routing.skipped == 1 else "are"
         say(f"{plural(routing.skipped, 'pair')} whose packets do not arrive {are} left out")
 
 
 def say(message: str) -> None:
-    """Print a remark on standard error; names of files in it may hold anything."""
+    """Print a message on standard error; control characters in it are escaped."""
     complain(f"obliv: {printable(message)}")
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """Show a bar with the time left on standard error, if that is a terminal."""
+    """Show a progress bar with the remaining time on standard error, if it is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, share: None
         return
@@ -98,7 +98,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 @contextmanager
 def kept(form: Format, output: Path | None = None) -> Iterator[None]:
-    """Print and save the finished part where Ctrl-C ends long work."""
+    """Print and save the finished part if Ctrl-C interrupts long work."""
     try:
         yield
     except Interrupted as stop:
@@ -113,14 +113,14 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
         require_place(path)
     real = [path.resolve() for path in named]
     if len(set(real)) < len(real):
-        raise FileError("is named for two outputs: give each its own", named[-1])
+        raise FileError("is used for two outputs: choose different files", named[-1])
     for name, _ in inputs:
         if Path(name).resolve() in real:
-            raise FileError("was read as input and would be replaced: name another file", name)
+            raise FileError("is an input file and would be overwritten: choose another file", name)
 
 
 def save(result: Any, output: Path | None) -> None:
-    """Save a result where `output` names a file."""
+    """Save a result if `output` names a file."""
     if output is None:
         return
     result.save(output)
@@ -129,7 +129,7 @@ def save(result: Any, output: Path | None) -> None:
 
 
 def answer(result: Any, form: Format, output: Path | None = None, hide: Iterable[str] = ()) -> None:
-    """Print a result in the format that was asked for, and save it where `output` names a file."""
+    """Print a result in the requested format, and save it if `output` names a file."""
     save(result, output)
     if form is Format.json:
         whole = result.to_dict()
@@ -153,13 +153,13 @@ def tell(text: str, end: str = "\n") -> None:
 
 
 def page(text: str) -> str:
-    """Return lines that are safe for the terminal, whatever names they hold."""
+    """Return text with control characters escaped, line by line."""
     return "\n".join(map(printable, text.split("\n")))
 
 
-def json_text(made: Any) -> str:
-    """Return indented JSON; control characters and halves of characters are escaped, other letters are not."""
-    text = json.dumps(made, indent=2, ensure_ascii=False)
+def json_text(data: Any) -> str:
+    """Return indented JSON; only control characters and lone surrogates are escaped."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
     return re.sub(r"[^ -~\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
 
 

@@ -42,7 +42,7 @@ def topology_(topology: TopologySpec, output: Output) -> None:
     view.require_format(output)
     require_outputs(output)
     view.save(view.plot_topology(obliv.topology(topology)), output)
-    say(f"drawn in {output}")
+    say(f"picture saved in {output}")
 
 
 @app.command()
@@ -61,9 +61,9 @@ def loads(
 
     view.require_format(output)
     require_outputs(output)
-    network, way = read_specs(topology, routing)
-    view.save(view.plot_loads(way, obliv.traffic(traffic, network)), output)
-    say(f"drawn in {output}")
+    network, algorithm = read_specs(topology, routing)
+    view.save(view.plot_loads(algorithm, obliv.traffic(traffic, network)), output)
+    say(f"picture saved in {output}")
 
 
 @app.command()
@@ -82,8 +82,8 @@ def worst(
 
     view.require_format(output)
     require_outputs(output)
-    _, way = read_specs(topology, routing)
+    _, algorithm = read_specs(topology, routing)
     with progress() as step:
-        result = worst_case(way, progress=step)
+        result = worst_case(algorithm, progress=step)
     view.save(view.plot_worst(result, kind.value), output)
-    say(f"drawn in {output}")
+    say(f"picture saved in {output}")

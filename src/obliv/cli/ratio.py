@@ -26,18 +26,20 @@ def ratio(
     ] = 0,
     set_: Annotated[
         list[Path] | None,
-        typer.Option("--set", metavar="FILE", help="File of a traffic matrix for the ratio; may be repeated."),
+        typer.Option("--set", metavar="FILE", help="Traffic matrix (same as --traffic matrix:FILE); may be repeated."),
     ] = None,
     output: Output = None,
-    certificate: Annotated[bool, typer.Option("--certificate", help="Print the certificate too (JSON).")] = False,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
+    ] = False,
     seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
     """Compute the oblivious performance ratio, with a certificate.
 
-    The ratio is how much more the routing loads a link than the best routing of the same traffic, at most.
+    The ratio is the largest link load of the routing divided by that of the best routing, maximized over all traffic.
 
-    Exact, on fat trees on which the best routing of every traffic is known; that is checked.
+    It is exact, and available on fat trees for which the best routing of all traffic is known; this is checked.
 
     Example: obliv ratio fattree:8,3 osrm3-d
 
@@ -49,18 +51,18 @@ def ratio(
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     if named and certificate:
         raise InputError(
-            "a certificate proves the ratio over all traffic: leave out --traffic and --set, or --certificate"
+            "a certificate proves the ratio over all traffic: --certificate cannot be combined with --traffic or --set"
         )
     if instances and not named:
-        raise InputError("--instances places a job again and again: name it with --traffic, for example torus3d")
+        raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
     require_outputs(output)
-    network, way = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *way.sources))
+    network, algorithm = read_specs(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
     with progress() as step:
         if named:
-            answer(traffic_ratio(way, *named, instances=instances, rng=seed, progress=step), format, output)
+            answer(traffic_ratio(algorithm, *named, instances=instances, rng=seed, progress=step), format, output)
             return
-        result = analysed(way, certificate=certificate or output is not None, progress=step)
+        result = analysed(algorithm, certificate=certificate or output is not None, progress=step)
     if certificate and format is not Format.json:
-        say("the certificate is in --format json, or in the file of --output")
+        say("use --format json or --output FILE to get the certificate")
     answer(result, format, output, hide=() if certificate else ("certificate",))

@@ -13,15 +13,17 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="For example towles; without it, the papers.")] = "",
+    paper: Annotated[
+        str, typer.Argument(metavar="[PAPER]", help="For example towles (default: list the papers).")
+    ] = "",
     table: Annotated[str, typer.Argument(metavar="[TABLE]", help="One table or figure of the paper.")] = "",
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Compute a paper's tables beside the published numbers.
 
-    Verdicts: match, rounding, erratum (the print is wrong, with the proof), open (a definition is missing, or the
-    result is a bound only), beyond (a number that the paper does not print), differs (exit status 1).
+    Verdicts: match, rounding, erratum (the published value is wrong, with a proof), open (a definition is missing, or
+    the result is only a bound), beyond (a number that the paper does not state), differs (exit status 1).
 
     Example: obliv reproduce towles
     """

@@ -26,6 +26,6 @@ def throughput(
     from obliv.analysis import throughput as analysis
 
     require_outputs(output)
-    network, way = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *way.sources))
-    answer(analysis.throughput(way, *traffic), format, output)
+    network, algorithm = read_specs(topology, routing)
+    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
+    answer(analysis.throughput(algorithm, *traffic), format, output)

@@ -25,7 +25,7 @@ def verify(
 ) -> None:
     """Check a saved claim with independent code.
 
-    Exit status 1 where the claim is not proved.
+    The exit status is 1 if the claim is not proved.
 
     Example: obliv verify claim.json
     """

@@ -17,10 +17,12 @@ def worst(
     topology: TopologySpec,
     routing: RoutingSpec,
     output: Output = None,
-    certificate: Annotated[bool, typer.Option("--certificate", help="Print the certificate too (JSON).")] = False,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
+    ] = False,
     symmetry: Annotated[
         str,
-        typer.Option("--symmetry", help="auto (those of the topology), search, or off (solve every channel)."),
+        typer.Option("--symmetry", help="auto (symmetries of the topology), search, or off (solve every channel)."),
     ] = "auto",
     samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
     plot: Annotated[
@@ -31,7 +33,7 @@ def worst(
 ) -> None:
     """Find the exact worst case, with a certificate.
 
-    The worst case is the largest load that admissible traffic can put on a channel; --output keeps its certificate.
+    The worst case is the largest load that admissible traffic can put on a channel; --output saves its certificate.
 
     Example: obliv worst torus:9x9 romm
 
@@ -44,11 +46,11 @@ def worst(
 
         view.require_format(plot)
     require_outputs(output, plot)
-    network, way = read_specs(topology, routing)
-    require_outputs(output, plot, inputs=(*network.sources, *way.sources))
+    network, algorithm = read_specs(topology, routing)
+    require_outputs(output, plot, inputs=(*network.sources, *algorithm.sources))
     with progress() as step:
         result = worst_case(
-            way,
+            algorithm,
             symmetry=symmetry,
             certificate=certificate or (output is not None and not samples),
             samples=samples or None,
@@ -57,7 +59,7 @@ def worst(
         )
     if plot is not None:
         view.save(result, plot)
-        say(f"drawn in {plot}")
+        say(f"picture saved in {plot}")
     if certificate and format is not Format.json:
-        say("the certificate is in --format json, or in the file of --output")
+        say("use --format json or --output FILE to get the certificate")
     answer(result, format, output, hide=() if certificate else ("certificate",))

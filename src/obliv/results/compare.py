@@ -250,7 +250,9 @@ class Comparison(Result):
         missing: dict[str, None] = {}
         for row in self.entries:
             for name in row.beyond:
-                missing[f"  - {name} on {row.topology}: not admissible, terminals take more than 1 a cycle"] = None
+                missing[
+                    f"  - {name} on {row.topology}: not admissible, some terminals receive more than 1 per cycle"
+                ] = None
             for name in row.patterns:
                 if row.patterns[name] == 0:
                     missing[f"  - {name} on {row.topology}: loads no channel, its throughput is infinite"] = None

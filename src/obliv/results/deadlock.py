@@ -23,7 +23,7 @@ class VirtualChannel(Record):
 
 @dataclass(frozen=True, repr=False)
 class Deadlock(Result):
-    """Whether the channel dependency graph of a routing is acyclic, with a cycle where it is not.
+    """Result of a deadlock check: whether the channel dependency graph is acyclic, and a cycle if not.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Deadlock(Result):
             text = f"{place:<{width}}  vc {step.virtual_channel}  channel {step.channel}"
             lines.append(("" if at else "cycle", text))
         if places:
-            lines.append(("", "and again the first"))
+            lines.append(("", "back to the first channel"))
         return lines
 
     def cells(self) -> dict[str, object]:
@@ -106,11 +106,11 @@ class VirtualChannels(Result):
     >>> obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3)))
     virtual-channels: romm on mesh:3x3
       fewest       2, by double-y
-      none         1  cyclic: 4 channels can wait for each other in a circle
-      phase        2  cyclic: 4 channels can wait for each other in a circle
+      none         1  cyclic: 4 channels can wait for each other
+      phase        2  cyclic: 4 channels can wait for each other
       turn         3  acyclic
       turn+uturn   3  acyclic
-      family       2  cyclic: 4 channels can wait for each other in a circle
+      family       2  cyclic: 4 channels can wait for each other
       phase-order  4  acyclic
       double-y     2  acyclic
     """
@@ -142,4 +142,4 @@ class VirtualChannels(Result):
 
 
 def _waiting(length: int) -> str:
-    return f"{length} channels can wait for each other in a circle" if length > 1 else "a channel can wait for itself"
+    return f"{length} channels can wait for each other" if length > 1 else "a channel can wait for itself"

@@ -1,4 +1,4 @@
-"""The result of checking a fabric: what it is, what is wrong with it, and where."""
+"""The result of checking a fabric: its size, its shape, and the findings with their places."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Finding(Record):
 
 @dataclass(frozen=True)
 class EngineRun(Record):
-    """The routing engine that OpenSM used, the one that was asked for, and those that failed before it."""
+    """The routing engine that OpenSM used, the one requested, and those that failed before it."""
 
     used: str | None = None
     requested: str | None = None
@@ -77,7 +77,7 @@ class CreditLoop(Record):
 
 @dataclass(frozen=True, repr=False)
 class FabricCheck(Result):
-    """What a fabric and its forwarding tables are, and what is wrong with them.
+    """Result of checking a fabric and its forwarding tables: size, shape and findings.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class FabricCheck(Result):
       switches   6
       cables     16
       shape      FT(4,2)
-      verdict    nothing is wrong
+      verdict    no problems found
     """
 
     kind: ClassVar[str] = "fabric-check"
@@ -114,7 +114,7 @@ class FabricCheck(Result):
     @property
     @derived()
     def ok(self) -> bool:
-        """Whether nothing is wrong; warnings and notes may be there."""
+        """Whether there are no errors; there may be warnings and notes."""
         return not any(finding.severity == "error" for finding in self.findings)
 
     endpoints: int = 0
@@ -126,7 +126,7 @@ class FabricCheck(Result):
     @property
     @derived(key="finding_counts")
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each kind, also where not all are kept."""
+        """The number of findings of each kind, including those that are not stored."""
         total = _total((finding.kind, finding) for finding in self.findings)
         return {kind: total[kind] for kind in sorted(total)}
 
@@ -147,20 +147,20 @@ class FabricCheck(Result):
             ("endpoints", f"{self.endpoints:,}"),
             ("switches", f"{self.switches:,}"),
             ("cables", f"{self.channels // 2:,}"),
-            ("shape", self.shape or "no fat tree"),
+            ("shape", self.shape or "not a fat tree"),
         ]
         if self.engine is not None:
             used, asked = self.engine.used or "none", self.engine.requested
-            lines.append(("engine", used if asked in (None, used) else f"{used}, {asked} was asked for"))
+            lines.append(("engine", used if asked in (None, used) else f"{used} (requested: {asked})"))
         if self.unrouted is not None:
-            lost = f"{self.unrouted:,} of {self.pairs:,} pairs are not served"
-            lines.append(("routes", lost if self.unrouted else f"all {self.pairs:,} pairs are served"))
+            lost = f"{self.unrouted:,} of {self.pairs:,} pairs are not connected"
+            lines.append(("routes", lost if self.unrouted else f"all {self.pairs:,} pairs are connected"))
             for name in ("loops", "dead_ends", "wrong_ends"):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
         if self.credit is not None:
             cycle = self.credit.cycle
-            text = f"cyclic: {len(cycle)} channels can wait for each other in a circle" if cycle else "acyclic"
+            text = f"cyclic: {len(cycle)} channels can wait for each other" if cycle else "acyclic"
             lines.append(("deadlock", f"{text} ({self.credit.dependencies:,} dependencies, one virtual lane)"))
         lines.append(("verdict", self._verdict()))
         return lines + self._page()
@@ -168,10 +168,10 @@ class FabricCheck(Result):
     def _verdict(self) -> str:
         number = _total((finding.severity, finding) for finding in self.findings)
         words = [word for word in ("error", "warning", "note") if number[word]]
-        return ", ".join(plural(number[word], word) for word in words) or "nothing is wrong"
+        return ", ".join(plural(number[word], word) for word in words) or "no problems found"
 
     def _page(self) -> list[tuple[str, str]]:
-        """Return the findings, of each severity and kind the first few."""
+        """Return the findings, the first few of each severity and kind."""
         lines: list[tuple[str, str]] = []
         total = _total(((finding.severity, finding.kind), finding) for finding in self.findings)
         shown: Counter[tuple[str, str]] = Counter()

@@ -48,7 +48,7 @@ class Standing(Record):
 
 @dataclass(frozen=True)
 class Attempt(Record):
-    """An engine that was tried: the standing of its tables, or the reason why it has none."""
+    """An engine that was tried: the quality of its tables, or the reason why it gave no tables."""
 
     engine: str
     standing: Standing | None = None
@@ -83,7 +83,7 @@ class FabricRoute(Result):
     after : Standing
         Of `tables`.
     tried : tuple of Attempt
-        The engines that were tried.
+        The engines tried.
     notes : tuple of str
     output : str or None
         The file to which the tables were written.
@@ -138,7 +138,7 @@ class FabricRoute(Result):
 
     @property
     def _compared(self) -> tuple[Attempt, ...]:
-        """The tables in use, then the engines that were tried."""
+        """The tables in use, then the engines tried."""
         return (() if self.before is None else (Attempt("in use", self.before),)) + self.tried
 
     def summary(self) -> list[tuple[str, str]]:

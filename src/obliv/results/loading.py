@@ -52,12 +52,12 @@ def load(path: str | os.PathLike[str]) -> Result:
     kind = data.get("kind")
     classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]
     if not kind or not classes:
-        raise FileError(f"holds no result that obliv can load (kind {kind!r})", path)
+        raise FileError(f"does not contain a result that obliv can load (kind {kind!r})", path)
     try:
         return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
         what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise FileError(f"is not a whole result: {what}", path) from None
+        raise FileError(f"contains an incomplete or invalid result: {what}", path) from None
 
 
 def _classes() -> Iterator[type[Result]]:

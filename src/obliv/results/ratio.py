@@ -33,9 +33,9 @@ class Ratio(Result):
     >>> import obliv
     >>> obliv.ratio(obliv.DModK(obliv.fattree(8, 2)))
     ratio: dmodk on fattree:8,2
-      ratio            4
-      shown at         36: ((0),1) -> ((0),0)
-      one path a pair  at least 2 (Yuan et al., Theorem 3)
+      ratio         4
+      attained at   36: ((0),1) -> ((0),0)
+      single paths  at least 2 (Yuan et al., Theorem 3)
     """
 
     kind: ClassVar[str] = "ratio"
@@ -43,7 +43,7 @@ class Ratio(Result):
     ratio: Fraction = entry(Fraction(1), label="ratio", column="ratio")
     channel: Channel | None = entry(
         None,
-        label="shown at",
+        label="attained at",
         text=lambda ratio: "{}: {} -> {}".format(ratio.channel.id, *ratio.names) if ratio.channel else "-",
         column="channel",
         reason="the network has no channels",
@@ -55,7 +55,7 @@ class Ratio(Result):
     lower_bound: int | None = entry(
         None,
         codec=Codec(lambda bound: _EXACT.encode(Fraction(bound)), _whole),
-        label="one path a pair",
+        label="single paths",
         text=lambda ratio: ratio.bound_text,
         column="lower_bound",
         reason=lambda ratio: ratio.lower_bound_source,
@@ -72,7 +72,7 @@ class Ratio(Result):
 
     @property
     def optimal(self) -> bool:
-        """Whether no single-path routing can do better."""
+        """Whether the ratio attains the lower bound for single-path routings."""
         return self.lower_bound is not None and self.ratio == self.lower_bound
 
     @property

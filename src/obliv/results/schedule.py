@@ -1,4 +1,4 @@
-"""Schedules of packets: every move of every packet, and what they come to."""
+"""Schedules of packets: every move of every packet, and the resulting figures."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class Moves(Value):
 
     @property
     def steps(self) -> int:
-        """Single moves, those to and fro included."""
+        """The number of single moves, including oscillations."""
         return len(self.time) + int(self.more.sum())
 
     def rows(self) -> Array:
-        """Return rows time, packet, edge, direction (1 up, -1 down) and, where any is made, more steps to and fro."""
+        """Return rows of time, packet, edge, direction (1 up, -1 down) and, if any, further oscillating steps."""
         columns = [self.time, self.packet, self.edge, np.where(self.up, 1, -1)]
         if len(self.more):
             columns.append(self.more)
@@ -114,7 +114,7 @@ class Schedule(Result):
       congestion C  2
       dilation D    4
       routing time  5 steps, 0.833 times C + D
-      at least      5 steps, whatever the schedule
+      at least      5 steps, for any schedule
       deflections   0
       order         farthest
       checked       every move, by the verifier
@@ -131,7 +131,7 @@ class Schedule(Result):
     makespan: int = entry(0, column="makespan")
     lower_bound: int = entry(0, column="lower_bound")
     deflections: int | None = entry(
-        0, column="deflections", reason="the schedule was made boat by boat, without its moves"
+        0, column="deflections", reason="the schedule was simulated boat by boat, without its moves"
     )
     verified: bool = entry(False, column="verified")
     constants: dict[str, Any] = entry(default_factory=dict)
@@ -162,7 +162,7 @@ class Schedule(Result):
             ("congestion C", f"{self.congestion:,}"),
             ("dilation D", f"{self.dilation:,}"),
             ("routing time", f"{self.makespan:,} steps{times}"),
-            ("at least", f"{self.lower_bound:,} steps, whatever the schedule"),
+            ("at least", f"{self.lower_bound:,} steps, for any schedule"),
         ]
         if self.rules == "bufferless":
             lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
@@ -171,7 +171,7 @@ class Schedule(Result):
         return lines
 
     def bare(self) -> Schedule:
-        """Return the figures alone, without instance, moves and plan."""
+        """Return the figures only, without instance, moves and plan."""
         return replace(self, instance=None, moves=None, plan=None, delivery=None)
 
     @classmethod

@@ -11,7 +11,7 @@ from obliv.results.codec import Record, entry
 
 __all__ = ["Check", "Verification"]
 
-_VERDICTS = {True: "ok", False: "FAILS", None: "left"}
+_VERDICTS = {True: "ok", False: "FAILS", None: "not checked"}
 
 
 @dataclass(frozen=True)

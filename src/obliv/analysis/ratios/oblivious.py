@@ -95,7 +95,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
         if climbs
         else "the bounds are given for shortest paths, and not all paths of this routing are shortest"
         if single
-        else "the bounds hold for one path a pair, this routing has several",
+        else "the bounds hold for one path per pair, and this routing has several",
         certificate=kept,
         names=("", "")
         if channel < 0

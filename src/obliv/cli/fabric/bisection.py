@@ -26,7 +26,8 @@ def bisection(
 ) -> None:
     """Estimate the effective bisection bandwidth.
 
-    Random halves of the hosts, one sending to the other in pairs (Hoefler et al.); with its standard error.
+    The hosts are split at random into halves that communicate in pairs (Hoefler et al.). The estimate comes with its
+    standard error.
 
     Example: obliv fabric bisection ibnetdiscover.txt --lft opensm-lfts.dump
     """

@@ -21,23 +21,23 @@ def check(
     lft: OptionalTables = None,
     guid2lid: Guid2Lid = None,
     log: Annotated[
-        Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the engine that was used.")
+        Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="Engine that was requested from OpenSM.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
     """Check a fabric and its forwarding tables.
 
-    Reports cables, tables, lost packets, credit loops and the engine that OpenSM used. Exit status 1 if there is an
-    error.
+    The report covers cables, tables, lost packets, credit loops and the engine that OpenSM used. The exit status is 1
+    if there is an error.
 
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump
     """
     import obliv.fabric
 
     if engine is not None and log is None:
-        raise InputError("--engine is compared with OpenSM's log: name the log with --log")
+        raise InputError("--engine is compared with OpenSM's log: add --log FILE")
     require_outputs(output, inputs=Files(topology, lft, guid2lid).named)
     with progress() as step:
         fabric, tables = obliv.fabric.read(topology, lft, guid2lid=guid2lid)

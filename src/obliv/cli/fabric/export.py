@@ -16,8 +16,8 @@ __all__ = ["export"]
 
 def export(
     topology: TopologyFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, ends in .graphml, .anynet or .net.")],
-    to: Annotated[str, typer.Option("--to", help="graphml, anynet or net (default: by the name of the file).")] = "",
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write (.graphml, .anynet or .net).")],
+    to: Annotated[str, typer.Option("--to", help="graphml, anynet or net (default: from the file name).")] = "",
     guid2lid: Guid2Lid = None,
 ) -> None:
     """Write a fabric for another program.

@@ -22,7 +22,7 @@ def generate(
     routing: Annotated[str, typer.Option("--routing", help="Routing whose tables are written to --tables.")] = "",
     tables: Annotated[Path | None, typer.Option("--tables", help="File for the tables of --routing.")] = None,
 ) -> None:
-    """Write a fabric made from a topology.
+    """Generate a fabric from a topology.
 
     Use it to try out subnet managers without hardware.
 
@@ -33,9 +33,7 @@ def generate(
 
     require_outputs(output, tables)
     if bool(routing) != bool(tables):
-        raise InputError(
-            "--routing and --tables go together: say which routing, and where its tables are to be written"
-        )
+        raise InputError("--routing and --tables must be given together: the routing, and the file for its tables")
     network = obliv.topology(topology)
     fabric = obliv.fabric.from_topology(network, rate=rate)
     forwarding = obliv.fabric.tables_of(obliv.routing(routing, network), fabric) if routing else None

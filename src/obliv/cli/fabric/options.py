@@ -25,7 +25,7 @@ Offset = Annotated[
     typer.Option(
         "--offset",
         metavar="RULE",
-        help="LID of a destination that a source uses where LMC > 0: a number, group, index, 0-0-1-1 or spread.",
+        help="Rule for the destination LID used by a source if LMC > 0: a number, group, index, 0-0-1-1 or spread.",
     ),
 ]
 SkipMissing = Annotated[bool, typer.Option("--skip-missing", help="Leave out pairs whose packets do not arrive.")]

@@ -17,9 +17,9 @@ def ratio(
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Find the oblivious performance ratio, on whole fat trees.
+    """Find the oblivious performance ratio on complete fat trees.
 
-    The ratio is the most by which the tables load a cable more than the best routing of the same traffic.
+    The ratio is the largest cable load of the tables divided by that of the best routing, maximized over all traffic.
 
     Example: obliv fabric ratio ibnetdiscover.txt --lft opensm-lfts.dump
     """

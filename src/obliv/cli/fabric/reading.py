@@ -1,4 +1,4 @@
-"""Fabrics and tables named on the command line, with remarks on standard error."""
+"""Fabrics and tables named on the command line; messages go to standard error."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def route(
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
 
-    The tables are checked before they are written. If those of --lft are better than all that were tried, nothing is
-    written and the exit status is 1.
+    The tables are checked before they are written. If those of --lft are better than all new ones, nothing is written
+    and the exit status is 1.
 
     Example: obliv fabric route ibnetdiscover.txt --lft opensm-lfts.dump -o better.lfts
     """
@@ -58,9 +58,9 @@ def route(
             obliv.fabric.write_net(result.fabric, net)
     answer(result, format)
     if result.kept:
-        say("the tables in use are better than all that were tried: nothing was written (--force writes new ones)")
+        say("the tables in use are better than all new ones: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)
     more = f" -l {result.lmc}" if result.lmc else ""
     if net is not None:
-        say(f"the fabric with their LIDs written to {net}")
+        say(f"fabric with the new LIDs written to {net}")
     say(f"written to {output}; load it with  opensm -R file -U {output}{more}")

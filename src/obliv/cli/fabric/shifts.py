@@ -18,7 +18,7 @@ def shifts(
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Find the worst and mean load of all shifts, exact.
+    """Find the exact worst and mean load of all shifts.
 
     Under a shift by k, host i sends to host i + k, in the order of the file.
 

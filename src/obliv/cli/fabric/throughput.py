@@ -34,7 +34,7 @@ def throughput(
 ) -> None:
     """Find the ideal throughput of patterns and jobs.
 
-    The throughput is exact and comes with the hottest cables of each pattern; hosts are in the order of the file.
+    The throughput is exact and comes with the most loaded cables of each pattern. Hosts are in the order of the file.
 
     Example: obliv fabric throughput ibnetdiscover.txt uniform torus3d:seed=1 --lft opensm-lfts.dump
     """

@@ -26,7 +26,7 @@ def worst(
 ) -> None:
     """Find the exact worst permutation of the hosts.
 
-    The tables are taken as they are; the cables that carry the worst traffic are named, and the hottest cables ranked.
+    The answer names the worst cable, the worst traffic over it, and the most loaded cables.
 
     Example: obliv fabric worst ibnetdiscover.txt --lft opensm-lfts.dump
     """

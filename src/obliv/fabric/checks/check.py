@@ -72,7 +72,7 @@ def check(
       switches   6
       cables     16
       shape      FT(4,2)
-      routes     all 56 pairs are served
+      routes     all 56 pairs are connected
       deadlock   acyclic (24 dependencies, one virtual lane)
       verdict    1 note
       note       dmodk: 30 of 36 routes from switches to LIDs of switches are missing: hosts do not need them, and
