@@ -33,6 +33,7 @@ def schedule(
     Parameters
     ----------
     instance : Instance
+        From :func:`obliv.bufferless.instance`.
     algorithm : str
         A name of ``ALGORITHMS``: "centralized", "distributed", "direct", "hot-potato", "fifo", "random-delay",
         "random-rank", "farthest-to-go", or "queues" with a priority of your own.
@@ -49,6 +50,7 @@ def schedule(
     Returns
     -------
     Schedule
+        With instance, moves and plan; ``verified`` if the moves were checked.
 
     Raises
     ------
@@ -109,6 +111,19 @@ def schedules(
     Returns
     -------
     Schedule or Schedules
+
+    Raises
+    ------
+    InputError
+        If there is no instance, or as for :func:`schedule`.
+
+    Examples
+    --------
+    >>> from obliv import bufferless
+    >>> classes = bufferless.instances("mesh:4x4", "permutation", rng=1)
+    >>> both = schedules(classes, "direct", topology="mesh:4x4")
+    >>> len(both.classes), both.makespan == sum(one.makespan for one in both.classes)
+    (3, True)
     """
     began = time.perf_counter()
     progress = progress or silent
@@ -136,7 +151,28 @@ def schedules(
 
 
 def verify(schedule: Any) -> Verification:
-    """Check a schedule, or a file of one, move by move; see :func:`obliv.verify`."""
+    """Check a schedule move by move; the same as :func:`obliv.verify`.
+
+    Parameters
+    ----------
+    schedule : Schedule, Schedules, str or Path
+        A schedule, or a file that :meth:`obliv.Schedule.save` wrote.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        If the argument is neither, or the file is not a complete schedule.
+
+    Examples
+    --------
+    >>> from obliv import bufferless
+    >>> verify(bufferless.schedule(bufferless.instance("butterfly:4"), "hot-potato")).proved
+    True
+    """
     verification: Verification = check(schedule)
     return verification
 

@@ -49,6 +49,7 @@ FAMILIES = {
     "deep": Family(walks.deep, ("random",)),
 }
 _OTHER = Family(walks.anywhere, ("random",))
+#: The leveled form of other networks.
 _LEVELED = {"mesh": "leveled-mesh", "line": "array", "hypercube": "leveled-hypercube"}
 
 
@@ -85,6 +86,12 @@ def instance(
         If the network has no levels, the kind of paths is not available on it, an option is unknown or the paths do not
         hold together.
 
+    Notes
+    -----
+    Network, kind of paths, options and seed determine the paths.  The order of the random draws depends on the size:
+    random paths on meshes with a side of 128 or more, and on hypercubes of 14 dimensions or more, are drawn all at
+    once, on smaller ones packet by packet.
+
     Examples
     --------
     >>> instance("butterfly:6")
@@ -119,16 +126,32 @@ def instance(
 def load_instance(path: str | Path) -> Instance:
     """Return the instance in a file that ``Instance.save`` wrote, or in a saved schedule.
 
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Instance
+
     Raises
     ------
     FileError
         If the file does not hold a valid instance.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "paths.json")
+    >>> instance("butterfly:4", "transpose").save(path)
+    >>> load_instance(path)
+    <Instance of 16 packets on butterfly:4, transpose paths: congestion 2, dilation 4>
     """
     return Instance.load(path)
 
 
 def leveled(network: Any) -> Leveled:
-    """Return the leveled network of a spec.
+    """Return the leveled network of a spec, or the network itself.
 
     Raises
     ------

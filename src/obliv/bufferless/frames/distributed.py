@@ -90,8 +90,8 @@ def distributed(
     Corrections to the paper: packets from even inner levels enter at the second move, a packet deflected at its source
     goes back over the edge on which the winner came, and success requires crossing the target's edge.
 
-    The boats find constants, colors and delivery times; the steps that follow add the moves and are checked against
-    them.
+    The algorithm runs twice.  Boat by boat, which is fast, it finds constants, colors, delivery times and the number
+    of moves.  Step by step it finds the moves, if these are affordable, and again the times, which must agree.
 
     References
     ----------

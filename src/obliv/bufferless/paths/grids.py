@@ -14,8 +14,9 @@ from obliv.topologies.leveled.base import Leveled
 __all__ = ["array", "between", "destinations", "hypercube", "mesh", "mesh_paths"]
 
 
-_LARGE = 128  # sides from here on are drawn in whole vectors
-_LARGE_CUBE = 14  # likewise dimensions of a hypercube
+# Smaller networks are drawn packet by packet, so that their seeds keep their paths; on larger ones that takes too long.
+_LARGE = 128  # side of a mesh from which all packets are drawn at once
+_LARGE_CUBE = 14  # dimensions of such a hypercube
 _BLOCK = 1 << 22  # random numbers at a time
 
 
@@ -28,7 +29,7 @@ def mesh(
     rate: float = 1.0,
     share: float = 0.1,
 ) -> Drawn:
-    """One packet from every node of a mesh, or from a share of them.
+    """Draw one packet from every node of a mesh, or from a share of them.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def array(
     maxlen: int | None = None,
     share: float = 0.1,
 ) -> Drawn:
-    """One packet from every node of a linear array but the last, or from a share of them.
+    """Draw one packet from every node of a linear array but the last, or from a share of them.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ def array(
 def hypercube(
     network: Leveled, kind: str, rng: np.random.Generator, *, probability: float = 0.6, share: float = 0.1
 ) -> Drawn:
-    """One packet from every node of a hypercube, which sets bits in random order.
+    """Draw one packet from every node of a hypercube, which sets bits in random order.
 
     Parameters
     ----------
