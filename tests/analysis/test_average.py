@@ -56,7 +56,7 @@ def _largest(parts: PairWords, order: list[int]) -> int:
     step = next(s for s in range(isqrt(n) + 1, 2 * n + 2) if gcd(s, n) == 1)
     image = np.array(order)[np.arange(n) * step % n]
     out = np.empty(1, np.int64)
-    largest_loads(image[None], parts.entries, np.empty_like(parts.base), out)
+    largest_loads(image[None], parts.entries, np.empty_like(parts.entries.base), out)
     return int(out[0])
 
 
@@ -99,7 +99,7 @@ def test_permutations_are_uniform() -> None:
     parts = pair_words(obliv.routing("shortest", topology).pair_loads())
     images, out = np.empty((48_000, 4), np.int32), np.empty(48_000, np.int64)
     random_permutations.compiled()(11, 3, images)
-    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.base), out)
+    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.entries.base), out)
     # the largest load names the dearest channel used; how many permutations use none dearer is counted
     wanted: dict[int, int] = {}
     for order in permutations(range(4)):

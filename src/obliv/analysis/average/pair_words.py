@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, isqrt, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,29 +17,12 @@ from obliv.loads.words import Lanes
 __all__ = ["PairWords", "pair_words"]
 
 
-@dataclass(frozen=True, eq=False)
-class PairWords:
-    """Arrays for the kernel, see :mod:`obliv.analysis.average._kernels`; loads are over `denominator`."""
+class PairWords(NamedTuple):
+    """Pair loads as the kernels take them, over `denominator`."""
 
     denominator: int
     terminals: int
-    base: Array
-    width: int
-    first: Array
-    rest_ptr: Array
-    rest: Array
-    shift: int
-    value: Array
-    depth: int
-    group: Array
-    bits: int
-    lanes: int
-
-    @property
-    def entries(self) -> PairEntries:
-        """The loads as the kernel takes them."""
-        words = (self.base, self.width, self.first, self.rest_ptr, self.rest, self.shift, self.value)
-        return PairEntries(*words, self.depth, self.group, self.bits, self.lanes)
+    entries: PairEntries
 
 
 def pair_words(loads: PairLoads) -> PairWords:
@@ -76,14 +58,11 @@ def pair_words(loads: PairLoads) -> PairWords:
     values, number = np.unique(value[kept], return_inverse=True)
     shift = 16 if max(len(values) + 1, len(base) + 1) < 2**16 else 32
     n = loads.terminals
-    entries = _by_pairs(n, pair[kept], word[kept], number, len(values), len(base), shift)
     depth = max(len(group) for group in groups)
     idle = len(base)  # a word that stays zero
-    return PairWords(
-        denominator,
-        n,
+    packed = PairEntries(
         np.append(base, 0),
-        *entries,
+        *_by_pairs(n, pair[kept], word[kept], number, len(values), len(base), shift),
         shift,
         np.append(values, 0).astype(np.int64),
         depth,
@@ -91,6 +70,7 @@ def pair_words(loads: PairLoads) -> PairWords:
         lanes.bits,
         lanes.count,
     )
+    return PairWords(denominator, n, packed)
 
 
 def _summed(pair: Array, word: Array, value: Array) -> tuple[Array, Array, Array]:

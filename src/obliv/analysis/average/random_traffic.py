@@ -158,7 +158,7 @@ def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress
     starts = range(0, samples, most * _BLOCKS)
 
     def one(start: int) -> Array:
-        images, words = np.empty((most, parts.terminals), np.int32), np.empty_like(parts.base)
+        images, words = np.empty((most, parts.terminals), np.int32), np.empty_like(parts.entries.base)
         out = np.empty(min(most * _BLOCKS, samples - start), np.int64)
         for at in range(0, len(out), most):
             part = out[at : at + most]
@@ -181,7 +181,7 @@ def _all(parts: PairWords) -> tuple[Array, int]:
     count = factorial(parts.terminals)
     images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
     all_permutations.compiled()(images)
-    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.base), out)
+    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.entries.base), out)
     return out, parts.denominator
 
 
