@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 import obliv
 from obliv import fabric
+from obliv._util.rationals import exact
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Entry, Registry
 
 NETWORKS = ("mesh:4x4", "fattree:4,3", "fattree:4,2", "fattree:8,2", "torus:4x4x4", "hypercube:6")
@@ -93,3 +96,33 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
     assert set(read) == {
         entry.name for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) for entry in registry if entry.reads_file
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (0.1, Fraction(1, 10)),
+        (np.float64(1 / 3), Fraction(1, 3)),
+        (np.float32(1 / 3), Fraction(1, 3)),
+        (np.float32(0.1), Fraction(1, 10)),
+        (np.uint8(200), Fraction(200)),
+        (np.int64(2**62), Fraction(2**62)),
+        (Decimal("0.3"), Fraction(3, 10)),
+        ("2/6", Fraction(1, 3)),
+        (np.float32("inf"), None),
+        (np.bool_(True), None),
+        (True, None),
+        ([1], None),
+    ],
+)
+def test_numbers_of_any_kind_are_exact(value: Any, number: Fraction | None) -> None:
+    result = exact(value)
+    assert result == number
+    assert result is None or type(result.numerator) is type(result.denominator) is int  # no overflow later
+
+
+def test_bandwidths_and_rates_from_small_integers() -> None:
+    for kind in (np.uint8, np.int64, float, np.float32):
+        network = obliv.build("two", 2, [(0, 1), (1, 0)], bandwidth=np.array([200, 150]).astype(kind))
+        assert obliv.worst_case(obliv.Shortest(network)).channel_load == Fraction(1, 150)
+    assert obliv.matrix(np.full((3, 3), 1 / 3, np.float32)).row_sums == [Fraction(1)] * 3

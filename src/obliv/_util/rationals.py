@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from numbers import Integral, Rational, Real
 from typing import Any
 
 from obliv.errors import SpecError
@@ -46,13 +47,16 @@ def exact(value: Any) -> Fraction | None:
     """
     if isinstance(value, bool) or value is None:
         return None
+    if isinstance(value, Integral):  # NumPy's integers would overflow inside a Fraction
+        return Fraction(int(value))
+    plain = float(value) if isinstance(value, Real) and not isinstance(value, Rational) else value
     try:
-        number = rational(value) if isinstance(value, str) else Fraction(value)
+        number = rational(plain) if isinstance(plain, str) else Fraction(plain)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         return None
-    if number is not None and isinstance(value, float):
-        simple = number.limit_denominator(10**7)
-        number = simple if float(simple) == value else number
+    if number is not None and isinstance(plain, float):
+        simple = number.limit_denominator(10**7 if getattr(value, "itemsize", 8) >= 8 else 10**3)
+        number = simple if type(value)(float(simple)) == value else number
     return number
 
 

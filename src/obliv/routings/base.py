@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -148,7 +149,7 @@ class Routing:
             raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
         from obliv.routings.enumeration import sampled_loads
 
-        return sampled_loads(self, samples, generator(rng), step)
+        return sampled_loads(self, index(samples), generator(rng), step)
 
     def path_lengths(self, progress: Progress) -> Lengths:
         """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.
