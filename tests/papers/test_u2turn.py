@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 import obliv
+from obliv.papers.paper import agreeing
 from obliv.papers.u2turn import claims, equations, patterns, table1
-from obliv.papers.u2turn.meshes import (
-    ASYMMETRIC,
-    agreeing,
-    average,
-    capacity_load,
-    largest_loads,
-    mean_gain,
-    worst,
-    worst_load,
-)
+from obliv.papers.u2turn.meshes import ASYMMETRIC, average, capacity_load, largest_loads, mean_gain, worst, worst_load
 from obliv.papers.u2turn.printed import FIGURE6_MESHES, TABLE1, of_u2turn
 from obliv.papers.verdicts import Bounds
 

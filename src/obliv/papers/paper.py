@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import hypot
@@ -12,7 +12,7 @@ from obliv import Estimate
 from obliv.papers.verdicts import Computed, Said, verdict
 from obliv.results.reproduction import ReproducedEntry
 
-__all__ = ["Paper", "Printed", "Step", "Table", "Value", "require", "rows_of"]
+__all__ = ["Paper", "Printed", "Step", "Table", "Value", "agreeing", "require", "rows_of"]
 
 #: Called with the finished share of a table, from 0 to 1.
 Step = Callable[[float], None]
@@ -115,6 +115,17 @@ def require(condition: bool, statement: str) -> None:
     """
     if not condition:
         raise ArithmeticError(f"internal error: it does not hold that {statement}")
+
+
+def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Value:
+    """Count the cases that agree with the paper; the note names the exceptions."""
+    listed = list(cases)
+    failed = [name for name, fits in listed if not fits]
+    count = len(listed) - len(failed)
+    summary = (
+        f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
+    )
+    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))
 
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:

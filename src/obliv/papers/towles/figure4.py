@@ -12,11 +12,14 @@ from obliv.papers.verdicts import exactly
 
 __all__ = ["compute"]
 
+_RADICES = (3, 5, 7, 9)
+
 
 def compute(step: Step) -> dict[str, Value]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
     entries = {
         "4,3-ary 2-cube, DOR: focus channels": _figure(),
+        "k-ary 2-cube: focus channels of the network alone": _of_the_network(),
         "k-ary 2-cube, DOR: focus channels": _on_cubes("dor"),
         "k-ary 2-cube, ROMM: focus channels": _on_cubes("romm"),
     }
@@ -44,9 +47,17 @@ def _figure() -> Value:
     )
 
 
+def _of_the_network() -> Value:
+    sizes = {}
+    for k in _RADICES:
+        topology = obliv.topology(f"torus:{k}x{k}")
+        sizes[k] = len(set(focus_of(topology, topology.generators)))
+    return Value(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")
+
+
 def _on_cubes(name: str) -> Value:
     sizes = {}
-    for k in (3, 5, 7, 9):
+    for k in _RADICES:
         loads = obliv.routing(name, obliv.topology(f"torus:{k}x{k}")).pair_loads()
         sizes[k] = len(set(focus_of(loads.topology, _kept(loads))))
     return Value(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")

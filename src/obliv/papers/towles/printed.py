@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtMost
+from obliv.papers.verdicts import AtLeast, AtMost
 
 __all__ = ["FIGURE4", "FIGURE8", "FIGURE9", "GROWTH", "PERMUTATION", "STATEMENTS", "TABLE1"]
 
@@ -27,8 +27,15 @@ TABLE1 = {
 
 FIGURE4 = {
     "4,3-ary 2-cube, DOR: focus channels": Printed("(0,0) to (1,0) and (0,0) to (0,1)", Fraction(2)),
-    "k-ary 2-cube, DOR: focus channels": Printed("only two focus channels", Fraction(2)),
-    "k-ary 2-cube, ROMM: focus channels": Printed("only a single channel", Fraction(1)),
+    "k-ary 2-cube: focus channels of the network alone": Printed(
+        "Many common topologies, most notably the torus, are edge-symmetric", Fraction(1)
+    ),
+    "k-ary 2-cube, DOR: focus channels": Printed("only two focus channels are needed", Fraction(2)),
+    "k-ary 2-cube, ROMM: focus channels": Printed(
+        "",
+        beyond='The paper says: "for a completely edge-symmetric topology and edge-symmetric routing algorithm, only a '
+        'single channel needs to be considered." That ROMM on the torus is such a case is computed here.',
+    ),
     "5-ary 3-cube, DOR: largest load on the focus channels": Printed("as heavily as any other channel"),
 }
 
@@ -45,25 +52,38 @@ FIGURE9 = {
     "fraction of capacity": Printed("0.173"),
 }
 
+_RANGE = (
+    'The paper reports a comparison "as k increases" and does not print its largest k; both numbers come out at k = 17 '
+    "and k = 19."
+)
+
 STATEMENTS = {
+    "patterns on which ROMM reaches DOR": Printed(
+        "ROMM generally performed as well as DOR on these conventional metrics", AtLeast(Fraction(3))
+    ),
     "ROMM overestimated by searching": Printed("47%"),
-    "ROMM's worst case over DOR's": Printed(
-        "62.3%",
-        erratum="The ratio is 5/8 = 62.5% exactly; 62.3% is what the truncated 0.173 gives, over 5/18.",
-    ),
-    "DOR at k = 17": Printed("0.26"),
+    "ROMM's worst case over DOR's, from the printed 0.173": Printed("62.3%"),
+    "DOR at k = 17": Printed("approximately 0.26", "0.26"),
     "ROMM at k = 17": Printed("0.14"),
-    "ROMM over DOR at k = 17": Printed("about half", "0.5"),
-    "DOR as k increases": Printed(
-        "approaches 0.26",
-        "0.26",
-        erratum="0.26 is the value at some k from 17 on, not a limit: no channel can carry more than the (k-1)/2 that "
-        "a tornado puts on it, so that DOR's worst case is (k+1)/(4k), which tends to 1/4.",
+    "ROMM over DOR at k = 17": Printed("about half that of DOR", "0.5"),
+    "DOR as k increases, here at k = 33": Printed(
+        "as k increases, DOR approaches approximately 0.26 of capacity", undecided=_RANGE
     ),
-    "ROMM as k increases": Printed(
-        "approaches 0.14",
-        "0.14",
-        erratum="0.14 is the value at k = 17 and k = 19, not a limit: ROMM's worst case goes on falling.",
+    "ROMM as k increases, here at k = 33": Printed("while ROMM approaches 0.14", undecided=_RANGE),
+    "DOR, limit of large k": Printed(
+        "",
+        beyond="No channel can carry more than the (k-1)/2 that a tornado puts on it, so that DOR's worst case is "
+        "(k+1)/(4k).",
+    ),
+    "ROMM, limit of large k": Printed(
+        "",
+        beyond="The pattern of Figure 8 for any odd k loads a channel with (k-1)²/(k+1), so that the worst case is at "
+        "most (k+1)²/(8k(k-1)), which tends to 1/8.",
+    ),
+    "k = 5 to 33, odd: DOR above ROMM": Printed("simple DOR has superior worst-case performance on k-ary 2-cubes"),
+    "k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": Printed(
+        "even values of k follow the same trends",
+        open="The paper says neither which trends are meant nor up to which k.",
     ),
 }
 

@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Step, Value, require
+from obliv.papers.paper import Step, Value, agreeing, require
 from obliv.papers.towles.printed import TABLE1
+from obliv.papers.towles.table1 import PATTERNS
 from obliv.papers.verdicts import Bounds, exactly, verdict
 
-__all__ = ["RADICES", "adversary", "compute", "series"]
+__all__ = ["EVEN", "RADICES", "adversary", "compute", "series"]
 
 RADICES = tuple(range(3, 34, 2))
+EVEN = tuple(range(4, 21, 2))
 
 
 def compute(step: Step) -> dict[str, Value]:
-    """Check every statement; those about large k use the exact values for k = 3, 5 ... 33."""
-    dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.4 * share))
-    searched = Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text)
-    return {
+    """Check every statement; those about large k use the exact values for k = 3, 5 ... 33, and 4, 6 ... 20."""
+    dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.3 * share))
+    last = max(RADICES)
+    entries = {
+        "patterns on which ROMM reaches DOR": _on_patterns(),
         "ROMM overestimated by searching": Value(
-            searched / romm[9] - 1, "The printed 0.255 of the random search over the exact 25/144, less one."
+            Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text) / romm[9] - 1,
+            "The printed 0.255 of the random search over the exact 25/144, less one.",
         ),
-        "ROMM's worst case over DOR's": Value(romm[9] / dor[9]),
+        "ROMM's worst case over DOR's, from the printed 0.173": _from_print(romm[9], dor[9]),
         "DOR at k = 17": Value(dor[17]),
         "ROMM at k = 17": Value(romm[17]),
         "ROMM over DOR at k = 17": Value(romm[17] / dor[17]),
-        "DOR as k increases": _limit_of_dor(dor),
-        "ROMM as k increases": _fall_of_romm(romm),
+        f"DOR as k increases, here at k = {last}": Value(dor[last], _printing(dor, "0.26")),
+        f"ROMM as k increases, here at k = {last}": Value(romm[last], _printing(romm, "0.14")),
+        "DOR, limit of large k": _limit_of_dor(dor),
+        "ROMM, limit of large k": _limit_of_romm(romm),
+        f"k = 5 to {last}, odd: DOR above ROMM": agreeing(
+            ((f"k = {k}", dor[k] > romm[k]) for k in RADICES if k >= 5), "radices", "At k = 3 both have 1/3."
+        ),
     }
+    step(0.8)
+    return entries | {"k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": _even()}
 
 
-def series(name: str, step: Step) -> dict[int, Fraction]:
+def series(name: str, step: Step, radices: Sequence[int] = RADICES) -> dict[int, Fraction]:
     """Return the exact worst case of a routing on k-ary 2-cubes, as a fraction of capacity."""
     values = {}
-    for at, k in enumerate(RADICES):
+    for at, k in enumerate(radices):
         worst = obliv.worst_case(obliv.routing(name, obliv.topology(f"torus:{k}x{k}")))
         values[k] = exactly(worst.fraction_of_capacity)
-        step((at + 1) / len(RADICES))
+        step((at + 1) / len(radices))
     return values
 
 
@@ -57,25 +69,58 @@ def adversary(k: int) -> list[tuple[int, int]]:
     return pairs
 
 
+def _on_patterns() -> Value:
+    """Count the patterns of Table 1 under which ROMM has at least the throughput of DOR."""
+    topology = obliv.topology("torus:9x9")
+    dor, romm = (
+        [exactly(p.fraction_of_capacity) for p in obliv.throughput(obliv.routing(name, topology), *PATTERNS).patterns]
+        for name in ("dor", "romm")
+    )
+    words = [
+        f"{name} {'equal' if ours == theirs else 'better' if ours > theirs else 'worse'}"
+        for name, ours, theirs in zip(PATTERNS, romm, dor, strict=True)
+    ]
+    count = sum(ours >= theirs for ours, theirs in zip(romm, dor, strict=True))
+    return Value(Fraction(count), f"Of {len(PATTERNS)} patterns; ROMM against DOR: {', '.join(words)}.")
+
+
+def _from_print(romm: Fraction, dor: Fraction) -> Value:
+    """Return bounds on the ratio that the printed 0.173 leaves, which is cut off after its last digit."""
+    low = Fraction(TABLE1["Worst-case, ROMM"].text)
+    return Value(
+        Bounds(low / dor, (low + Fraction(1, 1000)) / dor),
+        f"62.3 % is the printed 0.173, which is cut off, over 5/18. Exactly the ratio is {romm / dor} = 62.5 %.",
+    )
+
+
+def _printing(values: dict[int, Fraction], text: str) -> str:
+    """Return a remark on the radices at which a value prints as `text`, with all values."""
+    fitting = [k for k, value in values.items() if verdict(text, value) == "match"]
+    return f"Prints as {text} at k = {', '.join(map(str, fitting))}. Exact: {_listed(values)}."
+
+
+def _even() -> Value:
+    """Count the even radices that follow the trends of the odd ones."""
+    dor, romm = (series(name, lambda share: None, EVEN) for name in ("dor", "romm"))
+    cases = [
+        (f"k = {k}", dor[k] < dor[k - 2] and romm[k] < romm[k - 2] and romm[k] < dor[k]) for k in EVEN if k > min(EVEN)
+    ]
+    return agreeing(cases, "radices", f"DOR: {_listed(dor)}. ROMM: {_listed(romm)}.")
+
+
 def _limit_of_dor(values: dict[int, Fraction]) -> Value:
     """Return the limit of DOR: at most (k-1)/2 nodes reach an x channel, and the tornado attains that."""
     require(all(value == Fraction(k + 1, 4 * k) for k, value in values.items()), "DOR's worst case is (k+1)/(4k)")
-    return Value(Fraction(1, 4), f"Exact: {_listed(values)}.")
+    return Value(Fraction(1, 4))
 
 
-def _fall_of_romm(values: dict[int, Fraction]) -> Value:
+def _limit_of_romm(values: dict[int, Fraction]) -> Value:
     """Bound the limit by the adversary; the exact values are lower from k = 13 on."""
     last = max(values)
     require(all(values[k] <= _at_most(k) for k in values), "ROMM's worst case is within the bound of the adversary")
     adversaries = all(_load(k) == Fraction((k - 1) ** 2, k + 1) for k in (5, 9, last))
     require(adversaries, "the adversary loads the channel with (k-1)²/(k+1)")
-    printing = [k for k, value in values.items() if verdict("0.14", value) == "match"]
-    return Value(
-        Bounds(Fraction(0), Fraction(1, 8)),
-        f"Exact: {_listed(values)}; only k = {' and '.join(map(str, printing))} print as 0.14. The pattern of Figure 8 "
-        "for any odd k loads a channel with (k-1)²/(k+1), so that the worst case is at most (k+1)²/(8k(k-1)), which "
-        "tends to 1/8.",
-    )
+    return Value(Bounds(Fraction(0), Fraction(1, 8)))
 
 
 def _at_most(k: int) -> Fraction:

@@ -15,12 +15,13 @@ from obliv.papers.paper import Step, Value
 from obliv.papers.towles.printed import TABLE1
 from obliv.papers.verdicts import Bounds, exactly
 
-__all__ = ["BATCHES", "SEED", "compute"]
+__all__ = ["BATCHES", "PATTERNS", "SEED", "compute"]
 
 BATCHES = 40
 SEED = 1
 
-_PATTERNS = {"Uniform": "uniform", "Bit-complement": "complement", "Transpose": "transpose", "Tornado": "tornado"}
+#: The rows of Table 1 by the names of their patterns.
+PATTERNS = {"uniform": "Uniform", "complement": "Bit-complement", "transpose": "Transpose", "tornado": "Tornado"}
 
 
 def compute(step: Step) -> dict[str, Value]:
@@ -36,12 +37,12 @@ def compute(step: Step) -> dict[str, Value]:
 
 
 def _column(routing: Any, batches_of: Callable[[list[Fraction]], Value], step: Step) -> dict[str, Value]:
-    patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
+    patterns = obliv.throughput(routing, *PATTERNS).patterns
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    entries = {row: Value(exactly(p.fraction_of_capacity)) for row, p in zip(_PATTERNS, patterns, strict=True)}
+    entries = {row: Value(exactly(p.fraction_of_capacity)) for row, p in zip(PATTERNS.values(), patterns, strict=True)}
     entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
     entries["Worst-case"] = Value(exactly(worst.fraction_of_capacity))
     return entries

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Step, Value
-from obliv.papers.u2turn.meshes import agreeing, largest_loads, worst
+from obliv.papers.paper import Step, Value, agreeing
+from obliv.papers.u2turn.meshes import largest_loads, worst
 
 __all__ = ["LARGEST", "compute", "entries"]
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Step, Value
-from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, capacity_load, largest_loads, worst, worst_load
+from obliv.papers.paper import Step, Value, agreeing
+from obliv.papers.u2turn.meshes import ASYMMETRIC, capacity_load, largest_loads, worst, worst_load
 from obliv.papers.u2turn.printed import bound_of_dor, bound_of_o1turn, of_u2turn, of_u2turn_a
 
 __all__ = ["compute", "exact_load_of_dor", "hops"]

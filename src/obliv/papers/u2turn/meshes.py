@@ -1,4 +1,4 @@
-"""What the tables share: worst cases, loads by dimension, averages, and the count of cases that agree."""
+"""What the tables share: worst cases, loads by dimension, and averages."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import focus_of
-from obliv.papers.paper import Value
 from obliv.papers.verdicts import Computed, exactly
 
 __all__ = [
     "ASYMMETRIC",
     "ROUTINGS",
     "SAMPLES",
-    "agreeing",
     "average",
     "capacity_load",
     "largest_loads",
@@ -117,14 +115,3 @@ def _float(value: Computed) -> float:
 
 def _error(value: Computed) -> float:
     return 0.0 if isinstance(value, Fraction) else float(getattr(value, "stderr"))  # noqa: B009
-
-
-def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Value:
-    """Count the cases that agree with the paper; the note names the exceptions."""
-    listed = list(cases)
-    failed = [name for name, fits in listed if not fits]
-    count = len(listed) - len(failed)
-    summary = (
-        f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
-    )
-    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))

@@ -7,8 +7,8 @@ from typing import Any
 
 import obliv
 from obliv.papers.focus import channel_between
-from obliv.papers.paper import Step, Value, require
-from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, worst_load
+from obliv.papers.paper import Step, Value, agreeing, require
+from obliv.papers.u2turn.meshes import ASYMMETRIC, worst_load
 
 __all__ = ["figure3", "figure4", "figure5", "funnel", "load_of", "mirrored", "split"]
 

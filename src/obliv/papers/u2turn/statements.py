@@ -6,8 +6,8 @@ from fractions import Fraction
 from statistics import fmean
 
 import obliv
-from obliv.papers.paper import Step, Value, require
-from obliv.papers.u2turn.meshes import ASYMMETRIC, agreeing, largest_loads, mean_gain
+from obliv.papers.paper import Step, Value, agreeing, require
+from obliv.papers.u2turn.meshes import ASYMMETRIC, largest_loads, mean_gain
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
 from obliv.papers.verdicts import Bounds
 

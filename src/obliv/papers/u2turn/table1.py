@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from obliv.papers.paper import Step, Value
-from obliv.papers.u2turn.meshes import agreeing, largest_loads
+from obliv.papers.paper import Step, Value, agreeing
+from obliv.papers.u2turn.meshes import largest_loads
 
 __all__ = ["LARGEST", "compute", "entries", "formula"]
 
