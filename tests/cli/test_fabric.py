@@ -274,7 +274,7 @@ def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_what_is_odd_about_an_input_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("odd.net").write_text(Path("a.net").read_text() + "junk\n" * 500)
-    text = "obliv: this line means nothing here: 'junk' (and 499 more): see  obliv fabric check odd.net"
+    text = "obliv: unexpected line: 'junk' (and 499 more): see  obliv fabric check odd.net"
     for words, more in (
         (["export", "odd.net", "-o", "x.graphml"], ""),
         (["route", "odd.net", "-o", "new.lfts"], ""),

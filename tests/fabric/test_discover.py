@@ -220,7 +220,7 @@ def test_a_cable_of_which_the_ends_disagree_takes_no_port_from_another(write: Wr
     assert kinds(fabric) == [("error", "asymmetric-cable", 5)]
     assert fabric.ports.peer[fabric.slot(0, 3)] == -1
     assert fabric.ports.peer[fabric.slot(0, 2)] == fabric.slot(1, 1)
-    assert "on line 10 says that it is cabled to S-00000000000000a1 ('one') port 2" in fabric.findings[0].message
+    assert "that port names S-00000000000000a1 ('one') port 2 on line 10" in fabric.findings[0].message
 
 
 def test_a_switch_that_lost_its_record_is_kept(write: Write) -> None:

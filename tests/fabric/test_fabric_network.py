@@ -85,7 +85,7 @@ def test_the_slower_end_counts_and_the_unknown_are_as_most_are() -> None:
     )
     assert unknown.unit_bandwidth
     assert unknown.reference is None
-    assert "no link says how fast it is" in unknown.notes[0]
+    assert "no cable reports a speed" in unknown.notes[0]
 
 
 def test_labels_are_unique_and_harmless() -> None:

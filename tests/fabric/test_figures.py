@@ -141,7 +141,7 @@ def test_what_cannot_be_had() -> None:
     for call in (average, bisection):
         with pytest.raises(InputError, match="at least 2"):
             call(_case(1)[0], 1)
-    with pytest.raises(InputError, match="names every terminal"):
+    with pytest.raises(InputError, match="must name every terminal"):
         shifts(routing, order=[0, 0, 1, 2, 3])
     fabric = random_fabric(2)
     broken = random_tables(fabric, 2, damage=60)

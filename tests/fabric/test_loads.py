@@ -143,7 +143,7 @@ def test_rules_for_the_offset() -> None:
         with pytest.raises(RoutingError, match="4 whole numbers from 0, one for each terminal"):
             offsets_of(topology, sequence)
     for beyond in ("4", "128", 4, "0-4", [0, 0, 0, 4]):
-        with pytest.raises(RoutingError, match=r"is beyond what fabric:by hand has: 4 LIDs \(LMC 2\)"):
+        with pytest.raises(RoutingError, match=r"fabric:by hand has at most 4 LIDs \(LMC 2\)"):
             offsets_of(topology, beyond)
 
 

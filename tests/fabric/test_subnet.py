@@ -142,7 +142,7 @@ def test_lids_that_guid2lid_contradicts_stay(write: Write) -> None:  # noqa: F81
         ("0x1 0x0000 0x0004\n", "not a valid range"),
         ("0x1 0xbfff 0xc001\n", "not a valid range"),
         ("0x1 0x0100 0x0200\n", "not a valid range"),
-        ("0x77 0x0001 0x0001\n", "has no port of"),
+        ("0x77 0x0001 0x0001\n", "contains no port of"),
         ("\x1b[31m\n", "a line should be"),
     ],
 )

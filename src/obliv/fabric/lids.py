@@ -22,17 +22,19 @@ _MAX_LMC = 7
 def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str], notes: Notes) -> tuple[Array, Array]:
     """Return LIDs and LMCs with 0 for invalid ones; defects are noted."""
     for slot in np.flatnonzero(lmc > _MAX_LMC).tolist():
-        notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: it is 7 at most", line[slot])
+        notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: the maximum is 7", line[slot])
     lmc = np.where(lmc > _MAX_LMC, 0, lmc)
     last = lid + (1 << lmc) - 1
     for slot in np.flatnonzero(last > LAST_LID).tolist():
-        notes.add("error", "bad-lid", f"{place(slot)} has LID {lid[slot]}: unicast LIDs end at {LAST_LID}", line[slot])
+        notes.add(
+            "error", "bad-lid", f"{place(slot)} has LID {lid[slot]}: the largest unicast LID is {LAST_LID}", line[slot]
+        )
     lid = np.where(last > LAST_LID, 0, lid)
     for slot in np.flatnonzero(lid & ((1 << lmc) - 1)).tolist():
         notes.add(
             "warning",
             "bad-lid",
-            f"{place(slot)} has LID {lid[slot]}, no multiple of 2^LMC = {1 << lmc[slot]}",
+            f"{place(slot)} has LID {lid[slot]}, which is not a multiple of 2^LMC = {1 << lmc[slot]}",
             line[slot],
         )
     slots = np.flatnonzero(lid)
@@ -56,7 +58,7 @@ def note_repeated_guids(guid: Array, line: Array, what: str, called: Callable[[i
         notes.add(
             "error",
             "duplicate-guid",
-            f"{called(first)} and {called(second)} have one {what} GUID, 0x{value:016x}: one of the two has to change",
+            f"{called(first)} and {called(second)} have the same {what} GUID 0x{value:016x}: one of them must change",
             line[second],
         )
 
@@ -104,7 +106,7 @@ def require_lids(switches: int, ports: int, lmc: int) -> int:
     first = -(-(switches + 1) // step) * step
     if first + step * ports - 1 > LAST_LID:
         raise TopologyError(
-            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each are more than the "
-            f"{LAST_LID} LIDs that there are: take a smaller LMC or a smaller fabric"
+            f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each need more than the "
+            f"{LAST_LID} available LIDs: use a smaller LMC or a smaller fabric"
         )
     return first

@@ -215,7 +215,7 @@ def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fract
     """Return the bandwidth of every channel, the rate that counts as 1, and notes."""
     known = fabric.ports.rate[fabric.ports.rate >= 0]
     if not len(known):
-        notes = ("no link says how fast it is: all count as equal",)
+        notes = ("no cable reports a speed: all count as equal",)
         return [Fraction(1)] * len(slot_of), None, notes
     common = fabric.rates[int(np.bincount(known).argmax())]
     here, there = fabric.ports.rate[slot_of], fabric.ports.rate[fabric.ports.peer[slot_of]]
@@ -234,7 +234,7 @@ def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fract
     relative = {rate: rate / reference for rate in set(of_channel)}
     notes_ = []
     if unknown:
-        notes_.append(f"{unknown // 2} cables do not say how fast they are and count as {gbits(common)}, as most are")
+        notes_.append(f"{unknown // 2} cables do not report a speed and count as {gbits(common)}, the most common one")
     if unlike:
         notes_.append(f"{unlike // 2} cables have ends that differ in speed; the slower end counts")
     if len(relative) > 1:

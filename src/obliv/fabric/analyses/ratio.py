@@ -62,7 +62,9 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
             f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"
         )
     if topology.bandwidth or not topology.unit_rates:
-        raise InputError(f"{topology.fabric.name} has cables of unequal speeds, so that is not known; {_INSTEAD}")
+        raise InputError(
+            f"{topology.fabric.name} has cables of unequal speeds, so the best routing is not known; {_INSTEAD}"
+        )
     tree = require_base_load(shape.tree)
     worst = worst_case(routing, progress=progress)
     single = routing.routes.denominator == 1

@@ -60,7 +60,7 @@ def shifts(
         raise InputError(f"{routing.topology.spec} has one host: shifts need two")
     place = np.arange(n) if order is None else np.asarray(order)
     if sorted(place.tolist()) != list(range(n)):
-        raise InputError(f"the order names every terminal from 0 to {n - 1} once")
+        raise InputError(f"the order must name every terminal from 0 to {n - 1} exactly once")
     step = max(1, BLOCK // n)
 
     def images() -> Iterator[Array]:

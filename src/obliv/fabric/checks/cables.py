@@ -33,15 +33,15 @@ def check_shape(fabric: Fabric, shape: Shape | None, notes: Notes) -> None:
         return
     tree = shape.name
     for lower, upper in shape.missing:
-        text = f"{called(fabric, lower)} and {called(fabric, upper)} lack a cable that {tree} has"
+        text = f"a cable of {tree} is missing between {called(fabric, lower)} and {called(fabric, upper)}"
         notes.add("warning", "missing-cable", text, fabric.nodes.line[lower])
     for slot in shape.extra:
         text = f"{cable_name(fabric, slot)}: a cable that is not part of {tree}"
         notes.add("warning", "extra-cable", text, fabric.ports.line[slot])
     for level, number in shape.missing_switches:
-        notes.add("warning", "missing-switch", f"{tree} has a switch number {number} on level {level}: it is not here")
+        notes.add("warning", "missing-switch", f"switch {number} on level {level} of {tree} is missing")
     for node in shape.extra_switches:
-        notes.add("warning", "extra-switch", f"{called(fabric, node)} has no place in {tree}", fabric.nodes.line[node])
+        notes.add("warning", "extra-switch", f"{called(fabric, node)} is not part of {tree}", fabric.nodes.line[node])
 
 
 def _check_nodes(fabric: Fabric, notes: Notes) -> None:
@@ -50,20 +50,20 @@ def _check_nodes(fabric: Fabric, notes: Notes) -> None:
     ends = np.bincount(fabric.node_of[fabric.endpoints], minlength=len(fabric.nodes))
     adapter = np.array([kind == "ca" for kind in fabric.nodes.kind], bool)
     if not len(fabric.endpoints):
-        notes.add("error", "no-endpoint", "no channel adapter has a cable: nothing sends and nothing takes")
+        notes.add("error", "no-endpoint", "no channel adapter has a cable, so there is no traffic")
     helpers = adapter & (cabled > 0) & (ends == 0)
     if helpers.any():
-        text = f"{plural(int(helpers.sum()), 'aggregation node')} of switches: no endpoints"
+        text = f"{plural(int(helpers.sum()), 'aggregation node')} of switches: not endpoints"
         notes.add("note", "aggregation", text, fabric.nodes.line[int(np.flatnonzero(helpers)[0])])
     if kinds["router"]:
-        text = f"{plural(kinds['router'], 'router')}: no endpoints, and what is beyond them is not looked at"
+        text = f"{plural(kinds['router'], 'router')}: not endpoints; nodes behind them are not analyzed"
         notes.add("note", "router", text, fabric.nodes.line[fabric.nodes.kind.index("router")])
     for node in (v for v, kind in enumerate(fabric.nodes.kind) if kind == "unknown"):
-        text = f"{called(fabric, node)} is of no known kind: scan again, with rights to ask every node"
+        text = f"{called(fabric, node)} has an unknown type: scan again with permission to query every node"
         notes.add("warning", "unknown-node", text, fabric.nodes.line[node])
     idle = np.flatnonzero(adapter & (cabled == 0))
     if len(idle):
-        text = f"{plural(len(idle), 'channel adapter')} without a cable, the first is {called(fabric, int(idle[0]))}"
+        text = f"{plural(len(idle), 'channel adapter')} without a cable; the first is {called(fabric, int(idle[0]))}"
         notes.add("note", "idle-adapter", text, fabric.nodes.line[idle[0]])
     several = np.flatnonzero(ends > 1)
     if len(several):

@@ -140,7 +140,7 @@ def _check_routing(
     pairs = len(ends) * (len(ends) - 1)
     nothing = Served(pairs=pairs, unrouted=pairs, dead_ends=pairs)
     if len(ends) and not fabric.ports.lid[ends].any():
-        text = "no host has a LID: no subnet manager has run; start one, then take topology and tables again"
+        text = "no host has a LID: no subnet manager has run; start one, then scan and dump again"
         if not any(finding.kind == "no-lids" for finding in tables.findings):
             about_topology.add("error", "no-lids", text)
         return nothing, None
@@ -165,7 +165,7 @@ def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: E
         else "use up*/down* routes" + (f", or virtual lanes, by {' or '.join(others)}" if others else "")
     )
     cycle = route_text(fabric, loops.cycle)
-    text = f"packets can wait for each other for ever: {cycle} -> again the first; {remedy}"
+    text = f"packets can wait for each other forever: {cycle} -> back to the first; {remedy}"
     row = tables.row_of.get(int(fabric.node_of[loops.cycle[0]]), 0)
     notes.add("warning" if lanes else "error", "credit-loop", text, int(tables.line[row]))
 

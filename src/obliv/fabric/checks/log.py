@@ -63,16 +63,16 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     asked = requested or next(iter(failed), used)
     because = f" ({_plain(reason)})" if reason and failed else ""
     if not last:
-        text = "no line of the log says which engine routed: give the log of a whole run, not of an excerpt"
+        text = "the log does not name the engine that was used: give the log of a whole run, not an excerpt"
         notes.add("warning", "engine", text)
     elif used is None:
         text = f"{_plain(asked or 'the engine')} failed{because} and no other was tried: there are no new tables"
         notes.add("error", "engine", text, at or last)
     elif asked is not None and asked != used and asked not in failed:
-        text = f"the last sweep of the log is by {_plain(used)}, {_plain(asked)} was not tried: start OpenSM with it"
+        text = f"the last sweep in the log used {_plain(used)}; {_plain(asked)} was not tried: start OpenSM with it"
         notes.add("error", "engine", text, last)
     elif asked is not None and asked != used:
-        text = f"{_plain(asked)} was asked for and failed{because}: OpenSM fell back to {_plain(used)}"
+        text = f"{_plain(asked)} was requested but failed{because}: OpenSM fell back to {_plain(used)}"
         notes.add("error", "engine", text, at or last)
     return EngineRun(used, asked, tuple(failed))
 

@@ -92,8 +92,8 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
             _report(fabric, tables, node, ending, lids.tolist(), sum(pairs), owner, about_tables)
     for slots, lost_to in loops.items():
         text = (
-            f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} go round: {route_text(fabric, slots)} "
-            f"-> again the first; {plural(sum(count for _, count in lost_to), 'pair')} cut off: route again"
+            f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} loop: {route_text(fabric, slots)} "
+            f"-> back to the first; {plural(sum(count for _, count in lost_to), 'pair')} cut off: reroute"
         )
         about_tables.add("error", "loop", text, _line(tables, int(fabric.node_of[slots[0]])))
     return served
@@ -138,7 +138,7 @@ def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
 def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
     """Note endpoints without a LID."""
     for slot in ends[fabric.ports.lid[ends] <= 0].tolist():
-        text = f"{port_name(fabric, slot)} has no LID: nothing can be sent to it; let the subnet manager run"
+        text = f"{port_name(fabric, slot)} has no LID, so nothing can be sent to it; run the subnet manager"
         notes.add("error", "no-lid", text, fabric.ports.line[slot])
 
 
@@ -157,7 +157,7 @@ def _report(
     cut = f"{plural(pairs, 'pair')} cut off"
     line = _line(tables, node)
     if ending is Ending.NO_TABLE:
-        text = f"{who} has no table, and packets for {what} come to it: {cut}; dump the tables of all switches"
+        text = f"{who} has no table, but packets for {what} reach it: {cut}; dump the tables of all switches"
         notes.add("error", "missing-table", text)
         return
     row = tables.row_of[node]
@@ -166,22 +166,23 @@ def _report(
         return
     port = _ports(fabric, tables, node, lids)
     if ending is Ending.NO_ENTRY:
-        notes.add("error", "no-route", f"{who} has no route to {what}: {cut}; dump again, or route again", line)
+        notes.add("error", "no-route", f"{who} has no route to {what}: {cut}; dump again, or reroute", line)
     elif ending is Ending.NO_PORT and not tells_ports(fabric, node):
         text = (
-            f"{who} sends {what} to {port}, where no cable is known, and how many ports it has is not known either, "
-            f"since the topology does not say: {cut}; scan the whole fabric again"
+            f"{who} sends {what} to {port}, where no cable is known; the topology does not give its number "
+            f"of ports either: {cut}; scan the whole fabric again"
         )
         notes.add("error", "dead-end", text, line)
     elif ending is Ending.NO_PORT:
         has = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
-        text = f"{who} sends {what} to {port}, and has {plural(has, 'port')}: {cut}; OpenSM would refuse the whole file"
+        has_only = f"but has only {plural(has, 'port')}"
+        text = f"{who} sends {what} to {port}, {has_only}: {cut}; OpenSM would reject the whole file"
         notes.add("error", "port-beyond", text, line)
     elif ending is Ending.NO_CABLE:
-        text = f"{who} sends {what} to {port}, where no cable is: {cut}; plug it in, or route again"
+        text = f"{who} sends {what} to {port}, where there is no cable: {cut}; connect one, or reroute"
         notes.add("error", "dead-end", text, line)
     else:
-        notes.add("error", "wrong-end", f"{who} sends {what} to {port}: {cut}; route again", line)
+        notes.add("error", "wrong-end", f"{who} sends {what} to {port}: {cut}; reroute", line)
 
 
 def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:

@@ -97,7 +97,7 @@ def check_entries(
             where = np.flatnonzero(beyond)
             text = (
                 f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
-                f"and has {plural(end - first - 1, 'port')}: OpenSM would refuse the whole file"
+                f"but has only {plural(end - first - 1, 'port')}: OpenSM would reject the whole file"
             )
             notes.add("error", "port-beyond", text, line)
         cabled = np.zeros(256, bool)
@@ -108,13 +108,13 @@ def check_entries(
             where = np.flatnonzero(loose)
             text = (
                 f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
-                "where no cable is; no host sends that way"
+                "where there is no cable; no host sends that way"
             )
             notes.add("warning", "dead-end", text, line)
         stale.update(np.flatnonzero(known & ~own).tolist())
     if stale:
         text = (
-            f"routes to {lid_list(fabric, sorted(stale), owner)} that no port of the topology owns: the topology is "
+            f"routes to {lid_list(fabric, sorted(stale), owner)}, which no port of the topology owns: the topology is "
             "older than the tables, or nodes have left since"
         )
         notes.add("warning", "stale-lids", text, int(tables.line[0]))
@@ -126,9 +126,9 @@ def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int
     slot = owner.get(lid, -1)
     serious = slot >= 0 and fabric.nodes.kind[int(fabric.node_of[slot])] != "switch"
     text = (
-        f"{lid_list(fabric, [lid], owner)} (0x{lid:x}), the largest, is in no table at all: dump_lfts, dump_fts and "
-        f"ibroute leave out the last LID where it is a multiple of {_BLOCK}; take opensm-lfts.dump instead (opensm -D "
-        "0x43), which has it"
+        f"{lid_list(fabric, [lid], owner)} (0x{lid:x}), the largest, is missing from all tables: dump_lfts, dump_fts "
+        f"and ibroute leave out the last LID where it is a multiple of {_BLOCK}; use opensm-lfts.dump instead (opensm "
+        "-D 0x43), which has it"
     )
     notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]))
 
@@ -147,7 +147,7 @@ def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> 
         node, row, now, then = moved[0]
         text = (
             f"{called(fabric, node)} has LID {now} in the topology and {then} in its table ({len(moved)} of "
-            f"{len(tables.switch)} switches differ): the two are from different moments; take both again"
+            f"{len(tables.switch)} switches differ): topology and tables were taken at different times; take both again"
         )
         notes.add("error", "other-moment", text, int(tables.line[row]))
 

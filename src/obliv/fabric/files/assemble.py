@@ -85,7 +85,7 @@ def _columns(records: Records) -> Columns:
         sound &= (columns[what] > 0) & (columns[what] <= MAX_PORTS)
     for k in np.flatnonzero(~sound).tolist():
         ports = f"{columns['port'][k]} and {columns['peer_port'][k]}"
-        text = f"a cable between ports {ports}: ports of cables have numbers from 1 to {MAX_PORTS}"
+        text = f"a cable between ports {ports}: port numbers of cables are 1 to {MAX_PORTS}"
         records.notes.add("error", "bad-port", text, columns["line"][k])
     missing = set(names).difference(records.index)
     if missing:
@@ -103,7 +103,7 @@ def _add_missing(records: Records, name: bytes, text: bytes, line: int) -> None:
     kind, digits = _KINDS.get(name[:2], "unknown"), name[2:]
     known = kind != "unknown" and re.fullmatch(rb"[0-9a-fA-F]{16}", digits)
     node = records.add(Node(kind, name, line, 0, text, int(digits, 16) if known else 0))
-    what = f"{records.called(node)} is at a cable but has no record: the file is cut off or the scan incomplete"
+    what = f"{records.called(node)} has a cable but no record: the file is truncated or the scan incomplete"
     records.notes.add("error", "missing-record", what, line)
 
 
@@ -126,7 +126,8 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
     again = np.ones(len(near), bool)
     again[first] = False
     for k in np.flatnonzero(again).tolist():
-        what = f"port {columns['port'][k]} of {records.called(int(columns['node'][k]))} again: the first line counts"
+        owner = records.called(int(columns["node"][k]))
+        what = f"port {columns['port'][k]} of {owner} appears again: the first line is used"
         records.notes.add("error", "duplicate-port", what, columns["line"][k])
     return first_slot, {name: values[~again] for name, values in columns.items()}
 
@@ -152,7 +153,8 @@ def _identities(
         for k in heard[values[target[heard]] != said[heard]].tolist():
             slot = int(target[k])
             one, other = (f"0x{int(v):016x}" if what == "GUID" else str(int(v)) for v in (values[slot], said[k]))
-            text = f"{place(slot)} has {what} {one}, but {place(int(near[k]))}, cabled to it, says {other}"
+            peer = place(int(near[k]))
+            text = f"{place(slot)} has {what} {one}, but {peer} at the other end of its cable reports {other}"
             records.notes.add("warning", f"{what.lower()}-mismatch", text, columns["line"][k])
     return port_guid, lid, lmc
 
@@ -163,7 +165,7 @@ def _note_unequal(peer: Array, number: Array, line: Array, place: Callable[[int]
     for slot in ends[(a != b) & (a >= 0) & (b >= 0)].tolist():
         other = int(peer[slot])
         one, two = NAMES[int(number[slot])], NAMES[int(number[other])]
-        what = f"{place(slot)} says {one} of a cable of which {place(other)}, on line {line[other]}, says {two}"
+        what = f"{place(slot)} reports {one} for its cable, but {place(other)} on line {line[other]} reports {two}"
         notes.add("warning", "unequal-rate", what, line[slot])
 
 

@@ -40,16 +40,16 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
     for k in np.flatnonzero(~agreed & (far >= 0)).tolist():
         a, b, at = int(near[k]), int(far[k]), int(line[k])
         if a == b:
-            notes.add("warning", "loopback", f"{place(a)} is cabled to itself, which carries nothing: left out", at)
+            notes.add("warning", "loopback", f"{place(a)} is cabled to itself: the cable is ignored", at)
             continue
         free = peer[a] < 0 and peer[b] < 0
         if said[b] < 0:
-            kind, what = "one-sided-cable", "whose record does not have that port"
+            kind, what = "one-sided-cable", "but the record of that node has no such port"
         else:
             kind = "asymmetric-cable"
-            what = f"which on line {where[b]} says that it is cabled to {place(int(said[b]))}"
-        taken = "taken as it is said here" if free else "left out"
-        text = f"{place(a)} says that it is cabled to {place(b)}, {what}; {taken}: scan the fabric again"
+            what = f"but that port names {place(int(said[b]))} on line {where[b]}"
+        taken = "the cable is used" if free else "the cable is ignored"
+        text = f"{place(a)} names {place(b)} as the other end of its cable, {what}; {taken}: scan the fabric again"
         notes.add("error", kind, text, at)
         if free:
             peer[a], peer[b] = b, a

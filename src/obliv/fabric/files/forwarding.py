@@ -67,10 +67,10 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
     most = max(shown.values(), default=0)
     notes: tuple[Finding, ...] = ()
     if not fabric.lmc_known and not shown:
-        what = "this kind of file does not tell the LMC: taken as 0; give OpenSM's guid2lid if it is not"
+        what = "this kind of file does not give the LMC: 0 is assumed; give OpenSM's guid2lid to set it"
         notes = (Finding("note", "lmc-unknown", what, fabric.name),)
     elif not fabric.lmc_known and most:
-        what = f"this kind of file does not tell the LMC; the tables show {most}, and guid2lid of OpenSM would prove it"
+        what = f"this kind of file does not give the LMC; the tables show {most}, which OpenSM's guid2lid would confirm"
         notes = (Finding("note", "lmc-learned", what, fabric.name),)
     return replace(fabric.with_ports(lid=lid_of, lmc=lmc_of), findings=(*fabric.findings, *notes))
 
@@ -102,7 +102,7 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
         )
         notes.add("error", "no-lids", what, min(raw.line.values(), default=0))
     if not raw.rows:
-        raise FileError(f"no table is of a switch of {fabric.name}: give the files of one fabric", path)
+        raise FileError(f"contains no table of a switch of {fabric.name}: give files of the same fabric", path)
     new = _new_lids(fabric, raw)
     longest = max(map(len, raw.rows.values()))
     lids = np.arange(1, longest)
@@ -154,12 +154,14 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     target = new[named]
     moved = named[(target != named) & (target >= 0)]
     targets, count = np.unique(target[target >= 0], return_counts=True)
-    _note(raw, "moved-lids", moved, "belong to ports that have others in the topology: the entries follow the ports")
+    _note(raw, "moved-lids", moved, "belong to ports with other LIDs in the topology: the entries follow the ports")
     _note(raw, "unknown-port", np.array(unknown, np.int64), "belong to ports that the topology does not have")
     fewer = targets[count > 1]
     if len(fewer):
-        what = f"{len(fewer)} ports have several LIDs in the file and fewer in the topology, LID {fewer[0]} for one: "
-        raw.notes.add("warning", "lmc-mismatch", what + "give files of one moment")
+        what = (
+            f"{len(fewer)} ports have several LIDs in the file and fewer in the topology, for example LID {fewer[0]}: "
+        )
+        raw.notes.add("warning", "lmc-mismatch", what + "give files taken at the same time")
     return new
 
 
@@ -200,7 +202,7 @@ def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:
                 out[row, place] = port
     switch, lid, _, guid = raw.moved[0]
     what = (
-        f"{len(raw.moved)} entries give a LID to another port than earlier tables, the first is LID 0x{lid:04x} to "
-        f"port GUID 0x{guid:016x} at switch 0x{switch:016x}: these tables are of different moments; dump them again"
+        f"{len(raw.moved)} entries give a LID to another port than earlier tables; the first is LID 0x{lid:04x} to "
+        f"port GUID 0x{guid:016x} at switch 0x{switch:016x}: the tables were dumped at different times; dump them again"
     )
     raw.notes.add("warning", "mixed-tables", what, raw.line.get(switch, 0))

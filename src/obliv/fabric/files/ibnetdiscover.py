@@ -71,7 +71,7 @@ def read_discover(blocks: Blocks) -> Fabric:
     with _no_search_for_cycles():
         _read_all(blocks, records, reader)
     if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
-        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", reader.number)
+        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", reader.number)
     reader.note_empty()
     return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=True)
 
@@ -128,7 +128,7 @@ class _Reader:
                     self._cabled[self._current] = True
                     add((self._current, self.number, *match.groups()))
                 elif self._current == _NONE:
-                    self.notes.add("warning", "bad-line", "a port outside any record: left out", self.number)
+                    self.notes.add("warning", "bad-line", "a port outside any record: ignored", self.number)
             elif not (word := line.strip()):
                 continue
             elif word.startswith(b"#"):
@@ -209,18 +209,18 @@ class _Reader:
         if word.startswith(b"# Topology file"):
             self._scans += 1
             if self._scans == 2:
-                self.notes.add("error", "two-scans", "a second scan begins here: take the two apart", self.number)
+                self.notes.add("error", "two-scans", "a second scan begins here: split the file", self.number)
 
     def _begin(self, kind: bytes, ports: bytes, ident: bytes, rest: bytes) -> None:
         """Begin a record."""
         about = _ABOUT.match(rest)
         text, lid, lmc = about.groups() if about else (b"", None, None)
         if about is None and rest.strip():
-            what = f"the description cannot be read: {shown_line(rest)}"
+            what = f"invalid description: {shown_line(rest)}"
             self.notes.add("warning", "bad-line", what, self.number)
         named = int(ident[2:], 16) if _NAME.match(ident) else 0
         if self._guid and named and self._guid != named:
-            what = f"the record of GUID 0x{self._guid:016x} is called {shown(text_of(ident))}"
+            what = f"the record of GUID 0x{self._guid:016x} has the identifier {shown(text_of(ident))}"
             self.notes.add("warning", "guid-mismatch", what, self.number)
         name = _KINDS[kind]
         own = (self._port_guid, int(lid or 0), int(lmc or 0)) if name == "switch" else (0, 0, 0)
@@ -235,7 +235,7 @@ class _Reader:
         if bare is None or len(line) > LONGEST:
             noted_line(line, self.number, self.notes)
             return
-        self.notes.add("warning", "bad-line", f"what follows the port cannot be read: {shown_line(line)}", self.number)
+        self.notes.add("warning", "bad-line", f"invalid text after the port number: {shown_line(line)}", self.number)
         if self._current >= 0:
             self._cabled[self._current] = True
             self.records.ports.append((self._current, self.number, *bare.groups(), *(None,) * 6))
@@ -244,5 +244,5 @@ class _Reader:
         """Note records without ports."""
         for node, cabled in self._cabled.items():
             if not cabled:
-                what = f"the record of {self.records.called(node)} has no cable: it is unplugged or the file cut off"
+                what = f"{self.records.called(node)} has no cable: it is unplugged, or the file is truncated"
                 self.notes.add("warning", "no-cables", what, self.records.nodes[node].line)

@@ -55,11 +55,11 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
     for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
         name = plain(fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
         if not fabric.nodes.guid[node]:
-            raise FileError(f"cannot be written: switch '{name}' has no GUID, by which OpenSM would know it", path)
+            raise FileError(f"cannot be written: switch '{name}' has no GUID, which OpenSM needs", path)
         used = row[row != NONE]
         if len(used) and used.max() >= ports[node]:
             raise FileError(
-                f"cannot be written: the table of '{name}' names port {used.max()}, its ports end at {ports[node] - 1}",
+                f"cannot be written: the table of '{name}' names port {used.max()}, the last port is {ports[node] - 1}",
                 path,
             )
     write_pieces(path, _blocks(tables, fabric))

@@ -38,15 +38,15 @@ def noted_line(line: bytes, number: int, notes: Notes) -> None:
     if _CHASSIS.match(line) or _GREETING.match(line):
         return
     if len(line) > LONGEST:
-        notes.add("warning", "bad-line", f"a line of more than {LONGEST} bytes: left out", number)
+        notes.add("warning", "bad-line", f"a line of more than {LONGEST} bytes: ignored", number)
     elif order := _ORDER.match(line):
-        what = f"'{order[1].decode()}' is for ibsim and was not followed: put what it stands for into the file"
+        what = f"'{order[1].decode()}' is a command of ibsim and is not supported: write its content into the file"
         notes.add("warning", "not-followed", what, number)
     elif _TROUBLE.match(line):
-        what = f"the program met trouble, so that parts may be missing; run it again: {shown_line(line)}"
+        what = f"the scan reported a problem, so parts may be missing; run it again: {shown_line(line)}"
         notes.add("warning", "diagnostic", what, number)
     else:
-        notes.add("warning", "bad-line", f"this line means nothing here: {shown_line(line)}", number)
+        notes.add("warning", "bad-line", f"unexpected line: {shown_line(line)}", number)
 
 
 def shown_line(line: bytes) -> str:

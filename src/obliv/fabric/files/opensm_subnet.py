@@ -68,7 +68,7 @@ def read_subnet(blocks: Blocks) -> Fabric:
             )
         )
     if not blocks.ended and records.notes.last_line == number:
-        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)
+        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)
     return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
 
 
@@ -118,10 +118,10 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
         if lid[slot] in (0, first):
             lid[slot], lmc[slot] = first, max(bits, int(lmc[slot]))
         else:
-            what = f"port GUID 0x{guid:016x} has LID {first} here and {lid[slot]} in the topology, which counts"
+            what = f"port GUID 0x{guid:016x} has LID {first} here and {lid[slot]} in the topology, which is used"
             notes.add("warning", "moved-lids", what, number)
     if not used:
-        raise FileError(f"has no port of {fabric.name}: give the files of one fabric", path)
+        raise FileError(f"contains no port of {fabric.name}: give files of the same fabric", path)
     return replace(
         fabric.with_ports(lid=lid.astype(np.int32), lmc=lmc.astype(np.int8)),
         lmc_known=True,

@@ -76,14 +76,12 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
                 own = int(guid, 16)
                 if label is None and kind == "switch":  # switches' ports have no GUID, the heading of this one is lost
                     kind, text = "ca", b""
-                    what = (
-                        "a port of another node without that node's heading: taken as a channel adapter's; scan again"
-                    )
+                    what = "a port without the heading of its node: taken as a port of a channel adapter; scan again"
                     records.notes.add("error", "missing-record", what, number)
             if own:
                 lines.append(_Line(number, kind, own, text, int(lid), port, _rate(state), far_lid, far_port, far_text))
             else:
-                records.notes.add("warning", "bad-line", "a port before any switch or CA: left out", number)
+                records.notes.add("warning", "bad-line", "a port before any switch or CA: ignored", number)
         elif line.strip() and not line.startswith(b"#"):
             noted_line(line, number, records.notes)
     _link(records, _with_kinds(lines))
@@ -121,7 +119,7 @@ def _link(records: Records, lines: list[_Line]) -> None:
             by_lid[lid] = name
             unlisted[records.add(Node("ca", name, line.number, 0, line.far_text or b""))] = line.number
         if name is None:
-            what = f"LID {lid} at the other end does not tell which port that is: use ibnetdiscover"
+            what = f"LID {lid} at the other end does not identify the port: use ibnetdiscover"
             records.notes.add("error", "unknown-peer", what, line.number)
             continue
         here = None if line.kind == "switch" else b"%x" % line.guid
@@ -135,7 +133,7 @@ def _link(records: Records, lines: list[_Line]) -> None:
     if unlisted:
         what = f"{len(unlisted)} ports have no lines of their own and are taken as ports of channel adapters"
         if any(line.kind == "ca" for line in lines):
-            what += ": others have lines, so some are lost; list the ports again"
+            what += "; other adapters have lines, so some are missing: list the ports again"
             records.notes.add("error", "missing-record", what, min(unlisted.values()))
         else:
             records.notes.add("note", "unlisted-ports", what, min(unlisted.values()))
@@ -181,4 +179,4 @@ def _ident(kind: str, guid: int) -> bytes:
 
 def _note_cut(blocks: Blocks, records: Records, number: int) -> None:
     if not blocks.ended and records.notes.last_line == number:
-        records.notes.add("error", "cut-off", "the file ends within a line: it was cut off", number)
+        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)

@@ -156,15 +156,17 @@ class _Reader:
         tables = self.tables
         if not self._found:
             if self._multicast:
-                raise FileError("holds multicast tables: dump the unicast ones, without -M", self.path)
+                raise FileError("contains multicast tables: dump the unicast ones, without -M", self.path)
             raise FileError(
-                "no forwarding table could be found: give what dump_lfts, ibroute or opensm -D 0x43 writes", self.path
+                "contains no forwarding table: give the output of dump_lfts, ibroute or opensm -D 0x43", self.path
             )
         if tables.spelling == "fdbs":
             guid, line, last = self._found[-1]
             longest = max(last for _, _, last in self._found)
             if last < longest:
-                what = f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is cut off"
+                what = (
+                    f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is truncated"
+                )
                 self.notes.add("error", "cut-off", what, line)
         tables.sources = ((self.path, sha256),)
         return tables
@@ -175,8 +177,8 @@ class _Reader:
         self._before = self._finished
         self._top = self._conflicts = self._conflict_line = 0
         if guid in self.tables.rows:
-            what = f"a second table of switch 0x{guid:016x}, the first is on line {self.tables.line[guid]}: "
-            self.notes.add("warning", "duplicate-table", what + "where they differ this one counts", line)
+            what = f"a second table of switch 0x{guid:016x}; the first is on line {self.tables.line[guid]}: "
+            self.notes.add("warning", "duplicate-table", what + "where they differ, the second is used", line)
             old = np.frombuffer(self.tables.rows[guid], np.uint8)
             self._entries.port[: len(old)] = old
 
@@ -185,14 +187,14 @@ class _Reader:
         guid = self._guid
         if guid is None:
             if self._finished > self._before:
-                self.notes.add("warning", "bad-line", "entries outside the table of any switch: left out", self._line)
+                self.notes.add("warning", "bad-line", "entries outside the table of any switch: ignored", self._line)
         else:
             if not self._complete and self._spelling != "fdbs":
-                what = f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is cut off"
+                what = f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is truncated"
                 self.notes.add("error", "cut-off", what, self._begun)
             if self._conflicts:
-                what = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port, "
-                self.notes.add("warning", "duplicate-entry", what + "which counts", self._conflict_line)
+                what = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port; "
+                self.notes.add("warning", "duplicate-entry", what + "the second is used", self._conflict_line)
             self._keep(guid, self._top)
         self._entries.port[:] = NONE
         self._guid, self._before = None, self._finished
@@ -202,7 +204,7 @@ class _Reader:
         tables = self.tables
         self._found.append((guid, self._begun, last))
         if guid not in self._switches:
-            what = f"a table of switch 0x{guid:016x}, which the topology does not have: left out"
+            what = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
             self.notes.add("error", "unknown-switch", what, self._begun)
             return
         row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
@@ -229,9 +231,9 @@ class _Reader:
         elif self._multicast:
             pass
         elif DISCOVER.match(line) and not self._found and self._guid is None:
-            raise FileError("holds a topology, no forwarding tables: give it as the topology", self.path, number)
+            raise FileError("contains a topology, not forwarding tables: give it as the topology", self.path, number)
         elif self._guid is not None and (entry := _ENTRY.match(line)) is not None:
-            what = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are no entry"
+            what = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
             remedy = f"unicast LIDs are 0x0001 to 0x{LAST_LID:04x}, ports 0 to 255"
             self.notes.add("error", "bad-entry", f"{what}: {remedy}", number)
             self._finished += 1
@@ -256,7 +258,7 @@ class _Reader:
             return
         read = self._finished - self._before
         if self._spelling == "ibroute" and count != read:
-            what = f"the table of switch 0x{self._guid:016x} should have {count} entries, {read} were read"
+            what = f"the table of switch 0x{self._guid:016x} should have {count} entries, but {read} were read"
             self.notes.add("error", "lost-entries", f"{what}: dump it again", number)
         self._complete = True
         self._close()
@@ -269,5 +271,5 @@ class _Reader:
             data = np.frombuffer(line + b"\n", np.uint8)
             self._read_entries(data, 0, len(data), 0)
         else:
-            self.notes.add("error", "cut-off", f"the file ends within a line: {shown_line(line)}", number)
+            self.notes.add("error", "cut-off", f"the file ends in the middle of a line: {shown_line(line)}", number)
             self._complete = True  # reported already

@@ -75,8 +75,8 @@ class Records:
             self.notes.add(
                 "error",
                 "duplicate-guid",
-                f"a second record of {self.called(before)}, the first is on line {self.nodes[before].line}; this one "
-                "is left out: if two scans were joined, take them apart",
+                f"a second record of {self.called(before)} is ignored; the first is on line {self.nodes[before].line}: "
+                "if the file contains two scans, split it",
                 node.line,
             )
             return -1

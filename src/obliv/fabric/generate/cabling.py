@@ -73,7 +73,7 @@ def _way_back(topology: Topology) -> Array:
     if len(wrong):
         lone = _lone(tail, head)
         raise TopologyError(
-            f"{topology.spec}: {topology.channel_name(lone)} has no way back: a cable carries both directions"
+            f"{topology.spec}: {topology.channel_name(lone)} has no opposite channel: a cable carries both directions"
         )
     other = np.empty(topology.channels, np.int64)
     other[there] = back
@@ -81,7 +81,9 @@ def _way_back(topology: Topology) -> Array:
     for v in np.unique(tail[loops]).tolist():  # the two ends of a cable from a switch to itself are two channels
         own = loops[tail[loops] == v]
         if len(own) % 2:
-            raise TopologyError(f"{topology.spec}: {topology.name_of(v)} has one channel to itself: a cable is two")
+            raise TopologyError(
+                f"{topology.spec}: {topology.name_of(v)} has a single channel to itself: a cable needs two"
+            )
         other[own[::2]], other[own[1::2]] = own[1::2], own[::2]
     return other
 

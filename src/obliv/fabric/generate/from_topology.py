@@ -141,7 +141,7 @@ def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array,
     for k, (sends, takes) in enumerate(zip(injection, ejection, strict=True)):
         if sends != takes or base * sends not in known:
             raise TopologyError(
-                f"{topology.spec}: terminal {k} sends {sends} and takes {takes} packets per cycle: no cable does that"
+                f"{topology.spec}: terminal {k} sends {sends} and takes {takes} packets per cycle: no cable fits"
             )
         if sends == 1 and topology.unit_rates:
             continue

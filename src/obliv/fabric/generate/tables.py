@@ -52,7 +52,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     """
     topology, cabling = routing.topology, cabling_of(routing.topology)
     if not np.array_equal(cabling.first_slot, fabric.first_slot) or not np.array_equal(cabling.peer, fabric.ports.peer):
-        raise RoutingError(f"{routing.spec} is on {topology.spec}, {fabric.name} is cabled otherwise")
+        raise RoutingError(f"{routing.spec} is on {topology.spec}, but {fabric.name} has other cables")
     ends = cabling.first_slot[cabling.host] + 1
     lids, many = fabric.ports.lid[ends].astype(np.int64), 1 << fabric.ports.lmc[ends].astype(np.int64)
     if (lids == 0).any():
@@ -120,8 +120,8 @@ def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
                 at = int(topology.tail[channel])
                 if chosen.setdefault(at, channel) != channel:
                     raise RoutingError(
-                        f"{routing.spec}: what {name(at)} does with a packet for {name(d)} depends on its source: "
-                        "tables of several LIDs a host are made by  obliv fabric route"
+                        f"{routing.spec}: the next hop from {name(at)} to {name(d)} depends on the source: "
+                        "obliv fabric route computes tables with several LIDs per host"
                     )
         yield k, np.array(list(chosen.values()), np.int64)
 

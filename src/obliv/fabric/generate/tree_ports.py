@@ -64,6 +64,6 @@ def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array
             if len(other):
                 here = tree.name_of(hosts + int(row[other[0]]))
                 there = tree.name_of(int(beyond[other[0]]))
-                raise RoutingError(f"{spec}: what {here} does with a packet for {there} depends on its source")
+                raise RoutingError(f"{spec}: the next hop from {here} to {there} depends on the source")
             out[row, beyond] = port
     return out

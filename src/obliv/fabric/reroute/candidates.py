@@ -72,7 +72,7 @@ def plans_for(
             yield name, None
             continue
         if shape is None:
-            raise RoutingError(f"{name} is for fat trees, and this fabric is not recognized as one: take updown")
+            raise RoutingError(f"{name} is for fat trees, and this fabric is not recognized as one: use updown")
         plan = plan_engine(name, shape)
         if plan.lmc <= largest_lmc:
             yield name, plan
@@ -114,6 +114,6 @@ def candidate(fabric: Fabric, name: str, plan: EnginePlan | None, shape: Shape |
         tables = filled(ready, ranks, name, plan, shape, step)
         standing = standing_of(fabric_routing(topology, tables, offset, missing="skip"))
         if standing.deadlock:  # impossible, since routes only go up and then down
-            raise RoutingError(f"{name} on {fabric.name}: the tables have a credit loop, they are not used")
+            raise RoutingError(f"{name} on {fabric.name}: the tables have a credit loop and are not used")
         candidates.append(Candidate(name, offset, tables, ready, standing, notes))
     return min(candidates, key=lambda candidate: candidate.standing.rank)

@@ -98,20 +98,20 @@ def route(
     tried: list[Attempt] = []
     best = _best(fabric, engine, shape, most_lmc, tried, progress)
     apart, parts = pairs_apart(fabric)
-    notes = [f"the fabric is in {parts} parts: {apart} pairs have no way"] if apart else []
+    notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     if before is not None and tables is not None and not force and best.standing.rank > before.rank:
         new, old = _words(best.standing), _words(before)
-        notes.append(f"{best.engine} would give {new}, the tables in use have {old}: kept")
+        notes.append(f"{best.engine} would give {new}, the tables in use have {old}: they are kept")
         if before.deadlock:
             notes.append("the tables in use have credit loops, by which packets can stop for good on one virtual lane")
         best = Candidate("kept", str(offset), tables, fabric, before)
     elif best.standing.missing > apart and not force:
         lost = best.standing.missing - apart
-        raise RoutingError(f"{best.engine} leaves out {lost} pairs that cables connect: take another engine, or auto")
+        raise RoutingError(f"{best.engine} leaves {lost} connected pairs unserved: use another engine, or auto")
     elif best.offset != "0":
         same = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
         plain = worst_load(same.fabric_loads)
-        notes.append(f"sources must be set to these offsets: with offset 0 for all the worst load is {plain}")
+        notes.append(f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}")
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
     sources = fabric.sources + (() if tables is None else tables.sources)
     specs = {"topology": topology, "routing": old_spec or None}

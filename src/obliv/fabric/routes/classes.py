@@ -167,8 +167,8 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
     fabric = topology.fabric
     if topology.terminals.max() >= topology.hosts:
         raise RoutingError(
-            f"{topology.name_of(int(topology.terminals.max()))} is a switch: tables lead from host to host, "
-            "so that only hosts can be terminals"
+            f"{topology.name_of(int(topology.terminals.max()))} is a switch: only hosts can be terminals, "
+            "since tables lead from host to host"
         )
     traces = trace_all(fabric, tables, topology.ends)
     ends, leaf = traces.ends, traces.leaf_of
@@ -227,7 +227,7 @@ def _offered(offset: Array, most: int, spec: str) -> Array:
     """Return the offsets if some endpoint has so many LIDs."""
     if offset.max(initial=0) >= most:
         lids = f"{most} LIDs (LMC {most.bit_length() - 1})" if most > 1 else "one LID (LMC 0)"
-        raise RoutingError(f"offset {offset.max()} is beyond what {spec} has: {lids} for each endpoint at most")
+        raise RoutingError(f"offset {offset.max()} is out of range: {spec} has at most {lids} for each endpoint")
     return offset
 
 
