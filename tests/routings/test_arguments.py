@@ -25,6 +25,14 @@ def test_a_routing_stays_on_its_network() -> None:
         obliv.routing(dor, "mesh:3x3")
 
 
+def test_a_claim_is_checked_on_the_topology_that_is_given() -> None:
+    worst = obliv.worst_case(obliv.DOR(TORUS), certificate=True)
+    assert obliv.verify(worst, topology="torus:3x3").proved
+    with pytest.raises(obliv.RoutingError, match="not for mesh:3x3"):
+        obliv.verify(worst, topology="mesh:3x3")
+    assert not obliv.verify(worst, routing=obliv.ROMM(TORUS)).proved
+
+
 @pytest.mark.parametrize("routing", [obliv.DOR(TORUS), obliv.ECMP(TORUS), obliv.DModK(obliv.fattree(4, 2))])
 @pytest.mark.parametrize("pair", [(0, 20), (-1, 3)])
 def test_paths_of_nodes_that_do_not_exist(routing: obliv.Routing, pair: tuple[int, int]) -> None:

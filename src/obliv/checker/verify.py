@@ -145,7 +145,7 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
 
     known = getattr(subject.result, "subject", None)
     if routing is None and isinstance(known, Routing):
-        routing, topology = known, known.topology
+        routing, topology = known, known.topology if topology is None else topology
     if claim.routing == "pair loads" and routing is None:
         raise InputError("the claim is about pair loads, which cannot be rebuilt from its text; pass routing=")
     network = _topology(claim.topology, topology, subject.path)
