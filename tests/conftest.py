@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -31,3 +32,10 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
             os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which live to the end, out of garbage collection."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -47,6 +47,7 @@ def recording() -> Iterator[dict[str, list[Call]]]:
     """Run all kernels interpreted and record calls of each."""
     calls: dict[str, list[Call]] = defaultdict(list)
     kernels = all_kernels()
+    gc.unfreeze()  # of conftest: frozen objects would not be listed
     # variants of kernels call recorded ones, unless they are compiled already
     saved = [(kernel, kernel.python, kernel._machine) for kernel in gc.get_objects() if isinstance(kernel, Kernel)]
     for kernel, _, _ in saved:

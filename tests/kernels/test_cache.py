@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 import pickle
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -56,39 +60,62 @@ print(answer, sum(machine.stats.cache_hits.values()))
 """
 
 
-def answer_of(folder: Path, **environment: str) -> tuple[int, int]:
-    """The answer in a new process, and how many compiled kernels came from the cache."""
-    variables = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")} | environment
-    # an edit within the resolution of time stamps would be hidden by Python's own cache of bytecode
-    variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    answer = subprocess.run([sys.executable, "-c", SCRIPT], env=variables, capture_output=True, text=True, check=True)
-    value, hits = answer.stdout.split()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the three modules above."""
+    for name, text in (("top.py", CALLER), ("deep.py", CALLEE), ("numbers_.py", CONSTANTS)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_processes_share_what_is_compiled(folder: Path) -> None:
+    """One of two processes that start at once compiles, the other one waits and loads."""
+    variables = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SCRIPT], env=variables, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert sorted(process.communicate()[0].split() for process in processes) == [["222", "0"], ["222", "1"]]
+
+
+def answer_of(folder: Path) -> tuple[int, int]:
+    """The answer of modules that are imported afresh, and how many compiled kernels came from the cache."""
+    for name in ("top", "deep", "numbers_"):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    out = io.StringIO()
+    with redirect_stdout(out):
+        exec(SCRIPT, {})
+    value, hits = out.getvalue().split()
     return int(value), int(hits)
 
 
-def test_an_edit_in_another_file_changes_the_answer(tmp_path: Path) -> None:
+def test_an_edit_in_another_file_changes_the_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def edit(name: str, old: str, new: str) -> None:
-        text = (tmp_path / name).read_text()
+        text = (folder / name).read_text()
         assert old in text
-        (tmp_path / name).write_text(text.replace(old, new))
+        (folder / name).write_text(text.replace(old, new))
 
-    for name, text in (("top.py", CALLER), ("deep.py", CALLEE), ("numbers_.py", CONSTANTS)):
-        (tmp_path / name).write_text(text)
-    caller = (tmp_path / "top.py").stat()
-    assert answer_of(tmp_path) == (222, 0)
-    assert answer_of(tmp_path) == (222, 1)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(folder / "cache"))
+    # an edit within the resolution of time stamps would be hidden by Python's own cache of bytecode
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    caller = (folder / "top.py").stat()
+    assert answer_of(folder) == (222, 0)
+    assert answer_of(folder) == (222, 1)
     edit("deep.py", "FACTOR * x", "FACTOR * x * x")
-    assert answer_of(tmp_path) == (2 * 10101, 0)
+    assert answer_of(folder) == (2 * 10101, 0)
     edit("numbers_.py", "FACTOR = 2", "FACTOR = 3")
     edit("numbers_.py", "[7, 0]", "[7, 1]")
-    assert answer_of(tmp_path) == (3 * 10101 + 3, 0)
+    assert answer_of(folder) == (3 * 10101 + 3, 0)
     edit("deep.py", "first: object\n    second", "second: object\n    first")
-    assert answer_of(tmp_path) == (3 * 10101 + 3, 0)  # the fields are part of the key of a call
+    assert answer_of(folder) == (3 * 10101 + 3, 0)  # the fields are part of the key of a call
     edit("deep.py", "class Pair", "# a comment\n\nclass Pair")
-    assert answer_of(tmp_path) == (3 * 10101 + 3, 1)  # nothing that matters has changed
-    assert answer_of(tmp_path, NUMBA_BOUNDSCHECK="1") == (3 * 10101 + 3, 0)
-    assert (tmp_path / "top.py").stat().st_mtime_ns == caller.st_mtime_ns
-    stamps = {path.name.split(".")[1].rpartition("-")[2] for path in (tmp_path / "cache").rglob("top.total-*")}
+    assert answer_of(folder) == (3 * 10101 + 3, 1)  # nothing that matters has changed
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    assert answer_of(folder) == (3 * 10101 + 3, 0)
+    assert (folder / "top.py").stat().st_mtime_ns == caller.st_mtime_ns
+    stamps = {path.name.split(".")[1].rpartition("-")[2] for path in (folder / "cache").rglob("top.total-*")}
     assert len(stamps) == 1  # stale entries are gone
 
 

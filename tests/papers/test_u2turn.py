@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.papers.reproduction import Reproduction, page_of
 
 import obliv
+from obliv import papers
 from obliv.papers.paper import agreeing
-from obliv.papers.u2turn import claims, equations, patterns, table1
-from obliv.papers.u2turn.meshes import ASYMMETRIC, average, capacity_load, largest_loads, mean_gain, worst, worst_load
-from obliv.papers.u2turn.printed import FIGURE6_MESHES, TABLE1, of_u2turn
+from obliv.papers.u2turn import claims, equations, meshes, patterns, table1
+from obliv.papers.u2turn.meshes import (
+    ASYMMETRIC,
+    ROUTINGS,
+    average,
+    capacity_load,
+    largest_loads,
+    mean_gain,
+    worst,
+    worst_load,
+)
+from obliv.papers.u2turn.printed import EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
 from obliv.papers.verdicts import Bounds
+from obliv.results.format import shown
+from obliv.results.numbers import from_number
 
 # k: worst case, transpose and DOR-WC, uniform, complement, nearest neighbor; VAL, DOR, O1TURN, U2TURN
 SQUARES = {
@@ -53,8 +67,16 @@ ASYMMETRIC_WORST = {
 NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 
 
+@pytest.fixture(scope="module")
+def u2turn() -> Iterator[Reproduction]:
+    """With averages over fewer permutations than the command takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meshes, "SAMPLES", 20_000)
+        yield Reproduction("u2turn")
+
+
 @pytest.mark.parametrize("k", SQUARES)
-def test_exact_entries_of_tables_3_and_4(u2turn: Any, k: int) -> None:
+def test_exact_entries_of_tables_3_and_4(u2turn: Reproduction, k: int) -> None:
     worst_case, transpose, uniform, complement, nearest = (row.split() for row in SQUARES[k])
     golden = {
         "Worst-case": worst_case,
@@ -69,7 +91,7 @@ def test_exact_entries_of_tables_3_and_4(u2turn: Any, k: int) -> None:
         assert found == values, row
 
 
-def test_averages(u2turn: Any) -> None:
+def test_averages(u2turn: Reproduction) -> None:
     for k, values in AVERAGES.items():
         assert u2turn[f"{k}x{k}, Average-case, VAL"]["computed"]["exact"] == "1/2"
         for name, value in zip(NAMES[1:], values, strict=True):
@@ -81,7 +103,7 @@ def test_averages(u2turn: Any) -> None:
         assert (row["computed"]["exact"], row["verdict"]) == (text, "erratum")
 
 
-def test_which_entries_are_errata(u2turn: Any) -> None:
+def test_which_entries_are_errata(u2turn: Reproduction) -> None:
     found = {row["entry"] for row in u2turn.rows if row["verdict"] == "erratum"}
     assert found == {
         *(f"3x3, Average-case, {name}" for name in NAMES[1:]),
@@ -95,7 +117,7 @@ def test_which_entries_are_errata(u2turn: Any) -> None:
     }
 
 
-def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Any) -> None:
+def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Reproduction) -> None:
     kinds = ({"exact", "value"}, {"value", "stderr", "samples"}, {"lower", "upper"})
     for row in u2turn.rows:
         assert row["verdict"] in ("match", "rounding", "erratum", "open"), row
@@ -110,7 +132,7 @@ def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Any) -> 
     json.dumps(u2turn.rows, allow_nan=False)
 
 
-def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Any) -> None:
+def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Reproduction) -> None:
     shares = [share for _, share in u2turn.steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
@@ -120,14 +142,14 @@ def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Any) -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_figure_6(u2turn: Any) -> None:
+def test_figure_6(u2turn: Reproduction) -> None:
     assert set(ASYMMETRIC_WORST) == {f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES}
     for size, values in ASYMMETRIC_WORST.items():
         found = [u2turn[f"{size}, {name}"]["computed"]["exact"] for name in (*NAMES, "U2TURN-A")]
         assert found == values.split(), size
 
 
-def test_equation_7_is_a_bound_and_where_it_is_tight(u2turn: Any) -> None:
+def test_equation_7_is_a_bound_and_where_it_is_tight(u2turn: Reproduction) -> None:
     assert u2turn["(7) DOR"]["note"].endswith("tight on 3x2, 4x2, 5x2, 5x3, 7x2.")
     assert "Equality holds: All 21" in u2turn["(9) O1TURN"]["note"]
     assert u2turn["(6) DOR, both orders: load"]["note"].endswith("All 21 meshes kx > ky up to 8x7 agree.")
@@ -143,7 +165,7 @@ def test_mean_hops_of_equation_3(k: int, value: str) -> None:
     assert mean / k**4 == Fraction(value)
 
 
-def test_lx_is_larger_than_ly_but_not_always(u2turn: Any) -> None:
+def test_lx_is_larger_than_ly_but_not_always(u2turn: Reproduction) -> None:
     assert largest_loads("mesh:5x4", "yxy") == (2, 2)
     assert largest_loads("mesh:5x4", "xyx") == (Fraction(12, 5), 2)
     assert "18 of 21 meshes up to 8x7 agree; not 3x2, 5x4, 7x6." in u2turn["YXY: meshes kx > ky with Lx > Ly"]["note"]
@@ -161,7 +183,7 @@ def test_loads_of_a_dimension_are_those_of_all_its_channels() -> None:
         assert max(best) == worst_load(spec, name)
 
 
-def test_headline(u2turn: Any) -> None:
+def test_headline(u2turn: Reproduction) -> None:
     for over, printed, value in (("VAL", "27.2%", 0.271), ("DOR", "39.7%", 0.395), ("O1TURN", "18.8%", 0.185)):
         computed = u2turn[f"U2TURN over {over}, from computed averages"]
         assert computed["published"] == printed
@@ -176,7 +198,7 @@ def test_mean_gain_of_exact_averages() -> None:
     assert gain.stderr == 0
 
 
-def test_figure_7_stays_open(u2turn: Any) -> None:
+def test_figure_7_stays_open(u2turn: Reproduction) -> None:
     rows = [row for row in u2turn.rows if row["table"] == "figure7"]
     assert len(rows) == 6
     assert {row["verdict"] for row in rows} == {"open"}
@@ -217,14 +239,14 @@ def test_no_routing_escapes_the_cut(kx: int, ky: int, name: str) -> None:
         assert capacity_load(kx) / left == of_u2turn(kx)  # what YXY attains
 
 
-def test_the_optimum_is_enclosed(u2turn: Any) -> None:
+def test_the_optimum_is_enclosed(u2turn: Reproduction) -> None:
     row = u2turn["k = 5, Optimal Routing"]
     assert row["computed"] == {"lower": 6 / 11, "upper": 3 / 5}
     assert row["verdict"] == "rounding"
     assert Bounds(Fraction(6, 11), Fraction(3, 5)).lower == worst("mesh:5x5", "u2turn")
 
 
-def test_deadlock(u2turn: Any) -> None:
+def test_deadlock(u2turn: Reproduction) -> None:
     for name in ("U2TURN", "U2TURN-A"):
         row = u2turn[f"{name}: free of deadlock"]
         assert row["verdict"] == "match"
@@ -258,3 +280,65 @@ def test_table_1_up_to_12() -> None:
 def test_claims_up_to_21() -> None:
     for entry, found in claims.entries(21, lambda share: None).items():
         assert found.value == found.against, entry
+
+
+# The page.
+
+
+def test_tables_3_and_4_on_the_page_of_u2turn(u2turn: Reproduction) -> None:
+    page = square_tables()
+    for row in u2turn.rows:
+        if row["table"] not in ("table3", "table4"):
+            continue
+        shown = page[row["entry"]]
+        if "exact" in row["computed"]:
+            assert shown == exact_cell(row), row["entry"]
+        else:
+            value = float(shown.partition(" ")[0])
+            assert abs(value - row["computed"]["value"]) < 0.0001 + 5 * row["computed"]["stderr"]
+
+
+@pytest.mark.nightly
+def test_everything_on_the_page_of_u2turn_as_the_command_gives_it() -> None:
+    rows = papers.reproduce("u2turn").to_dict()["rows"]
+    assert "differs" not in {row["verdict"] for row in rows}
+    page = square_tables()
+    text = "\n".join(page_of("u2turn"))
+    for row in rows:
+        if row["table"] in ("table3", "table4") and "stderr" in row["computed"]:
+            mark = f" (open, printed {row['published']})" if row["verdict"] == "open" else ""
+            assert page[row["entry"]] == f"{row['computed']['value']:.4f}{mark}"
+        if row["table"] == "figure7" or "computed averages" in row["entry"]:
+            assert f"| {row['published']} | {100 * row['computed']['value']:.1f} % | {row['verdict']} |" in text
+
+
+def square_tables() -> dict[str, str]:
+    """The cells of the tables of square meshes, by entry."""
+    cells, size = {}, ""
+    for line in page_of("u2turn"):
+        parts = [part.strip() for part in line.strip("|").split("|")]
+        if line.startswith("| ") and parts[0] in ODD | EVEN:
+            size = parts[0]
+            names = parts[1:]
+        elif line.startswith("| ") and size and len(parts) == 5:
+            cells |= {f"{size}, {parts[0]}, {name}": part for name, part in zip(names, parts[1:], strict=True)}
+        elif not line.startswith("|"):
+            size = ""
+    return cells
+
+
+def exact_cell(row: dict[str, Any]) -> str:
+    value = row["computed"]["exact"]
+    return value if row["verdict"] == "match" else f"{value} ({row['verdict']}, printed {row['published']})"
+
+
+def test_other_rows_on_the_page_of_u2turn(u2turn: Reproduction) -> None:
+    text = "\n".join(page_of("u2turn"))
+    for row in u2turn.rows:
+        entry, published = row["entry"], row["published"]
+        if row["table"] in ("claims", "equations", "figure3", "figure4", "figure5") or "Lx > Ly" in entry:
+            assert f"| {entry} | {published} | {shown(from_number(row['computed']))} | {row['verdict']} |" in text
+    figure6 = {row["entry"]: row["computed"]["exact"] for row in u2turn.rows if row["table"] == "figure6"}
+    for kx, ky in FIGURE6_MESHES:
+        values = (figure6[f"{kx}x{ky}, {name}"] for name in ROUTINGS)
+        assert f"| {kx}x{ky} | {' | '.join(values)} |" in text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.papers.reproduction import DOCS
 
-from obliv import Estimate, InputError
+from obliv import Estimate, InputError, papers
 from obliv.papers.verdicts import AtMost, Bounds, verdict
 from obliv.results.numbers import number
 
@@ -121,3 +123,13 @@ def test_numbers_never_look_alike() -> None:
     assert number(Fraction(25, 144)) == {"exact": "25/144", "value": 25 / 144}
     assert number(Estimate(0.27, 0.01, 60)) == {"value": 0.27, "stderr": 0.01, "samples": 60}
     assert number(Bounds(Fraction(0), Fraction(1, 8))) == {"lower": 0.0, "upper": 0.125}
+
+
+def test_the_verb_lists_every_paper_and_table() -> None:
+    page = (DOCS / "verbs" / "reproduce.md").read_text(encoding="utf-8").splitlines()
+    for name in papers.known():
+        listed = next(line for line in page if line.startswith(f"| [`{name}`]"))
+        tables = importlib.import_module(f"obliv.papers.{name.replace('-', '_')}").PAPER.tables
+        assert listed.endswith("| " + " ".join(f"`{table}`" for table in tables) + " |")
+        assert f"../papers/{name}.md" in listed
+        assert (DOCS / "papers" / f"{name}.md").exists()

@@ -1,12 +1,13 @@
+"""Reproductions of papers, computed once, and the pages that print them."""
+
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import pytest
-
 from obliv import papers
-from obliv.papers.u2turn import meshes
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 class Reproduction:
@@ -21,14 +22,6 @@ class Reproduction:
         return next(row for row in self.rows if row["entry"] == entry)
 
 
-@pytest.fixture(scope="session")
-def towles() -> Reproduction:
-    return Reproduction("towles")
-
-
-@pytest.fixture(scope="session")
-def u2turn() -> Iterator[Reproduction]:
-    """With averages over fewer permutations than the command takes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meshes, "SAMPLES", 20_000)
-        yield Reproduction("u2turn")
+def page_of(paper: str) -> list[str]:
+    """The lines of the page on a paper."""
+    return (DOCS / "papers" / f"{paper}.md").read_text(encoding="utf-8").splitlines()
