@@ -58,7 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             return 0
-        return refuse(f"{error.format_message()}  (obliv --help, obliv VERB --help)")
+        message = error.format_message().replace("Value error, ", "")
+        return refuse(f"{message}  (obliv --help, obliv VERB --help)")
 
 
 def _discard_output() -> None:
