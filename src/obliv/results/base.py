@@ -1,4 +1,4 @@
-"""What every result has: where it came from, and how it is shown, saved and drawn."""
+"""The base of all results: provenance, printing, saving and plotting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_LOAD = "no traffic loads any channel"
 
 @dataclass(frozen=True)
 class Provenance(Record):
-    """How a result was obtained, so that it can be made again; the time that it took is not compared."""
+    """How a result was obtained, so that it can be reproduced; run times are not compared."""
 
     version: str = __version__
     specs: dict[str, Any] = entry(default_factory=dict)
@@ -139,7 +139,7 @@ class Result(Record):
 
     @property
     def title(self) -> str:
-        """What was analyzed, in a line."""
+        """The heading: what was analyzed, in one line."""
         return f"{self.kind}: {self.routing} on {self.topology}"
 
     def __getstate__(self) -> dict[str, Any]:

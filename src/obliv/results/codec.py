@@ -1,4 +1,4 @@
-"""Declared records: frozen dataclasses whose fields say how they stand in JSON, in rows and in text.
+"""Declared records: frozen dataclasses whose fields define their form in JSON, in rows and in text.
 
 A field is written to JSON under its own name by the codec of its type; :func:`entry` says what differs from that, and
 :func:`derived` adds a property. The class body gives the order.

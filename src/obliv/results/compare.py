@@ -1,4 +1,4 @@
-"""The result of a comparison: one row a routing on a topology."""
+"""The result of a comparison: one row per routing and topology."""
 
 from __future__ import annotations
 
@@ -136,12 +136,12 @@ class Entry(Record):
     @property
     @derived(label="× minimal", column="hops_over_minimal", reason=lambda row: row.no_hops)
     def hops_over_minimal(self) -> Fraction | None:
-        """Mean hops over the least of any routing; None where there is nowhere to go."""
+        """Mean hops divided by the minimum for any routing; None if there is only one terminal."""
         return self.hops / self.minimal_hops if self.hops is not None and self.minimal_hops else None
 
     @property
     def no_hops(self) -> str:
-        """Why there are no mean hops."""
+        """The reason why mean hops are missing."""
         return self.reasons.get("routing", "no terminal has another one to send to")
 
     @classmethod
@@ -167,7 +167,7 @@ class Entry(Record):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Routings side by side: worst case, average, patterns and hops, one row a routing on a topology.
+    """A comparison of routings: worst case, average, patterns and hops, one row per routing and topology.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Comparison(Result):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The traffic patterns, in the order in which they were asked for."""
+        """The traffic patterns, in the requested order."""
         return tuple(self.entries[0].patterns) if self.entries else ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -225,13 +225,13 @@ class Comparison(Result):
 
     @property
     def title(self) -> str:
-        """What was analyzed, in a line."""
+        """The heading: what was analyzed, in one line."""
         what = "fractions of capacity" if self.relative else "throughput (packets per node and cycle)"
         return f"compare: {what} on {self.topology}"
 
     @property
     def relative(self) -> bool:
-        """Whether the table gives fractions of capacity: where every topology's is known, so that units never mix."""
+        """Whether the table gives fractions of capacity, which requires that the capacity of every topology is known."""
         return all(row.capacity is not None for row in self.entries)
 
     def _cells(self) -> list[list[str]]:

@@ -13,7 +13,7 @@ __all__ = ["Deadlock", "LeftOut", "SchemeCount", "VirtualChannel", "VirtualChann
 
 @dataclass(frozen=True)
 class VirtualChannel(Record):
-    """A virtual channel of a link, by their numbers, and the ends of the link."""
+    """A virtual channel of a link: the numbers of both, and the ends of the link."""
 
     channel: int
     virtual_channel: int
@@ -79,7 +79,7 @@ class Deadlock(Result):
 
 @dataclass(frozen=True)
 class SchemeCount(Record):
-    """A virtual-channel scheme that fits a routing: how many virtual channels it takes, and whether it suffices."""
+    """A virtual-channel scheme that applies to a routing: its virtual channels, and whether it is acyclic."""
 
     scheme: str = entry(column="scheme")
     virtual_channels: int = entry(column="virtual_channels")
@@ -90,7 +90,7 @@ class SchemeCount(Record):
 
 @dataclass(frozen=True)
 class LeftOut(Record):
-    """A virtual-channel scheme that does not fit a routing, and why."""
+    """A virtual-channel scheme that does not apply to a routing, and why."""
 
     scheme: str
     reason: str
@@ -98,7 +98,7 @@ class LeftOut(Record):
 
 @dataclass(frozen=True, repr=False)
 class VirtualChannels(Result):
-    """The virtual-channel schemes that fit a routing: how many virtual channels each takes, and whether it suffices.
+    """The virtual-channel schemes that apply to a routing, with their virtual channels and whether they are acyclic.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class VirtualChannels(Result):
     @property
     @derived(reason="every scheme that was tried is cyclic")
     def fewest(self) -> int | None:
-        """How many virtual channels the best scheme takes; None where all are cyclic."""
+        """The number of virtual channels of the best scheme; None if all schemes are cyclic."""
         return min((row.virtual_channels for row in self.schemes if row.acyclic), default=None)
 
     @property
     @derived(key="scheme")
     def best(self) -> str | None:
-        """The acyclic scheme with the fewest virtual channels, the first of several; None where all are cyclic."""
+        """The first acyclic scheme with the fewest virtual channels; None if all schemes are cyclic."""
         return next((row.scheme for row in self.schemes if row.acyclic and row.virtual_channels == self.fewest), None)
 
     schemes: tuple[SchemeCount, ...] = ()

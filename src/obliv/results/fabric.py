@@ -31,13 +31,13 @@ class Cable(Record):
 
     @property
     def ends(self) -> str:
-        """Both ends in words."""
+        """Both ends as text."""
         return f"{self.tail} port {self.tail_port} -> {self.head} port {self.head_port}"
 
 
 @dataclass(frozen=True)
 class HotCable(Cable):
-    """A cable in one direction: what admissible traffic can load it by, exact or between bounds.
+    """A cable in one direction with its worst load under admissible traffic, exact or between bounds.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class HotCable(Cable):
     @property
     @derived(hidden=True, column="worst_load")
     def upper(self) -> Fraction:
-        """An upper bound of the worst load, itself where it is known."""
+        """An upper bound of the worst load, or the load if it is known."""
         return self.load if isinstance(self.load, Fraction) else self.load.upper
 
     @property
@@ -69,12 +69,12 @@ class HotCable(Cable):
     @property
     @derived(hidden=True, column="at_least")
     def lower(self) -> Fraction:
-        """A lower bound of the worst load, itself where it is known."""
+        """A lower bound of the worst load, or the load if it is known."""
         return self.load if isinstance(self.load, Fraction) else self.load.lower
 
     @property
     def worst(self) -> str:
-        """The worst load in words."""
+        """The worst load as text."""
         return shown(self.upper) if self.solved else f"{shown(self.lower)} to {shown(self.upper)} (bounds)"
 
 
@@ -176,7 +176,7 @@ class Shifts(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bisection(Result):
-    """Effective bisection bandwidth: what pairs across a random bisection get, as a share of a host's link.
+    """Effective bisection bandwidth: the mean bandwidth of pairs across a random bisection, as a share of a host's link.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _LINE_OR_NULL = Codec(lambda line: line or None, lambda data: 0 if data is None 
 
 @dataclass(frozen=True)
 class Finding(Record):
-    """A defect or remark with its place.
+    """A finding with its place.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Finding(Record):
 
     @property
     def text(self) -> str:
-        """The message with its place."""
+        """The message with file and line."""
         place = f"{self.file}:{self.line}: " if self.file and self.line else f"{self.file}: " if self.file else ""
         return place + self.message
 
@@ -68,7 +68,7 @@ class EngineRun(Record):
 
 @dataclass(frozen=True)
 class CreditLoop(Record):
-    """Whether routes can deadlock on one virtual lane; `cycle` holds the ports at which its channels begin."""
+    """Whether routes can deadlock on one virtual lane; `cycle` contains the ports at which its channels start."""
 
     acyclic: bool
     dependencies: int
@@ -193,7 +193,7 @@ class FabricCheck(Result):
 
 
 def _total(keyed: Iterable[tuple[_Key, Finding]]) -> Counter[_Key]:
-    """How many findings there are under each key; one may stand for several."""
+    """Return the number of findings under each key; one finding may represent several."""
     total: Counter[_Key] = Counter()
     for key, finding in keyed:
         total[key] += finding.count

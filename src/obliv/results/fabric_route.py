@@ -1,4 +1,4 @@
-"""The result of routing a fabric anew: new forwarding tables beside the old ones."""
+"""The result of rerouting a fabric: new forwarding tables compared with the old ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Attempt(Record):
 
 @dataclass(frozen=True, repr=False)
 class FabricRoute(Result):
-    """New forwarding tables for a fabric, side by side with the old ones.
+    """New forwarding tables for a fabric, compared with the old ones.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class FabricRoute(Result):
     @property
     @derived(label="LMC", text=lambda route: route.lmc_text)
     def lmc(self) -> int:
-        """Every host has 2**lmc LIDs; OpenSM takes it as ``-l``."""
+        """The LMC: every host has 2**lmc LIDs; OpenSM's option ``-l``."""
         return self.after.lmc
 
     offset: str = "0"
@@ -128,12 +128,12 @@ class FabricRoute(Result):
 
     @property
     def lmc_text(self) -> str:
-        """The LMC, and the offsets that sources use where it is not 0."""
+        """The LMC, and the offsets that sources use if it is not 0."""
         return str(self.lmc) + (f", sources use the offset {self.offset}" if self.lmc else "")
 
     @property
     def title(self) -> str:
-        """What was routed, in a line."""
+        """The heading: what was routed, in one line."""
         return f"fabric route: {self.engine} on {self.shape or self.topology.removeprefix('fabric:')}"
 
     @property

@@ -33,7 +33,7 @@ class BusyCable(Cable):
 
 @dataclass(frozen=True)
 class FabricPattern(PatternThroughput):
-    """Ideal throughput under one traffic, with the cables that it loads most, the largest load first."""
+    """Ideal throughput under one traffic pattern, with the most loaded cables, the largest load first."""
 
     hottest: tuple[BusyCable, ...] = ()
 

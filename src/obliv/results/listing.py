@@ -1,4 +1,4 @@
-"""The topologies, routings or traffic patterns that are registered."""
+"""Lists of the registered topologies, routings or traffic patterns."""
 
 from __future__ import annotations
 

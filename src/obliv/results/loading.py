@@ -1,4 +1,4 @@
-"""Results that were saved: the class is found by the kind that it registers."""
+"""Loading of saved results; the class is found by its registered kind."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LENGTHS = Codec(
 
 @dataclass(frozen=True, repr=False)
 class Locality(Result):
-    """How far packets go: the mean over all pairs, how much that is over the least, and the lengths of all paths.
+    """Path lengths: the mean over all pairs, its ratio to the minimum, and the distribution over all paths.
 
     ``lengths[h]`` is the share of pairs and paths that take h channels; None where only pair loads were given.
 
@@ -44,7 +44,7 @@ class Locality(Result):
     @property
     @derived(label="times minimal", reason="no terminal has another one to send to")
     def hops_over_minimal(self) -> Fraction | None:
-        """Mean hops over the least that any routing needs; None where there is nowhere to go."""
+        """Mean hops divided by the minimum for any routing; None if there is only one terminal."""
         return self.hops / self.minimal_hops if self.minimal_hops else None
 
     lengths: tuple[Fraction, ...] | None = entry(

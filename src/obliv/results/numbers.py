@@ -1,4 +1,4 @@
-"""Numbers of results: exact, estimated, and how they stand in JSON and in text."""
+"""Numbers of results: exact or estimated, and their form in JSON and in text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was estimated: value, standard error, and how many samples it rests on.
+    """An estimate: value, standard error and number of samples.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bounds:
-    """A number that is known between two bounds only.
+    """A number known only between two bounds.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def known(value: Fraction | Estimate) -> Fraction:
 
 
 def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
-    """1 / load, None where nothing is loaded."""
+    """1 / load; None if no channel is loaded."""
     if isinstance(load_, Estimate):
         if load_.value == 0:
             return None

@@ -98,7 +98,7 @@ class CentralizedPlan(Plan):
 
     @property
     def packets(self) -> int:
-        """How many packets there are."""
+        """The number of packets."""
         return len(self.sets)
 
     @property

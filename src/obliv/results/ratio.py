@@ -26,7 +26,7 @@ def _whole(data: Any) -> int:
 
 @dataclass(frozen=True, repr=False)
 class Ratio(Result):
-    """The oblivious performance ratio: how much more a routing may load a link than the best routing of the traffic.
+    """The oblivious performance ratio: the largest link load divided by that of the best routing, over all traffic.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Ratio(Result):
 
     @property
     def bound_text(self) -> str | None:
-        """The lower bound in words, None where there is none."""
+        """The lower bound as text; None if there is none."""
         if self.lower_bound is None:
             return None
         best = ", so this one is optimal" if self.optimal else ""
@@ -112,7 +112,7 @@ class TrafficRatio(Result):
     @property
     @derived()
     def ratio(self) -> Fraction | Estimate | None:
-        """The largest ratio, that over this set of traffic."""
+        """The largest of the ratios."""
         return max((row.ratio for row in self.patterns), key=float, default=None)
 
     patterns: tuple[PatternRatio, ...] = ()

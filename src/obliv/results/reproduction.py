@@ -1,4 +1,4 @@
-"""The results of reproducing a paper: its entries as printed and as computed, and which papers there are."""
+"""The results of reproducing a paper: its entries as published and as computed; the list of papers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ReproducedEntry(Record):
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Result):
-    """A paper's tables and figures, computed and set beside the published numbers.
+    """The computed tables and figures of a paper, beside the published numbers.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Reproduction(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether no entry differs from the print without an explanation."""
+        """Whether every entry agrees with the published value or is explained."""
         return all(row.verdict != "differs" for row in self.entries)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -100,7 +100,7 @@ class Reproduction(Result):
 
 @dataclass(frozen=True)
 class PaperName(Record):
-    """A paper that can be reproduced, with a line about it."""
+    """A paper that can be reproduced, with a short description."""
 
     paper: str = field(column="paper")
     about: str = field(column="about")

@@ -211,25 +211,25 @@ class Schedules(Result):
     @property
     @derived()
     def packets(self) -> int:
-        """The packets of all classes."""
+        """The number of packets of all classes."""
         return sum(schedule.packets for schedule in self.classes)
 
     @property
     @derived()
     def congestion(self) -> int:
-        """The most paths of one class over one edge."""
+        """The largest number of paths of one class over one edge."""
         return max(schedule.congestion for schedule in self.classes)
 
     @property
     @derived()
     def dilation(self) -> int:
-        """The longest path."""
+        """The number of edges of the longest path."""
         return max(schedule.dilation for schedule in self.classes)
 
     @property
     @derived()
     def makespan(self) -> int:
-        """The steps of all classes."""
+        """The sum of the steps of all classes."""
         return sum(schedule.makespan for schedule in self.classes)
 
     @property

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?(/\d+)?", re.ASCII | re.IGNOR
 
 
 def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None = None) -> Table:
-    """Rows as a table for the terminal.
+    """Return rows as a table for the terminal.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None
 
 
 def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
-    """Rows as CSV, with a header.
+    """Return rows as CSV, with a header.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _cells(name: str, value: Any) -> dict[str, Any]:
 
 
 def _as_text(value: Any) -> Any:
-    """Text that no spreadsheet computes, and that breaks no line; anything else as it is."""
+    """Return text that spreadsheets do not evaluate and that stays on one line; other values unchanged."""
     if not isinstance(value, str):
         return value
     text = printable(value)

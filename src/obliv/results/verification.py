@@ -34,7 +34,7 @@ class Check(Record):
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
-    """The outcome of checking a saved claim: whether it is proved, each step, and what was left unchecked.
+    """The result of checking a saved claim: whether it is proved, each step, and the unchecked channels.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class WorstCase(Result):
     @property
     @derived(label="throughput", column="throughput", reason=NO_LOAD)
     def throughput(self) -> Fraction | Estimate | None:
-        """Packets per node and cycle that are guaranteed; None where no channel is loaded."""
+        """Guaranteed packets per node and cycle; None if no channel is loaded."""
         return inverse(self.channel_load)
 
     @property
@@ -58,7 +58,7 @@ class WorstCase(Result):
         reason=lambda worst: NO_CAPACITY if worst.capacity is None else NO_LOAD,
     )
     def fraction_of_capacity(self) -> Fraction | Estimate | None:
-        """Guaranteed throughput over that of uniform traffic under the best routing."""
+        """Guaranteed throughput divided by that of uniform traffic under the best routing."""
         through = self.throughput
         if self.capacity is None or through is None:
             return None
@@ -100,5 +100,5 @@ class WorstCase(Result):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The names of the worst channel's ends, or their numbers where they have no names."""
+        """The names of the worst channel's ends, or their numbers if they have no names."""
         return self.names if any(self.names) else self.numbers

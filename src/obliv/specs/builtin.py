@@ -1,4 +1,4 @@
-"""What the package knows by name before it imports anything; ``obliv._builtin`` fills these tables in.
+"""The built-in names, known before anything is imported; ``obliv._builtin`` fills these tables.
 
 A registry imports only the module of the name that a spec asks for. What these modules are is not known here, since
 they lie above this room.

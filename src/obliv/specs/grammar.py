@@ -39,7 +39,7 @@ def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
 
 
 def bind(text: str, parameters: Sequence[inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
-    """Convert the arguments of a spec to what the parameters of a function say.
+    """Convert the arguments of a spec to the types of a function's parameters.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Where nodes stand in a picture."""
+"""Positions of nodes in a picture."""
