@@ -231,7 +231,7 @@ class Comparison(Result):
 
     @property
     def relative(self) -> bool:
-        """Whether the table gives fractions of capacity, which requires that the capacity of every topology is known."""
+        """Whether the table gives fractions of capacity, which requires the capacity of every topology."""
         return all(row.capacity is not None for row in self.entries)
 
     def _cells(self) -> list[list[str]]:

@@ -176,7 +176,7 @@ class Shifts(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bisection(Result):
-    """Effective bisection bandwidth: the mean bandwidth of pairs across a random bisection, as a share of a host's link.
+    """Effective bisection bandwidth: mean bandwidth of pairs across a random bisection, as a share of a host's link.
 
     Examples
     --------
