@@ -29,21 +29,21 @@ def some_instance(rng: np.random.Generator) -> Instance:
     return instance(f"butterfly:{rng.integers(2, 7)}", rng=rng)
 
 
-def some_plan(made: Instance, **arguments: Any) -> CentralizedPlan | None:
+def some_plan(instance: Instance, **arguments: Any) -> CentralizedPlan | None:
     """A plan, None where planning fails."""
     try:
-        return plan(made, **arguments)
+        return plan(instance, **arguments)
     except PlanningError:
         return None
 
 
-def some_constants(rng: np.random.Generator, made: Instance) -> dict[str, Any]:
+def some_constants(rng: np.random.Generator, instance: Instance) -> dict[str, Any]:
     """Arguments of a plan: lambda 2..40, s 1..8, both kinds of segments, shuffled or not."""
     s = int(rng.integers(1, 9))
-    sets = rng.integers(1, s + 1, made.packets)
+    sets = rng.integers(1, s + 1, instance.packets)
     lam = int(2 * rng.integers(1, 21))
     segments = ("tight", "paper")[rng.integers(2)]
-    rank = rng.permutation(made.packets) if rng.integers(2) else None
+    rank = rng.permutation(instance.packets) if rng.integers(2) else None
     options = PlanOptions(segments=segments, dense=bool(rng.integers(2)))
     return {"sets": sets, "s": s, "lam": lam, "options": options, "rank": rank}
 
@@ -56,18 +56,18 @@ def one_by_one(moves: Moves) -> np.ndarray:
     return np.stack([moves.packet[row], moves.time[row] + past, moves.edge[row], moves.up[row] ^ (past % 2 == 1)], 1)
 
 
-def audit(made: Instance, rows: np.ndarray, delivery: np.ndarray) -> None:
+def audit(instance: Instance, rows: np.ndarray, delivery: np.ndarray) -> None:
     """What any schedule must be in which packets keep to their paths and never rest; from single moves alone."""
     links = {(int(t), int(e), int(up)) for _, t, e, up in rows}
     assert len(links) == len(rows)  # no link twice at a time
-    low, high = made.network.edge_ends
-    for p in range(made.packets):
+    low, high = instance.network.edge_ends
+    for p in range(instance.packets):
         own = rows[rows[:, 0] == p]
         assert (np.diff(own[:, 1]) == 1).all()
         assert own[-1, 1] == delivery[p]
-        at = int(made.source[p])
+        at = int(instance.source[p])
         for _, _, e, up in own:
             assert at == (low[e] if up else high[e])
             at = int(high[e] if up else low[e])
-        assert at == made.destination[p]
-        assert set(own[:, 2].tolist()) == set(made.edge[made.start[p] : made.start[p + 1]].tolist())
+        assert at == instance.destination[p]
+        assert set(own[:, 2].tolist()) == set(instance.edge[instance.start[p] : instance.start[p + 1]].tolist())

@@ -44,23 +44,23 @@ def _compiled():
     colors.color_frames.compiled()
 
 
-def summary(made: Instance, run) -> tuple[int, ...]:
+def summary(paths: Instance, run) -> tuple[int, ...]:
     shown = run.constants
     constants = shown["lambda"], shown["s"], shown["chi"], shown["tau"]
-    return made.packets, made.congestion, made.dilation, made.lower_bound, *constants, int(run.delivery.max())
+    return paths.packets, paths.congestion, paths.dilation, paths.lower_bound, *constants, int(run.delivery.max())
 
 
 @pytest.mark.parametrize("which", PAPER, ids=" ".join)
 def test_constants_and_times_of_the_paper(which):
-    made = instance(*which, rng=0)
-    run = centralized(made, np.random.default_rng(0), segments="paper")
-    assert summary(made, run) == PAPER[which]
+    paths = instance(*which, rng=0)
+    run = centralized(paths, np.random.default_rng(0), segments="paper")
+    assert summary(paths, run) == PAPER[which]
 
 
 def test_times_of_the_paper_on_random_levels():
-    made = instance("random-leveled:L=500,W=16,d=2,seed=0", rng=0, packets=500, minlen=200, maxlen=500)
-    run = centralized(made, np.random.default_rng(0), segments="paper")
-    assert summary(made, run) == (500, 23, 486, 486, 216, 1501, 3, 436, 1_305_166)
+    paths = instance("random-leveled:L=500,W=16,d=2,seed=0", rng=0, packets=500, minlen=200, maxlen=500)
+    run = centralized(paths, np.random.default_rng(0), segments="paper")
+    assert summary(paths, run) == (500, 23, 486, 486, 216, 1501, 3, 436, 1_305_166)
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_times_of_the_paper_on_random_levels():
     ],
 )
 def test_times_of_the_paper_on_deep_networks(spec, known, least, most):
-    made = instance(spec, rng=0)
+    paths = instance(spec, rng=0)
     for seed in range(3):
-        run = centralized(made, np.random.default_rng(seed), segments="paper", order="shuffled")
+        run = centralized(paths, np.random.default_rng(seed), segments="paper", order="shuffled")
         shown = run.constants
-        assert (made.packets, made.congestion, made.dilation, shown["lambda"], shown["s"]) == known
+        assert (paths.packets, paths.congestion, paths.dilation, shown["lambda"], shown["s"]) == known
         assert least <= run.delivery.max() <= most
         assert shown["tau"] == 2 * (shown["lambda"] + shown["chi"] - 1)
 
 
 def test_constants():
-    made = instance("butterfly:4", rng=0)
-    assert lg(made) == 6
-    assert centralized_constants(made) == Constants(72, 131, 2)
-    assert distributed_constants(made) == Constants(288, 522, 2, 48, 12, 670)
+    paths = instance("butterfly:4", rng=0)
+    assert lg(paths) == 6
+    assert centralized_constants(paths) == Constants(72, 131, 2)
+    assert distributed_constants(paths) == Constants(288, 522, 2, 48, 12, 670)
     assert lg(instance("array:2", [[0]])) == 1
     assert lg(instance("array:5", [range(4), range(4)])) == 3
     assert lg(instance("array:6", [range(5)])) == 3
@@ -111,13 +111,13 @@ def test_empty_sets_are_left_out():
     assert compact(np.array([5, 9, 5, 7, 2]), np.array([1, 1, 1, 2, 2])).tolist() == [1, 2, 1, 2, 1]
 
 
-def literal(made: Instance, sets, lam, segments, rank) -> tuple[list, list] | None:
+def literal(paths: Instance, sets, lam, segments, rank) -> tuple[list, list] | None:
     """Colours and homes as the definitions have them: a graph for every set, group and frame, packet by packet."""
     from obliv.bufferless.frames.constants import group_frames
 
-    places = assign(made.level, made.length, lam, group_frames(made.dilation, lam))
-    level, goal = made.level.tolist(), (made.level + made.length).tolist()
-    order = sorted(range(made.packets), key=(lambda p: (level[p], p)) if rank is None else (lambda p: rank[p]))
+    places = assign(paths.level, paths.length, lam, group_frames(paths.dilation, lam))
+    level, goal = paths.level.tolist(), (paths.level + paths.length).tolist()
+    order = sorted(range(paths.packets), key=(lambda p: (level[p], p)) if rank is None else (lambda p: rank[p]))
     seen: list = [[] for _ in order]
     at, done = dict(enumerate(level)), set()
     cells = {(i, z, g) for i, z, g in zip(sets.tolist(), places.session.tolist(), places.first.tolist(), strict=True)}
@@ -129,8 +129,8 @@ def literal(made: Instance, sets, lam, segments, rank) -> tuple[list, list] | No
             for p in members if segments == "paper" else there:
                 low = max(a, level[p]) if segments == "paper" else at[p]
                 high = min(goal[p], a + 2 * lam - 1)
-                first = int(made.start[p]) - level[p]
-                segment[p] = set(made.edge[first + low : first + high].tolist()) if low < high else set()
+                first = int(paths.start[p]) - level[p]
+                segment[p] = set(paths.edge[first + low : first + high].tolist()) if low < high else set()
             colour: dict = {}
             for p in segment:
                 used = {colour[q] for q in colour if segment[q] & segment[p]}
@@ -143,18 +143,18 @@ def literal(made: Instance, sets, lam, segments, rank) -> tuple[list, list] | No
                 if goal[p] < a + lam or goal[p] <= target + 1:
                     done.add(p)
                 at[p] = target
-    return [[k for k, _ in each] for each in seen], [[h for _, h in each] for each in seen]
+    return [[k for k, _ in phases] for phases in seen], [[h for _, h in phases] for phases in seen]
 
 
 def test_plan_is_the_definition():
     several = failed = 0
     for seed in range(60):
         rng = np.random.default_rng([1, seed])
-        made = some_instance(rng)
-        told = some_constants(rng, made)
-        told["options"] = replace(told["options"], dense=False)
-        planned = some_plan(made, **told)
-        known = literal(made, told["sets"], told["lam"], told["options"].segments, told["rank"])
+        paths = some_instance(rng)
+        options = some_constants(rng, paths)
+        options["options"] = replace(options["options"], dense=False)
+        planned = some_plan(paths, **options)
+        known = literal(paths, options["sets"], options["lam"], options["options"].segments, options["rank"])
         assert (known is None) == (planned is None)
         if planned is None or known is None:
             failed += 1
@@ -162,7 +162,7 @@ def test_plan_is_the_definition():
         cuts = planned.phase_start[1:-1]
         assert [part.tolist() for part in np.split(planned.color, cuts)] == known[0]
         assert [part.tolist() for part in np.split(planned.home, cuts)] == known[1]
-        several += len(planned.color) > made.packets
+        several += len(planned.color) > paths.packets
     assert several > 10
     assert failed > 3
 
@@ -171,20 +171,20 @@ def test_interpreted_and_compiled_alike(monkeypatch):
     cases = []
     for seed in range(12):
         rng = np.random.default_rng([2, seed])
-        made = line(int(rng.integers(20, 50)), 0.8, 20, rng)
-        cases.append((made, rng.integers(1, 3, made.packets), 14))
-    made = instance("array:260", [range(100 - p, 170 + p) for p in range(70)])  # more boats than a word has bits
-    cases.append((made, np.ones(70, np.int64), 150))
+        paths = line(int(rng.integers(20, 50)), 0.8, 20, rng)
+        cases.append((paths, rng.integers(1, 3, paths.packets), 14))
+    paths = instance("array:260", [range(100 - p, 170 + p) for p in range(70)])  # more boats than a word has bits
+    cases.append((paths, np.ones(70, np.int64), 150))
 
     def all_of_them(mode):
         for module in (plan_module, centralized_module):
             monkeypatch.setattr(module, "run", mode)
-        for made, sets, lam in cases:
-            planned = some_plan(made, sets=sets, s=2, lam=lam)
+        for paths, sets, lam in cases:
+            planned = some_plan(paths, sets=sets, s=2, lam=lam)
             if planned is None:
                 yield None
                 continue
-            moves, _ = planned_moves(made, planned, delivery_times(made, planned))
+            moves, _ = planned_moves(paths, planned, delivery_times(paths, planned))
             yield planned.color.tolist(), planned.home.tolist(), one_by_one(moves).tolist()
 
     planned = plan(*cases[-1][:2], 2, 150)
@@ -197,15 +197,15 @@ def test_interpreted_and_compiled_alike(monkeypatch):
 
 def test_one_frame():
     for spec in ("butterfly:6", "leveled-mesh:8x8", "array:64"):
-        made = instance(spec, rng=0)
-        run = centralized(made, np.random.default_rng(0), "one-frame")
+        paths = instance(spec, rng=0)
+        run = centralized(paths, np.random.default_rng(0), "one-frame")
         assert run.plan is not None
-        assert len(run.plan.color) == made.packets
+        assert len(run.plan.color) == paths.packets
         assert run.deflections == 0
-        goal = made.level + made.length
+        goal = paths.level + paths.length
         assert (run.delivery == 4 * run.plan.color - 4 + goal).all()
         assert (np.diff(run.moves.time)[np.diff(run.moves.packet) == 0] == 1).all()
-        audit(made, one_by_one(run.moves), run.delivery)
+        audit(paths, one_by_one(run.moves), run.delivery)
 
 
 def test_one_frame_times():
@@ -223,50 +223,50 @@ def test_tuned_constants():
         ("array:64", {}),
         ("array:512", {"rate": 0.5, "maxlen": 32}),
     ):
-        made = instance(spec, rng=0, **options)
-        run = centralized(made, np.random.default_rng(0), "tuned")
+        paths = instance(spec, rng=0, **options)
+        run = centralized(paths, np.random.default_rng(0), "tuned")
         assert run.plan is not None
         assert not run.notes
-        assert len(run.plan.color) > made.packets
-        known = made.congestion * np.log2(made.dilation * made.packets) + made.dilation
-        assert made.lower_bound <= run.delivery.max() < 1.5 * known
+        assert len(run.plan.color) > paths.packets
+        known = paths.congestion * np.log2(paths.dilation * paths.packets) + paths.dilation
+        assert paths.lower_bound <= run.delivery.max() < 1.5 * known
         assert sorted(set(run.plan.sets[run.plan.session == 1])) == list(range(1, run.plan.s + 1))
 
 
 def test_smallest_frame_is_even_and_no_larger_than_needed():
-    made = instance("array:40", [range(39)] * 6)
-    planned = smallest_frame(made, 1, np.random.default_rng(0), PlanOptions(dense=True))
+    paths = instance("array:40", [range(39)] * 6)
+    planned = smallest_frame(paths, 1, np.random.default_rng(0), PlanOptions(dense=True))
     assert planned.lam == 12  # six colours need six targets
     assert (
-        smallest_frame(made, 3, np.random.default_rng(0), PlanOptions(sets=np.arange(6) % 3 + 1, dense=True)).lam == 4
+        smallest_frame(paths, 3, np.random.default_rng(0), PlanOptions(sets=np.arange(6) % 3 + 1, dense=True)).lam == 4
     )
 
 
 def test_masks_widen():
-    made = instance("array:4", [range(3)] * 200)
+    paths = instance("array:4", [range(3)] * 200)
     with pytest.raises(PlanningError):
-        plan(made, np.ones(200, np.int64), 100, 2)
-    planned = plan(made, np.ones(200, np.int64), 100, 400)
+        plan(paths, np.ones(200, np.int64), 100, 2)
+    planned = plan(paths, np.ones(200, np.int64), 100, 400)
     assert planned.color.tolist() == list(range(1, 201))
     assert planned.chi_stop == 0
 
 
 def test_lambda_is_raised_or_the_constant_named():
-    made = instance("array:242", [range(241)] * 120)
+    paths = instance("array:242", [range(241)] * 120)
     rng = np.random.default_rng(0)
-    run = centralized(made, rng, s=1)
-    assert centralized_constants(made).lam == 180
+    run = centralized(paths, rng, s=1)
+    assert centralized_constants(paths).lam == 180
     assert run.constants["lambda"] == 270
     assert run.notes == ("lambda was raised to 270: with less, colors were found that have no target",)
     with pytest.raises(InputError, match=r"packet 90 got color 91.* raise lam \(to 182 or more\) or s \(now 1\)"):
-        centralized(made, rng, s=1, lam=180)
+        centralized(paths, rng, s=1, lam=180)
     with pytest.raises(InputError, match=r"raise lam .* or s \(now 2\)"):
-        centralized(made, rng, "tuned", s=2, lam=20)
-    assert centralized(made, rng, s=2, lam=180).constants["lambda"] == 180
+        centralized(paths, rng, "tuned", s=2, lam=20)
+    assert centralized(paths, rng, s=2, lam=180).constants["lambda"] == 180
 
 
 @pytest.mark.parametrize(
-    ("told", "word"),
+    ("options", "word"),
     [
         ({"lam": 7}, "even"),
         ({"lam": 0}, "even"),
@@ -279,42 +279,42 @@ def test_lambda_is_raised_or_the_constant_named():
         ({"sets": [9] * 63, "s": 8}, "from 1 to 8"),
     ],
 )
-def test_input_is_refused(told, word):
+def test_input_is_refused(options, word):
     with pytest.raises(InputError, match=word):
-        centralized(instance("array:64", rng=0), np.random.default_rng(0), **told)
+        centralized(instance("array:64", rng=0), np.random.default_rng(0), **options)
 
 
 def test_sets_that_are_given():
-    made = instance("array:20", [range(8), range(2, 9), range(5, 15)])
-    run = centralized(made, np.random.default_rng(0), sets=np.array([3, 1, 3]), lam=8)
+    paths = instance("array:20", [range(8), range(2, 9), range(5, 15)])
+    run = centralized(paths, np.random.default_rng(0), sets=np.array([3, 1, 3]), lam=8)
     assert run.plan is not None
     assert run.plan.sets.tolist() == [3, 1, 3]
     assert run.constants["s"] == 3
-    audit(made, one_by_one(run.moves), run.delivery)
+    audit(paths, one_by_one(run.moves), run.delivery)
 
 
 def test_times_beyond_32_bits():
-    made = instance("array:5", [range(4)])
-    planned = plan(made, np.array([10**9]), 10**9, 2)
-    delivery = delivery_times(made, planned)
-    moves, _ = planned_moves(made, planned, delivery)
+    paths = instance("array:5", [range(4)])
+    planned = plan(paths, np.array([10**9]), 10**9, 2)
+    delivery = delivery_times(paths, planned)
+    moves, _ = planned_moves(paths, planned, delivery)
     assert delivery[0] > 2**32
     assert moves.time[-1] + (moves.more[-1] if len(moves.more) else 0) == delivery[0]
 
 
 def test_the_same_seed_gives_the_same():
-    made = instance("leveled-mesh:12x12", rng=0)
+    paths = instance("leveled-mesh:12x12", rng=0)
     for constants in ("paper", "tuned"):
-        one, two = (centralized(made, np.random.default_rng(5), constants, order="shuffled") for _ in range(2))
+        one, two = (centralized(paths, np.random.default_rng(5), constants, order="shuffled") for _ in range(2))
         assert one.delivery.tolist() == two.delivery.tolist()
         assert one.moves.rows().tolist() == two.moves.rows().tolist()
-        other = centralized(made, np.random.default_rng(6), constants, order="shuffled")
+        other = centralized(paths, np.random.default_rng(6), constants, order="shuffled")
         assert one.delivery.tolist() != other.delivery.tolist()
 
 
 def test_no_packets():
     network = instance("array:5", [[0]]).network
-    made = Instance(network, np.zeros(1, np.int64), np.zeros(0, np.int32))
+    paths = Instance(network, np.zeros(1, np.int64), np.zeros(0, np.int32))
     for constants in ("paper", "tuned", "one-frame"):
-        run = centralized(made, np.random.default_rng(0), constants)
+        run = centralized(paths, np.random.default_rng(0), constants)
         assert len(run.delivery) == len(run.moves) == run.deflections == 0

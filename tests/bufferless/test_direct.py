@@ -56,11 +56,11 @@ def chosen(one: Instance, order: str, rng: np.random.Generator) -> list[int]:
 @pytest.mark.parametrize("seed", range(12))
 def test_first_fit(seed: int, order: str) -> None:
     one = small(seed)
-    made = direct(one, np.random.default_rng(seed), order)
+    run = direct(one, np.random.default_rng(seed), order)
     expected = by_sets(one, chosen(one, order, np.random.default_rng(seed)))
-    moves = made.moves
+    moves = run.moves
     assert (moves.time[moves.start[:-1]] - 1).tolist() == expected
-    assert (made.delivery - one.length).tolist() == expected
+    assert (run.delivery - one.length).tolist() == expected
     for p in range(one.packets):
         times = moves.time[moves.start[p] : moves.start[p + 1]]
         assert times.tolist() == list(range(expected[p] + 1, expected[p] + 1 + len(times)))
@@ -70,8 +70,8 @@ def test_first_fit(seed: int, order: str) -> None:
     keys = np.stack([moves.edge, moves.time])
     assert len(np.unique(keys, axis=1).T) == len(moves)
     assert min(expected) >= 0
-    assert made.delivery.max() >= one.lower_bound
-    assert (made.rules, made.deflections) == ("bufferless", 0)
+    assert run.delivery.max() >= one.lower_bound
+    assert (run.rules, run.deflections) == ("bufferless", 0)
 
 
 @pytest.mark.parametrize("count", [1, 62, 63, 64, 126, 127, 200])
@@ -97,8 +97,8 @@ def test_interpreted_as_compiled(mode: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nothing_to_send() -> None:
-    made = direct(EMPTY)
-    assert len(made.moves) == len(made.delivery) == 0
+    run = direct(EMPTY)
+    assert len(run.moves) == len(run.delivery) == 0
 
 
 def test_refused() -> None:
@@ -141,11 +141,11 @@ def test_values(name: str) -> None:
 
 def test_values_of_other_orders() -> None:
     one = instance("random-leveled:L=400,W=64,d=2,seed=0", packets=8000, minlen=50, maxlen=400)
-    made = {order: int(direct(one, np.random.default_rng(0), order).delivery.max()) for order in ORDERS}
-    assert made["farthest"] == 394
-    assert made["longest"] == 428
-    assert made["source"] == 532
-    assert made["random"] == pytest.approx(540, rel=0.05)
+    run = {order: int(direct(one, np.random.default_rng(0), order).delivery.max()) for order in ORDERS}
+    assert run["farthest"] == 394
+    assert run["longest"] == 428
+    assert run["source"] == 532
+    assert run["random"] == pytest.approx(540, rel=0.05)
 
 
 @pytest.mark.nightly

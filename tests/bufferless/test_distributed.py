@@ -128,8 +128,8 @@ def test_rides_of_a_boat_share_no_edge() -> None:
     for _ in range(30):
         instance = some_instance(rng)
         chi = 4 * max(1, instance.congestion)
-        made = route(instance, rng, "tuned", "fixed", chi=chi, s=int(rng.integers(1, 4)), steps="boats", rounds=60)
-        plan = made.plan
+        run = route(instance, rng, "tuned", "fixed", chi=chi, s=int(rng.integers(1, 4)), steps="boats", rounds=60)
+        plan = run.plan
         assert plan is not None
         keys = zip(plan.sub_phase.tolist(), plan.sub_part.tolist())
         subs = dict(zip(keys, zip(plan.sub_begin.tolist(), plan.sub_rounds.tolist())))
@@ -151,7 +151,7 @@ def test_rides_of_a_boat_share_no_edge() -> None:
                 begin, turn = subs[phase, part]  # who stays rides in the last round, who arrives in that of arrival
                 if stop == end:
                     assert at == plan.phase_start[p + 1] - 1
-                    turn, late = divmod(int(made.delivery[p]) - begin, 2 * plan.tau)
+                    turn, late = divmod(int(run.delivery[p]) - begin, 2 * plan.tau)
                     turn += 1
                     if instance.length[p] == 1 and part:
                         assert (turn, late) == (1, part)
@@ -179,14 +179,14 @@ PAPER = [
 @pytest.mark.parametrize(("spec", "lam", "chi", "s", "xi", "tau", "fixed", "oracle"), PAPER)
 def test_paper_constants(spec: str, lam: int, chi: int, s: int, xi: int, tau: int, fixed: float, oracle: float) -> None:
     instance = obliv.bufferless.instance(spec)
-    made = {
+    run = {
         timetable: route(instance, np.random.default_rng(1), timetable=timetable, steps="boats")
         for timetable in ("fixed", "oracle")
     }
-    used = made["fixed"].constants
+    used = run["fixed"].constants
     assert [used[name] for name in ("lambda", "chi", "s", "xi", "tau", "rounds")] == [lam, chi, s, xi, tau, 1]
-    assert made["fixed"].delivery.max() == pytest.approx(fixed, rel=0.08)
-    assert made["oracle"].delivery.max() == pytest.approx(oracle, rel=0.16 if spec == "butterfly:4" else 0.04)
+    assert run["fixed"].delivery.max() == pytest.approx(fixed, rel=0.08)
+    assert run["oracle"].delivery.max() == pytest.approx(oracle, rel=0.16 if spec == "butterfly:4" else 0.04)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_paper_constants(spec: str, lam: int, chi: int, s: int, xi: int, tau: in
 def test_tuned_is_as_good_as_known(spec: str, oracle: int, fixed: int) -> None:
     instance = obliv.bufferless.instance(spec)
     for timetable, known in (("oracle", oracle), ("fixed", fixed)):
-        made = route(instance, np.random.default_rng(2), "tuned", timetable)
-        assert made.delivery.max() <= 1.1 * known
-        audit(instance, made.moves, made.delivery)
+        run = route(instance, np.random.default_rng(2), "tuned", timetable)
+        assert run.delivery.max() <= 1.1 * known
+        audit(instance, run.moves, run.delivery)
 
 
 def test_a_tie_that_nobody_survives_takes_longer() -> None:
@@ -221,11 +221,11 @@ def test_a_tie_that_nobody_survives_takes_longer() -> None:
 
 def test_one_frame() -> None:
     instance = obliv.bufferless.instance("array:64")
-    made = route(instance, np.random.default_rng(2), "one-frame")
-    assert made.constants["lambda"] >= 64
-    assert made.plan is not None
-    assert (np.diff(made.plan.phase_start) == 1).all()  # nobody stops
-    audit(instance, made.moves, made.delivery)
+    run = route(instance, np.random.default_rng(2), "one-frame")
+    assert run.constants["lambda"] >= 64
+    assert run.plan is not None
+    assert (np.diff(run.plan.phase_start) == 1).all()  # nobody stops
+    audit(instance, run.moves, run.delivery)
 
 
 def test_more_rounds_than_the_timetable_has() -> None:
@@ -264,7 +264,7 @@ def test_two_packets_from_one_node() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"constants": "papr"}, "did you mean paper"),
         ({"timetable": "orakel"}, "oracle"),
@@ -277,8 +277,8 @@ def test_two_packets_from_one_node() -> None:
         ({"rounds": 0}, "at least 1"),
     ],
 )
-def test_what_cannot_be_used(options: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_used(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         route(line(9, 1.0, 5, np.random.default_rng(0)), np.random.default_rng(0), **options)  # type: ignore[arg-type]
 
 
@@ -308,14 +308,14 @@ def test_too_many_moves_are_not_recorded(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_packets(constants: str) -> None:
     network = line(5, 0.0, 1, np.random.default_rng(0)).network
     nobody = Instance(network, np.zeros(1, np.int64), np.zeros(0, np.int32))
-    made = route(nobody, np.random.default_rng(0), constants)
-    assert len(made.delivery) == len(made.moves) == 0
+    run = route(nobody, np.random.default_rng(0), constants)
+    assert len(run.delivery) == len(run.moves) == 0
 
 
 def test_a_packet_of_one_edge() -> None:
     """It is there by going to and fro once, at move 1 or 2 of its sub-phase, whatever its boat."""
     network = Leveled("two", Levels(3, 2, 2, lambda: (np.r_[0, 1], np.r_[1, 2]), lambda: np.arange(3)))
     both = Instance(network, np.array([0, 1, 2]), np.array([0, 1], np.int32))
-    made = route(both, np.random.default_rng(0), "tuned", "oracle", chi=5)
-    assert made.plan is not None
-    assert made.delivery.tolist() == [1, made.plan.tau + 2]
+    run = route(both, np.random.default_rng(0), "tuned", "oracle", chi=5)
+    assert run.plan is not None
+    assert run.delivery.tolist() == [1, run.plan.tau + 2]

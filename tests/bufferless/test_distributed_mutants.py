@@ -56,10 +56,10 @@ def caught(games: tuple[Waves, ...], network: type[Stepped], work: float = 1e9) 
     made: Counter[str] = Counter()
     for game in games:
         try:
-            found = simulate_rounds(game, work, network).violation
+            violation = simulate_rounds(game, work, network).violation
         except InputError:
-            found = None
-        made[FAULTS[found.code] if found else ""] += 1
+            violation = None
+        made[FAULTS[violation.code] if violation else ""] += 1
     return made
 
 
@@ -180,8 +180,8 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_wrong_readings_are_found(network: type[Stepped], games: Sequence[int], least: int) -> None:
-    found = caught(tuple(corpus()[number] for number in games), network, work=0)
-    assert len(games) - found[""] >= least
+    violation = caught(tuple(corpus()[number] for number in games), network, work=0)
+    assert len(games) - violation[""] >= least
 
 
 @pytest.mark.usefixtures("_interpreted")

@@ -43,9 +43,9 @@ def crowded(seed: int) -> Instance:
     return walks(network, 80, 1, depth, rng, distinct=False)
 
 
-def replay(one: Instance, made: Run, seed: int, key: Key | None) -> int:
+def replay(one: Instance, run: Run, seed: int, key: Key | None) -> int:
     """Judge every decision; returns the deepest stack."""
-    net, moves = one.network, made.moves
+    net, moves = one.network, run.moves
     tie = np.random.default_rng(seed).permutation(one.packets).tolist()
     low, high = net.low.tolist(), net.high.tolist()
     out: dict[int, set[Link]] = {v: set() for v in range(net.nodes)}
@@ -54,16 +54,16 @@ def replay(one: Instance, made: Run, seed: int, key: Key | None) -> int:
         out[high[e]].add((e, False))
     path = [one.edge[a:b].tolist() for a, b in zip(one.start, one.start[1:], strict=False)]
     step: dict[int, dict[int, Link]] = {}
-    for t, p, e, way in moves.rows().tolist():
+    for t, p, e, direction in moves.rows().tolist():
         assert p not in step.setdefault(t, {})
-        step[t][p] = (e, way > 0)
+        step[t][p] = (e, direction > 0)
     where = {p: low[path[p][0]] for p in range(one.packets)}
     entered: dict[int, int] = {}
     stack: dict[int, list[Link]] = {p: [] for p in range(one.packets)}
     index = [0] * one.packets
     outside, inside = set(range(one.packets)), set()
     pushes = deepest = 0
-    for now in range(1, int(made.delivery.max()) + 1):
+    for now in range(1, int(run.delivery.max()) + 1):
         taken = step[now]
         assert len(set(taken.values())) == len(taken)  # a link carries one packet
         assert inside <= set(taken)  # nobody rests
@@ -107,10 +107,10 @@ def replay(one: Instance, made: Run, seed: int, key: Key | None) -> int:
                 index[p] += 1
             if not stack[p] and index[p] == len(path[p]):
                 inside.remove(p)
-                assert made.delivery[p] == now
+                assert run.delivery[p] == now
     assert not inside
     assert not outside
-    assert pushes == made.deflections
+    assert pushes == run.deflections
     return deepest
 
 
@@ -118,14 +118,14 @@ def replay(one: Instance, made: Run, seed: int, key: Key | None) -> int:
 @pytest.mark.parametrize("seed", range(16))
 def test_replayed(seed: int, priority: str) -> None:
     one = crowded(seed)
-    made = hot_potato(one, np.random.default_rng(seed), priority)
-    deepest = replay(one, made, seed, KEYS.get(priority))
+    run = hot_potato(one, np.random.default_rng(seed), priority)
+    deepest = replay(one, run, seed, KEYS.get(priority))
     links = "link" if deepest == 1 else "links"
-    assert made.notes == ((f"at most {deepest} {links} to go back at once",) if deepest else ())
-    assert made.deflections > 0
-    assert made.rules == "bufferless"
-    assert made.delivery.max() >= one.lower_bound
-    assert (made.delivery == made.moves.time[made.moves.start[1:] - 1]).all()
+    assert run.notes == ((f"at most {deepest} {links} to go back at once",) if deepest else ())
+    assert run.deflections > 0
+    assert run.rules == "bufferless"
+    assert run.delivery.max() >= one.lower_bound
+    assert (run.delivery == run.moves.time[run.moves.start[1:] - 1]).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -138,11 +138,11 @@ def test_replayed_with_function(seed: int) -> None:
         seen.append((packets, remaining, entered))
         return -packets / 2
 
-    made = hot_potato(one, np.random.default_rng(seed), last)
-    replay(one, made, seed, None)
+    run = hot_potato(one, np.random.default_rng(seed), last)
+    replay(one, run, seed, None)
     number = np.argsort(np.argsort(-np.arange(one.packets))).tolist()
     first = {}
-    for p, t in zip(made.moves.packet.tolist(), made.moves.time.tolist(), strict=True):
+    for p, t in zip(run.moves.packet.tolist(), run.moves.time.tolist(), strict=True):
         first.setdefault(p, t)
     groups: dict[int, list[int]] = {}
     for p in sorted(first, key=number.__getitem__):
@@ -223,11 +223,11 @@ def test_losers_choose_evenly() -> None:
     one = Instance(network, np.array([0, 2, 4]), np.array([0, 6, 1, 6], np.int32))
     taken: Counter[Link] = Counter()
     for seed in range(1100):
-        made = hot_potato(one, np.random.default_rng(seed), "random")
-        assert (made.deflections, sorted(made.delivery.tolist())) == (1, [2, 4])
-        late = int(made.delivery.argmax())
-        k = made.moves.start[late] + 1
-        taken[int(made.moves.edge[k]), bool(made.moves.up[k])] += 1
+        run = hot_potato(one, np.random.default_rng(seed), "random")
+        assert (run.deflections, sorted(run.delivery.tolist())) == (1, [2, 4])
+        late = int(run.delivery.argmax())
+        k = run.moves.start[late] + 1
+        taken[int(run.moves.edge[k]), bool(run.moves.up[k])] += 1
     assert set(taken) == {(e, False) for e in range(6)} | {(e, True) for e in range(7, 12)}
     assert sum((n - 100) ** 2 / 100 for n in taken.values()) < 30  # chi square of 10 degrees: once in 1000
 
@@ -242,9 +242,9 @@ def test_random_keys_are_fair() -> None:
 def test_a_packet_alone_and_none() -> None:
     one = line(40, 0.0, 9, np.random.default_rng(0))
     alone = Instance(one.network, np.array([0, 7]), np.arange(3, 10, dtype=np.int32))
-    made = hot_potato(alone, np.random.default_rng(0))
-    assert made.moves.time.tolist() == list(range(1, 8))
-    assert made.moves.edge.tolist() == list(range(3, 10))
+    run = hot_potato(alone, np.random.default_rng(0))
+    assert run.moves.time.tolist() == list(range(1, 8))
+    assert run.moves.edge.tolist() == list(range(3, 10))
     for rule in (*PRIORITIES, lambda *_: 0):
         assert len(hot_potato(EMPTY, np.random.default_rng(0), rule).moves) == 0
 
@@ -276,13 +276,13 @@ def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
     one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "128" in spec else {}))
     for priority, (makespan, deflections) in VALUES[name].items():
-        made = hot_potato(one, np.random.default_rng(0), priority)
-        assert made.delivery.max() == pytest.approx(makespan, rel=0.1)
+        run = hot_potato(one, np.random.default_rng(0), priority)
+        assert run.delivery.max() == pytest.approx(makespan, rel=0.1)
         if deflections:
-            assert made.deflections == pytest.approx(deflections, rel=0.12)
+            assert run.deflections == pytest.approx(deflections, rel=0.12)
 
 
 @pytest.mark.nightly
 def test_deep_stacks() -> None:
-    made = hot_potato(instance("leveled-mesh:512x512", route="xy"), np.random.default_rng(0), "closest")
-    assert int(made.notes[0].split()[2]) > 256
+    run = hot_potato(instance("leveled-mesh:512x512", route="xy"), np.random.default_rng(0), "closest")
+    assert int(run.notes[0].split()[2]) > 256

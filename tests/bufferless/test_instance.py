@@ -58,27 +58,27 @@ ROWS = [
 
 @pytest.mark.parametrize(("spec", "paths", "options", "packets", "c", "d", "bound"), TABLES)
 def test_instances_of_the_tables(spec: str, paths: str, options: Any, packets: int, c: int, d: int, bound: int) -> None:
-    made = instance(spec, paths, 0, **options)
-    made.require_paths()
-    assert (made.packets, made.congestion, made.dilation, made.lower_bound) == (packets, c, d, bound)
-    assert made.one_source
+    drawn = instance(spec, paths, 0, **options)
+    drawn.require_paths()
+    assert (drawn.packets, drawn.congestion, drawn.dilation, drawn.lower_bound) == (packets, c, d, bound)
+    assert drawn.one_source
     again = instance(spec, paths, np.random.default_rng(0), **options)
-    assert np.array_equal(made.edge, again.edge)
+    assert np.array_equal(drawn.edge, again.edge)
     other = instance(spec, paths, 1, **options)
-    assert paths == "bit-reverse" or not np.array_equal(made.edge, other.edge)
+    assert paths == "bit-reverse" or not np.array_equal(drawn.edge, other.edge)
 
 
 @pytest.mark.parametrize(("side", "packets", "d", "bound"), [(128, 16359, 229, 284), (256, 65499, 476, 593)])
 def test_saturated_meshes(side: int, packets: int, d: int, bound: int) -> None:
-    made = instance(f"leveled-mesh:{side}x{side}", route="xy")
-    assert (made.packets, made.congestion, made.dilation, made.lower_bound) == (packets, bound, d, bound)
+    drawn = instance(f"leveled-mesh:{side}x{side}", route="xy")
+    assert (drawn.packets, drawn.congestion, drawn.dilation, drawn.lower_bound) == (packets, bound, d, bound)
 
 
 @pytest.mark.nightly
 def test_a_million_packets() -> None:
-    made = instance("butterfly:20")
-    made.require_paths()
-    assert (made.packets, made.dilation, made.lower_bound) == (2**20, 20, 19 + made.congestion)
+    drawn = instance("butterfly:20")
+    drawn.require_paths()
+    assert (drawn.packets, drawn.dilation, drawn.lower_bound) == (2**20, 20, 19 + drawn.congestion)
     mesh = instance("leveled-mesh:512x512", route="xy")
     assert (mesh.congestion, mesh.dilation) == (1338, 964)
 
@@ -86,18 +86,18 @@ def test_a_million_packets() -> None:
 # what is drawn
 
 
-def ends(made: Instance) -> list[tuple[int, int]]:
-    return list(zip(made.source.tolist(), made.destination.tolist(), strict=True))
+def ends(drawn: Instance) -> list[tuple[int, int]]:
+    return list(zip(drawn.source.tolist(), drawn.destination.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("spec", ROWS)
 @pytest.mark.parametrize("kind", ["random", "permutation", "transpose", "bit-reverse", "hotspot"])
 def test_rows_send_to_rows(spec: str, kind: str) -> None:
-    made = instance(spec, kind, 3)
-    made.require_paths()
-    last = made.network.nodes - 16
-    assert made.source.tolist() == list(range(16))
-    rows = (made.destination - last).tolist()
+    drawn = instance(spec, kind, 3)
+    drawn.require_paths()
+    last = drawn.network.nodes - 16
+    assert drawn.source.tolist() == list(range(16))
+    rows = (drawn.destination - last).tolist()
     words = [f"{r:04b}" for r in range(16)]
     if kind == "permutation":
         assert sorted(rows) == list(range(16))
@@ -125,19 +125,19 @@ def test_meshes_send_where_a_monotone_path_leads(orientation: str, kind: str, ro
         with pytest.raises(InputError, match="12 of 16 pairs"):
             instance(spec, kind)
         return
-    made = instance(spec, kind, 2, route=route)
-    made.require_paths()
-    wrong, there = lost(made.notes)
-    assert made.packets + wrong + there == 16
+    drawn = instance(spec, kind, 2, route=route)
+    drawn.require_paths()
+    wrong, there = lost(drawn.notes)
+    assert drawn.packets + wrong + there == 16
     if kind == "transpose":
-        assert ends(made) == [
+        assert ends(drawn) == [
             (4 * x + y, 4 * y + x) for x in range(4) for y in range(4) if (x < y) == (orientation == "+-") and x != y
         ]
     if kind == "bit-reverse":
-        assert all(f"{a:04b}" == f"{b:04b}"[::-1] for a, b in ends(made))
+        assert all(f"{a:04b}" == f"{b:04b}"[::-1] for a, b in ends(drawn))
     if route == "xy":
-        vertical = made.edge < 12
-        for a, b in zip(made.start[:-1], made.start[1:], strict=True):
+        vertical = drawn.edge < 12
+        for a, b in zip(drawn.start[:-1], drawn.start[1:], strict=True):
             assert (np.diff(vertical[a:b].astype(int)) <= 0).all()
 
 
@@ -168,18 +168,18 @@ def test_arrays_of_both_orientations() -> None:
 
 def test_hypercubes_only_set_bits() -> None:
     for kind in ("random", "permutation", "hotspot"):
-        made = instance("leveled-hypercube:7", kind, 4)
-        made.require_paths()
-        assert all(a & ~b == 0 and a != b for a, b in ends(made))
+        drawn = instance("leveled-hypercube:7", kind, 4)
+        drawn.require_paths()
+        assert all(a & ~b == 0 and a != b for a, b in ends(drawn))
     assert sum(b == 127 for _, b in ends(instance("leveled-hypercube:7", "hotspot", share=1.0))) == 127
 
 
 def test_walks_stay_within_their_lengths() -> None:
-    made = instance("random-leveled:L=30,W=6,d=2,seed=7", rng=1, packets=90, minlen=4, maxlen=9)
-    made.require_paths()
-    room = 30 - made.level
-    assert ((made.length >= np.minimum(4, room)) & (made.length <= np.minimum(9, room))).all()
-    assert made.packets == 90
+    drawn = instance("random-leveled:L=30,W=6,d=2,seed=7", rng=1, packets=90, minlen=4, maxlen=9)
+    drawn.require_paths()
+    room = 30 - drawn.level
+    assert ((drawn.length >= np.minimum(4, room)) & (drawn.length <= np.minimum(9, room))).all()
+    assert drawn.packets == 90
     deep = instance("deep:L=30,W=6,S=4,seed=7", rng=1)
     assert (deep.level + deep.length == 30).all()
     assert np.array_equal(np.bincount(deep.level), [6] * 4)
@@ -188,24 +188,24 @@ def test_walks_stay_within_their_lengths() -> None:
 def test_walks_in_graphs_end_where_no_edge_leads_on(tmp_path: Path) -> None:
     path = tmp_path / "net.txt"
     path.write_text("a b\nb c\nb d\nc e\nx d\n")
-    made = instance(f"leveled-file:{path}", rng=3, minlen=3)
-    made.require_paths()
-    assert made.packets == 4  # from a, b, c and x
-    assert set(made.destination.tolist()) <= {made.network.node("d"), made.network.node("e")}
+    drawn = instance(f"leveled-file:{path}", rng=3, minlen=3)
+    drawn.require_paths()
+    assert drawn.packets == 4  # from a, b, c and x
+    assert set(drawn.destination.tolist()) <= {drawn.network.node("d"), drawn.network.node("e")}
 
 
 # figures
 
 
-def brute(made: Instance) -> tuple[int, int, bool]:
+def brute(drawn: Instance) -> tuple[int, int, bool]:
     users: dict[int, list[tuple[int, int]]] = {}
-    for p in range(made.packets):
-        path = made.edge[made.start[p] : made.start[p + 1]].tolist()
+    for p in range(drawn.packets):
+        path = drawn.edge[drawn.start[p] : drawn.start[p + 1]].tolist()
         for k, e in enumerate(path):
             users.setdefault(e, []).append((k, len(path) - 1 - k))
-    over = [len(each) + min(a for a, _ in each) + min(b for _, b in each) for each in users.values()]
-    sources = [int(made.network.low[e]) for e in made.edge[made.start[:-1]]]
-    return max(map(len, users.values())), max([*over, int(made.length.max())]), len(set(sources)) == len(sources)
+    over = [len(part) + min(a for a, _ in part) + min(b for _, b in part) for part in users.values()]
+    sources = [int(drawn.network.low[e]) for e in drawn.edge[drawn.start[:-1]]]
+    return max(map(len, users.values())), max([*over, int(drawn.length.max())]), len(set(sources)) == len(sources)
 
 
 def test_figures_against_brute_force() -> None:
@@ -213,11 +213,11 @@ def test_figures_against_brute_force() -> None:
     for case in range(150):
         if case % 3:
             network = layered(int(rng.integers(1, 9)), int(rng.integers(1, 6)), int(rng.integers(1, 4)), rng)
-            made = walks(network, int(rng.integers(1, 25)), 1, 8, rng, distinct=bool(case % 2))
+            drawn = walks(network, int(rng.integers(1, 25)), 1, 8, rng, distinct=bool(case % 2))
         else:
-            made = line(int(rng.integers(3, 25)), 0.8, 9, rng)
-        if made.packets:
-            assert (made.congestion, made.lower_bound, made.one_source) == brute(made)
+            drawn = line(int(rng.integers(3, 25)), 0.8, 9, rng)
+        if drawn.packets:
+            assert (drawn.congestion, drawn.lower_bound, drawn.one_source) == brute(drawn)
 
 
 @pytest.mark.parametrize("spec", [*ROWS, "leveled-hypercube:4", "leveled-mesh:5x3", "leveled-mesh:3x4,orientation=-+"])
@@ -280,10 +280,10 @@ def test_bad_seeds(seed: Any) -> None:
 
 
 def test_given_paths() -> None:
-    made = instance("array:5", [[0, 1], [], [2]])
-    assert made.length.tolist() == [2, 1]
-    assert "1 empty" in made.notes[0]
-    assert made.paths == "given"
+    drawn = instance("array:5", [[0, 1], [], [2]])
+    assert drawn.length.tolist() == [2, 1]
+    assert "1 empty" in drawn.notes[0]
+    assert drawn.paths == "given"
 
 
 # general traffic
@@ -296,16 +296,16 @@ def test_every_packet_of_a_mesh_is_in_one_class(kind: str, route: str) -> None:
     links = set(zip(mesh.tail.tolist(), mesh.head.tolist(), strict=True))
     classes = oriented(mesh, kind, 5, route=route)
     sources = Counter[int]()
-    for each in classes:
-        each.require_paths()
-        ends = each.network.ends_of(each.edge)
+    for part in classes:
+        part.require_paths()
+        ends = part.network.ends_of(part.edge)
         assert set(zip(*(side.tolist() for side in ends), strict=True)) <= links
-        sources.update(each.source.tolist())
+        sources.update(part.source.tolist())
         if route == "xy":  # x is the second coordinate of the leveled mesh
             across = np.abs(ends[0] - ends[1]) == 1
-            for a, b in zip(each.start[:-1], each.start[1:], strict=True):
+            for a, b in zip(part.start[:-1], part.start[1:], strict=True):
                 assert (np.diff(across[a:b].astype(int)) <= 0).all()
-    assert len({each.network.spec for each in classes}) == len(classes) == {"transpose": 2}.get(kind, 4)
+    assert len({part.network.spec for part in classes}) == len(classes) == {"transpose": 2}.get(kind, 4)
     assert max(sources.values()) == 1
     staying = {"transpose": 4, "bit-reverse": 8}.get(kind)
     if staying is not None:
@@ -314,11 +314,11 @@ def test_every_packet_of_a_mesh_is_in_one_class(kind: str, route: str) -> None:
 
 
 def test_lines_and_hypercubes() -> None:
-    assert sum(each.packets for each in oriented("line:30", "random", 1)) == 30
-    assert [each.network.spec for each in oriented("hypercube:5")] == ["leveled-hypercube:5"]
-    assert [each.packets for each in instances("butterfly:5", "permutation")] == [32]
-    assert [each.packets for each in instances("mesh:4x3", rng=3, route="xy")] == [
-        each.packets for each in oriented("mesh:4x3", "random", 3, route="xy")
+    assert sum(part.packets for part in oriented("line:30", "random", 1)) == 30
+    assert [part.network.spec for part in oriented("hypercube:5")] == ["leveled-hypercube:5"]
+    assert [part.packets for part in instances("butterfly:5", "permutation")] == [32]
+    assert [part.packets for part in instances("mesh:4x3", rng=3, route="xy")] == [
+        part.packets for part in oriented("mesh:4x3", "random", 3, route="xy")
     ]
     for spec, paths, options, word in (
         ("file", "random", {}, "unknown topology|nothing|missing"),
@@ -346,15 +346,15 @@ def test_paths_from_a_file(tmp_path: Path) -> None:
     spec = f"leveled-file:{net}"
     path = tmp_path / "paths.txt"
     path.write_text("# packets\n0 1\na -> b → c\nx->b\n\nx b c\n2\na\n")
-    made = instance(spec, path)
-    assert [made.edge[a:b].tolist() for a, b in zip(made.start, made.start[1:], strict=False)] == [
+    drawn = instance(spec, path)
+    assert [drawn.edge[a:b].tolist() for a, b in zip(drawn.start, drawn.start[1:], strict=False)] == [
         [0, 1],
         [0, 1],
         [3],
         [3, 1],
         [2],
     ]
-    assert made.notes[0].startswith("1 of 6 packets are at their destination")
+    assert drawn.notes[0].startswith("1 of 6 packets are at their destination")
     assert instance("array:4", write(tmp_path, "0 -> 1 -> 2\n1 2\n")).edge.tolist() == [0, 1, 1, 2]
 
 
@@ -392,16 +392,16 @@ def test_bad_files_of_paths(text: str, word: str, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("name", ["saved.json", "saved.json.gz"])
 def test_saved_instances_come_back(spec: str, name: str, tmp_path: Path) -> None:
-    made = instance(spec, rng=4)
-    made.save(tmp_path / name)
+    drawn = instance(spec, rng=4)
+    drawn.save(tmp_path / name)
     again = load_instance(tmp_path / name)
     assert again.network.family == spec.partition(":")[0]
-    assert again.network.spec == made.network.spec
-    assert np.array_equal(again.start, made.start)
-    assert np.array_equal(again.edge, made.edge)
-    assert (again.paths, again.seed, again.notes) == (made.paths, made.seed, made.notes)
-    assert np.array_equal(instance(spec, tmp_path / name).edge, made.edge)
-    assert obliv.topology(f"leveled-file:{tmp_path / name}").edges == made.network.edges
+    assert again.network.spec == drawn.network.spec
+    assert np.array_equal(again.start, drawn.start)
+    assert np.array_equal(again.edge, drawn.edge)
+    assert (again.paths, again.seed, again.notes) == (drawn.paths, drawn.seed, drawn.notes)
+    assert np.array_equal(instance(spec, tmp_path / name).edge, drawn.edge)
+    assert obliv.topology(f"leveled-file:{tmp_path / name}").edges == drawn.network.edges
     with pytest.raises(FileError, match="are not those of"):
         instance("butterfly:4", tmp_path / name)
 
@@ -409,22 +409,22 @@ def test_saved_instances_come_back(spec: str, name: str, tmp_path: Path) -> None
 def test_networks_that_cannot_be_made_again_are_kept(tmp_path: Path) -> None:
     net = tmp_path / "net.txt"
     net.write_text("a b\nb c\nb c\nx b\n")
-    made = instance(f"leveled-file:{net}")
-    made.save(tmp_path / "saved.json")
+    drawn = instance(f"leveled-file:{net}")
+    drawn.save(tmp_path / "saved.json")
     net.unlink()
     again = load_instance(tmp_path / "saved.json")
-    assert again.network.labels == made.network.labels
-    assert np.array_equal(again.network.high, made.network.high)
+    assert again.network.labels == drawn.network.labels
+    assert np.array_equal(again.network.high, drawn.network.high)
     changed = instance("array:4", [[0, 1]]).to_dict() | {"topology": "array:5"}
     assert Instance.from_dict(changed).network.spec == "array:5 as saved"
 
 
 def test_large_instances_are_packed(tmp_path: Path) -> None:
-    made = instance("leveled-mesh:70x70", route="xy")
-    assert len(made.edge) > 100_000
-    saved = json.loads(json.dumps(made.to_dict()))
+    drawn = instance("leveled-mesh:70x70", route="xy")
+    assert len(drawn.edge) > 100_000
+    saved = json.loads(json.dumps(drawn.to_dict()))
     again = Instance.from_dict(saved)
-    assert np.array_equal(again.edge, made.edge)
+    assert np.array_equal(again.edge, drawn.edge)
     saved["path_starts"], saved["paths"] = saved["paths"], saved["path_starts"]
     with pytest.raises(InputError):
         Instance.from_dict(saved)
@@ -454,9 +454,9 @@ def test_hostile_files_are_refused_in_one_line(tmp_path: Path) -> None:
     packed = instance("butterfly:6", rng=1)
     refused = 0
     for case in range(1500):
-        made = mutated((plain if case % 2 else packed).to_dict(), rng)
+        drawn = mutated((plain if case % 2 else packed).to_dict(), rng)
         try:
-            again = Instance.from_dict(made)
+            again = Instance.from_dict(drawn)
         except InputError as error:
             refused += 1
             assert "\n" not in str(error)

@@ -158,23 +158,23 @@ def test_the_wrong_one_is_caught_often(name: str, monkeypatch: pytest.MonkeyPatc
 
 def test_target_in_the_frame_of_the_wave():
     """C2: five share an edge of frame 0; the last one's target would be in it, before its destination."""
-    made = instance("array:12", [range(9), range(9), range(9), range(1, 5), range(1, 5)])
-    planned = plan(made, np.ones(5, np.int64), 1, 6)
+    line_paths = instance("array:12", [range(9), range(9), range(9), range(1, 5), range(1, 5)])
+    planned = plan(line_paths, np.ones(5, np.int64), 1, 6)
     assert planned.color.tolist() == [1, 2, 3, 1, 4, 5]
     assert np.diff(planned.phase_start).tolist() == [1, 1, 2, 1, 1]
-    assert simulate(made, planned).violation is None
-    wrong = simulate(made, planned, kernel=CENTRALIZED["early target"]).violation
+    assert simulate(line_paths, planned).violation is None
+    wrong = simulate(line_paths, planned, kernel=CENTRALIZED["early target"]).violation
     assert wrong is not None
     assert (wrong.packet, wrong.text) == (4, "its home is not in the frame of its wave")
 
 
 def test_target_in_the_last_frame():
     """C1: with D = lambda + 1 level 2D - 1 is in frame 2 of 4, and a packet stops in frame 3."""
-    made = instance("array:32", [range(9), range(23, 31), range(23, 31)])
-    planned = plan(made, np.ones(3, np.int64), 1, 8)
+    line_paths = instance("array:32", [range(9), range(23, 31), range(23, 31)])
+    planned = plan(line_paths, np.ones(3, np.int64), 1, 8)
     assert planned.gamma == 4
     assert planned.home.tolist() == [0, 23, 23, 28]
-    assert simulate(made, planned).violation is None
-    wrong = simulate(made, planned, kernel=CENTRALIZED["last target"]).violation
+    assert simulate(line_paths, planned).violation is None
+    wrong = simulate(line_paths, planned, kernel=CENTRALIZED["last target"]).violation
     assert wrong is not None
     assert (wrong.packet, wrong.text) == (2, "its wave has left the group of frames")

@@ -52,13 +52,13 @@ def simulated(one: Instance, seed: int, priority: str) -> list[int]:
 @pytest.mark.parametrize("seed", range(9))
 def test_simulated(seed: int, priority: str) -> None:
     one = small(seed)
-    made = queues(one, np.random.default_rng(seed), priority)
-    assert made.moves.time.tolist() == simulated(one, seed, priority)
-    assert made.moves.up.all()
-    assert made.moves.edge is one.edge
-    assert made.delivery.tolist() == made.moves.time[one.start[1:] - 1].tolist()
-    assert made.delivery.max() >= one.lower_bound
-    assert (made.rules, made.deflections) == ("buffered", 0)
+    run = queues(one, np.random.default_rng(seed), priority)
+    assert run.moves.time.tolist() == simulated(one, seed, priority)
+    assert run.moves.up.all()
+    assert run.moves.edge is one.edge
+    assert run.delivery.tolist() == run.moves.time[one.start[1:] - 1].tolist()
+    assert run.delivery.max() >= one.lower_bound
+    assert (run.rules, run.deflections) == ("buffered", 0)
 
 
 @pytest.mark.parametrize("mode", ["interpreted", "compiled"])
@@ -83,9 +83,9 @@ def test_long_queues(mode: str, priority: str, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("seed", range(6))
 def test_functions(seed: int, rule: Any, name: str) -> None:
     one = small(seed)
-    made = queues(one, np.random.default_rng(seed), rule)
-    assert made.moves.time.tolist() == simulated(one, seed, name)
-    assert made.constants == {"priority": "<lambda>"}
+    run = queues(one, np.random.default_rng(seed), rule)
+    assert run.moves.time.tolist() == simulated(one, seed, name)
+    assert run.constants == {"priority": "<lambda>"}
 
 
 def test_a_function_gets_its_own_generator() -> None:
@@ -145,5 +145,5 @@ def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
     one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "mesh" in spec else {}))
     for priority, makespan in VALUES[name].items():
-        found = int(queues(one, np.random.default_rng(0), priority).delivery.max())
-        assert found == pytest.approx(makespan, abs=5 if priority == "random-delay" else 2)
+        makespan_found = int(queues(one, np.random.default_rng(0), priority).delivery.max())
+        assert makespan_found == pytest.approx(makespan, abs=5 if priority == "random-delay" else 2)

@@ -36,19 +36,19 @@ ALL = [
 @pytest.mark.parametrize(("algorithm", "options"), ALL)
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz"])
 def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:
-    made = made_by(algorithm, **options)
-    assert made.verified
-    assert made.moves is not None
-    made.save(tmp_path / name)
+    result = made_by(algorithm, **options)
+    assert result.verified
+    assert result.moves is not None
+    result.save(tmp_path / name)
     again = obliv.load(tmp_path / name)
     assert isinstance(again, obliv.Schedule)
-    assert again.to_dict() == made.to_dict()
-    assert again.delivery.tolist() == made.delivery.tolist() == made.moves.ends().tolist()
+    assert again.to_dict() == result.to_dict()
+    assert again.delivery.tolist() == result.delivery.tolist() == result.moves.ends().tolist()
     assert obliv.verify(tmp_path / name).proved
     assert obliv.verify(again).proved
-    assert obliv.bufferless.load_instance(tmp_path / name).edge.tolist() == made.instance.edge.tolist()  # type: ignore[union-attr]
-    assert set(made.to_dict()) - set(made.bare().to_dict()) == {"instance", "moves"} | (
-        {"plan"} if made.plan else set()
+    assert obliv.bufferless.load_instance(tmp_path / name).edge.tolist() == result.instance.edge.tolist()  # type: ignore[union-attr]
+    assert set(result.to_dict()) - set(result.bare().to_dict()) == {"instance", "moves"} | (
+        {"plan"} if result.plan else set()
     )
 
 
@@ -56,18 +56,18 @@ def test_classes_are_reported_together(tmp_path: Path) -> None:
     whole = schedules(instances("mesh:5x4", "permutation", rng=3), "direct", topology="mesh:5x4")
     assert isinstance(whole, obliv.Schedules)
     assert len(whole.classes) == 4
-    assert whole.makespan == sum(each.makespan for each in whole.classes)
+    assert whole.makespan == sum(part.makespan for part in whole.classes)
     whole.save(tmp_path / "m.json")
     assert obliv.load(tmp_path / "m.json").to_dict() == whole.to_dict()
     assert obliv.verify(tmp_path / "m.json").proved
     assert obliv.verify(whole).proved
-    made = whole.to_dict()
-    made["makespan"] -= 1
-    (tmp_path / "less.json").write_text(json.dumps(made))
+    result = whole.to_dict()
+    result["makespan"] -= 1
+    (tmp_path / "less.json").write_text(json.dumps(result))
     assert main(["verify", str(tmp_path / "less.json")]) == 1
-    made = whole.to_dict()
-    made["classes"][1]["moves"][0][0] += 1000
-    (tmp_path / "other.json").write_text(json.dumps(made))
+    result = whole.to_dict()
+    result["classes"][1]["moves"][0][0] += 1000
+    (tmp_path / "other.json").write_text(json.dumps(result))
     assert main(["verify", str(tmp_path / "other.json")]) == 1
 
 
@@ -91,10 +91,10 @@ def test_classes_are_reported_together(tmp_path: Path) -> None:
     ],
 )
 def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_path: Path) -> None:
-    made = made_by("centralized", lam=12, s=3).to_dict()
-    assert len(made["plan"]["colour"]) > made["packets"]  # packets stop somewhere
-    made["plan"][key] = change(copy.deepcopy(made["plan"][key]))
-    (tmp_path / "s.json").write_text(json.dumps(made))
+    saved = made_by("centralized", lam=12, s=3).to_dict()
+    assert len(saved["plan"]["colour"]) > saved["packets"]  # packets stop somewhere
+    saved["plan"][key] = change(copy.deepcopy(saved["plan"][key]))
+    (tmp_path / "s.json").write_text(json.dumps(saved))
     assert not obliv.verify(tmp_path / "s.json").proved
 
 
@@ -109,16 +109,16 @@ def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_pa
     ],
 )
 def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) -> None:
-    made = made_by("distributed", lam=36, chi=6, s=3, timetable="oracle").to_dict()
-    assert max(made["plan"]["sub_rounds"]) > 1
-    made["plan"][key] = change(made["plan"][key])
-    (tmp_path / "s.json").write_text(json.dumps(made))
+    saved = made_by("distributed", lam=36, chi=6, s=3, timetable="oracle").to_dict()
+    assert max(saved["plan"]["sub_rounds"]) > 1
+    saved["plan"][key] = change(saved["plan"][key])
+    (tmp_path / "s.json").write_text(json.dumps(saved))
     assert not obliv.verify(tmp_path / "s.json").proved
 
 
 def test_line_has_two_classes() -> None:
     both = instances("line:9", "permutation", rng=1)
-    assert [each.network.spec for each in both] == ["array:9", "array:9,orientation=-"]
+    assert [part.network.spec for part in both] == ["array:9", "array:9,orientation=-"]
     assert line(5, 1.0, 2, np.random.default_rng(0)).packets == 4
 
 
@@ -127,9 +127,9 @@ def test_who_was_beaten_may_come_by_its_destination() -> None:
     passed = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        made = schedule(line(60, 0.6, 30, rng), "distributed", rng=seed, lam=36, chi=6, s=3)
-        assert made.verified
-        strict = obliv.verify(replace(made, algorithm="hot-potato"))  # whose packets arrive wherever they do
-        details = [each["detail"] for each in strict.checks if each["check"] == "packets"]
+        saved = schedule(line(60, 0.6, 30, rng), "distributed", rng=seed, lam=36, chi=6, s=3)
+        assert saved.verified
+        strict = obliv.verify(replace(saved, algorithm="hot-potato"))  # whose packets arrive wherever they do
+        details = [part["detail"] for part in strict.checks if part["check"] == "packets"]
         passed += "after the packet has arrived" in details[0]
     assert passed

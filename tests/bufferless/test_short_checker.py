@@ -20,15 +20,15 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "schedules.md"
 
 @pytest.fixture(scope="module")
 def short() -> Callable[[dict[str, Any]], Any]:
-    found = re.search(r'^```python title="check.py"\n(.*?)^```$', PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert found
-    code, _, rest = found[1].partition("\ntext = ")
+    match = re.search(r'^```python title="check.py"\n(.*?)^```$', PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    assert match
+    code, _, rest = match[1].partition("\ntext = ")
     assert rest
-    assert "obliv" not in found[1]
+    assert "obliv" not in match[1]
     names: dict[str, Any] = {}
     exec(compile(code, "check.py", "exec"), names)
-    made: Callable[[dict[str, Any]], Any] = names["check"]
-    return made
+    check: Callable[[dict[str, Any]], Any] = names["check"]
+    return check
 
 
 MADE: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -43,43 +43,43 @@ MADE: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def _made(spec: str, algorithm: str, options: dict[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(schedule(instance(spec), algorithm, **options).to_dict()))
-    made["moves"] = unpack_array(made["moves"]).tolist()
-    return made
+    saved: dict[str, Any] = json.loads(json.dumps(schedule(instance(spec), algorithm, **options).to_dict()))
+    saved["moves"] = unpack_array(saved["moves"]).tolist()
+    return saved
 
 
 @pytest.mark.parametrize(("spec", "algorithm", "options"), MADE)
 def test_it_holds_what_is_made(short: Callable[..., Any], spec: str, algorithm: str, options: dict[str, Any]) -> None:
-    made = schedule(instance(spec), algorithm, **options).to_dict()
-    assert short(json.loads(json.dumps(made))) == (made["packets"], made["makespan"])
+    saved = schedule(instance(spec), algorithm, **options).to_dict()
+    assert short(json.loads(json.dumps(saved))) == (saved["packets"], saved["makespan"])
 
 
 def test_it_holds_classes(short: Callable[..., Any]) -> None:
-    made = schedules(instances("mesh:6x6"), "hot-potato", topology="mesh:6x6").to_dict()
-    assert sum(short(each)[1] for each in made["classes"]) == made["makespan"]
+    saved = schedules(instances("mesh:6x6"), "hot-potato", topology="mesh:6x6").to_dict()
+    assert sum(short(part)[1] for part in saved["classes"]) == saved["makespan"]
 
 
-def _forgeries(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    rows = made["moves"]
+def _forgeries(saved: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    rows = saved["moves"]
     for at in {0, len(rows) // 3, len(rows) // 2, len(rows) - 1}:
         for column, change in ((0, 1), (0, -1), (1, 1), (2, 1), (3, None)):
-            forged = copy.deepcopy(made)
+            forged = copy.deepcopy(saved)
             row = forged["moves"][at]
             row[column] = -row[column] if change is None else row[column] + change
             yield forged
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(saved)
         del forged["moves"][at]
         yield forged
     for key in ("makespan", "congestion", "dilation", "packets"):
-        yield copy.deepcopy(made) | {key: made[key] + 1}
-    swapped = copy.deepcopy(made)
-    swapped["rules"] = "buffered" if made["rules"] == "bufferless" else "bufferless"
+        yield copy.deepcopy(saved) | {key: saved[key] + 1}
+    swapped = copy.deepcopy(saved)
+    swapped["rules"] = "buffered" if saved["rules"] == "bufferless" else "bufferless"
     yield swapped
 
 
-def _holds(call: Callable[..., Any], made: dict[str, Any]) -> bool:
+def _holds(call: Callable[..., Any], saved: dict[str, Any]) -> bool:
     try:
-        return bool(call(made))
+        return bool(call(saved))
     except (AssertionError, IndexError):
         return False
 
@@ -88,12 +88,12 @@ def _holds(call: Callable[..., Any], made: dict[str, Any]) -> bool:
 def test_it_refuses_what_the_verifier_refuses(
     short: Callable[..., Any], spec: str, algorithm: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    made = _made(spec, algorithm, options)
-    made.pop("plan", None)
-    made["algorithm"] += " elsewhere"  # the rules alone
+    saved = _made(spec, algorithm, options)
+    saved.pop("plan", None)
+    saved["algorithm"] += " elsewhere"  # the rules alone
     path = tmp_path / "forged.json"
     refused = 0
-    for forged in _forgeries(made):
+    for forged in _forgeries(saved):
         path.write_text(json.dumps(forged))
         try:
             theirs = check(path).proved

@@ -21,13 +21,13 @@ def _compiled():
     steps.simulate_phases.compiled()
 
 
-def agree(made: Instance, planned: dict) -> int:
+def agree(drawn: Instance, planned: dict) -> int:
     """The plan's times and moves are those of the run, move by move; the deflections."""
-    outcome = simulate(made, planned, record=True)
-    delivery = delivery_times(made, planned)
+    outcome = simulate(drawn, planned, record=True)
+    delivery = delivery_times(drawn, planned)
     assert outcome.violation is None
     assert outcome.delivery.tolist() == delivery.tolist()
-    moves, deflections = planned_moves(made, planned, delivery)
+    moves, deflections = planned_moves(drawn, planned, delivery)
     rows = one_by_one(moves)
     assert outcome.moves is not None
     assert rows.tolist() == one_by_one(outcome.moves).tolist()
@@ -40,13 +40,13 @@ def fuzz(seeds: range) -> None:
     ran = stopped = second = pushed = 0
     for seed in seeds:
         rng = np.random.default_rng([3, seed])
-        made = some_instance(rng)
-        planned = some_plan(made, **some_constants(rng, made))
+        drawn = some_instance(rng)
+        planned = some_plan(drawn, **some_constants(rng, drawn))
         if planned is None:
             continue
-        pushed += agree(made, planned)
+        pushed += agree(drawn, planned)
         ran += 1
-        stopped += len(planned.color) > made.packets
+        stopped += len(planned.color) > drawn.packets
         second += bool((planned.session == 2).any())
     # the corpus is no idle one
     assert ran > 0.7 * len(seeds)
@@ -69,27 +69,27 @@ def test_more_boats_than_a_word_has_bits():
     network = line(400, 1.0, 1, rng).network
     ends = np.sort(np.stack([rng.choice(400, 2, replace=False) for _ in range(220)]), axis=1)
     start = np.concatenate([[0], np.cumsum(ends[:, 1] - ends[:, 0])])
-    made = Instance(network, start, np.concatenate([np.arange(a, b, dtype=np.int32) for a, b in ends]))
-    planned = plan(made, np.ones(220, np.int64), 1, 250, rank=rng.permutation(220))
+    drawn = Instance(network, start, np.concatenate([np.arange(a, b, dtype=np.int32) for a, b in ends]))
+    planned = plan(drawn, np.ones(220, np.int64), 1, 250, rank=rng.permutation(220))
     assert planned.color.max() > 62
-    assert agree(made, planned) > 10
+    assert agree(drawn, planned) > 10
 
 
 def test_moves_keep_the_rules_of_any_schedule():
     for seed in range(12):
         rng = np.random.default_rng([4, seed])
-        made = some_instance(rng)
-        arguments = some_constants(rng, made) | {"lam": 30}
-        planned = plan(made, **arguments)
-        outcome = simulate(made, planned, record=True)
+        drawn = some_instance(rng)
+        arguments = some_constants(rng, drawn) | {"lam": 30}
+        planned = plan(drawn, **arguments)
+        outcome = simulate(drawn, planned, record=True)
         assert outcome.moves is not None
-        audit(made, one_by_one(outcome.moves), outcome.delivery)
+        audit(drawn, one_by_one(outcome.moves), outcome.delivery)
 
 
 def test_phases_without_packets_cost_nothing():
-    made = instance("array:30", [[3, 4, 5], [7, 8]])
-    planned = plan(made, np.array([1, 10**6]), 10**6, 30)
-    outcome = simulate(made, planned)
+    drawn = instance("array:30", [[3, 4, 5], [7, 8]])
+    planned = plan(drawn, np.array([1, 10**6]), 10**6, 30)
+    outcome = simulate(drawn, planned)
     assert outcome.packet_steps == 5
     assert outcome.delivery.tolist() == [6, 2 * (10**6 - 1) * planned.tau + 9]
 
@@ -98,21 +98,21 @@ def test_interpreted_and_compiled_alike(monkeypatch):
     monkeypatch.setattr(stepping_module, "run", lambda kernel, work, *args: kernel.python(*args))
     for seed in range(15):
         rng = np.random.default_rng([5, seed])
-        made = line(int(rng.integers(20, 50)), 0.7, 20, rng)
-        planned = plan(made, np.ones(made.packets, np.int64), 1, 26)
-        agree(made, planned)
+        drawn = line(int(rng.integers(20, 50)), 0.7, 20, rng)
+        planned = plan(drawn, np.ones(drawn.packets, np.int64), 1, 26)
+        agree(drawn, planned)
 
 
 def test_wrong_plans_are_refused():
-    made = instance("array:12", [range(10), [1, 2, 3]])
-    planned = plan(made, np.ones(2, np.int64), 1, 4)
+    drawn = instance("array:12", [range(10), [1, 2, 3]])
+    planned = plan(drawn, np.ones(2, np.int64), 1, 4)
     assert planned.color.tolist() == [1, 1, 2]
     assert planned.home.tolist() == [0, 6, 1]
     assert planned.tau == 10
-    assert simulate(made, planned).violation is None
+    assert simulate(drawn, planned).violation is None
 
     def told(**changed) -> str:
-        return str(simulate(made, replace(planned, **changed)).violation)
+        return str(simulate(drawn, replace(planned, **changed)).violation)
 
     assert told(color=np.array([1, 1, 1], np.int32)) == "step 2, packet 1: it needs a link that is in use"
     assert told(color=np.array([1, 2], np.int32), phase_start=np.arange(3)) == (

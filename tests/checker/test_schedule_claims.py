@@ -16,9 +16,9 @@ from obliv.bufferless import schedule
 from obliv.results.schedule import Moves, Schedule
 
 
-def obeys(made: dict[str, Any]) -> bool:
+def obeys(claim: dict[str, Any]) -> bool:
     """Watch the network: all packets at once, one step after the other."""
-    instance = made["instance"]
+    instance = claim["instance"]
     edges, level = instance["edges"], instance["levels"]
     packets = range(len(instance["paths"]))
     where: dict[int, int] = {}
@@ -26,13 +26,13 @@ def obeys(made: dict[str, Any]) -> bool:
     back: dict[int, list[tuple[int, int]]] = {p: [] for p in packets}
     arrived: dict[int, int] = {}
     orders: dict[int, dict[int, tuple[int, int]]] = {}
-    for time, packet, edge, direction, *more in made["moves"]:
+    for time, packet, edge, direction, *more in claim["moves"]:
         for k in range(1 + (more[0] if more else 0)):
             steps = orders.setdefault(time + k, {})
             if packet in steps or time < 1:
                 return False
             steps[packet] = (edge, direction if k % 2 == 0 else -direction)
-    bufferless = made["rules"] == "bufferless"
+    bufferless = claim["rules"] == "bufferless"
     for now in sorted(orders):
         links = list(orders[now].values())
         if len(set(links)) < len(links):
@@ -54,7 +54,7 @@ def obeys(made: dict[str, Any]) -> bool:
                 back[packet].append((edge, direction))
             else:
                 return False
-            if made["algorithm"] == "centralized" and edge not in instance["paths"][packet]:
+            if claim["algorithm"] == "centralized" and edge not in instance["paths"][packet]:
                 return False
             where[packet] = head
             if not left[packet] and not back[packet]:
@@ -65,12 +65,12 @@ def obeys(made: dict[str, Any]) -> bool:
             here = {p for p in where if p not in arrived}
             if here and now + 1 not in orders:
                 return False
-    return len(arrived) == len(packets) and max(arrived.values(), default=0) == made["makespan"]
+    return len(arrived) == len(packets) and max(arrived.values(), default=0) == claim["makespan"]
 
 
-def by_file(made: dict[str, Any], tmp_path: Path) -> bool:
+def by_file(claim: dict[str, Any], tmp_path: Path) -> bool:
     file = tmp_path / "schedule.json"
-    file.write_text(json.dumps(made))
+    file.write_text(json.dumps(claim))
     try:
         return bool(obliv.verify(file).proved)
     except obliv.InputError as error:
@@ -81,8 +81,8 @@ def by_file(made: dict[str, Any], tmp_path: Path) -> bool:
 def some(seed: int, algorithm: str) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     small = line(14, 0.7, 5, rng) if seed % 2 else walks(layered(7, 3, 2, rng), 9, 2, 6, rng)
-    made = schedule(small, algorithm, rng=seed).to_dict()
-    return made | {"algorithm": "mine"} if algorithm == "direct" else made  # the rules alone
+    claim = schedule(small, algorithm, rng=seed).to_dict()
+    return claim | {"algorithm": "mine"} if algorithm == "direct" else claim  # the rules alone
 
 
 def oscillating() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def oscillating() -> dict[str, Any]:
         *([12, 0, 3, 1], [6, 1, 1, 1], [7, 1, 2, 1], [8, 1, 3, 1]),
     ]
     full = np.array([row + [0] * (5 - len(row)) for row in rows])
-    made = Schedule(
+    claim = Schedule(
         topology=network.spec,
         routing="by hand",
         algorithm="by hand",
@@ -108,32 +108,32 @@ def oscillating() -> dict[str, Any]:
         instance=instance,
         moves=Moves.from_rows(full, 2),
     )
-    return made.to_dict()
+    return claim.to_dict()
 
 
 def test_a_packet_may_go_to_and_fro_and_be_pushed_back(tmp_path: Path) -> None:
-    made = oscillating()
-    assert obeys(made)
-    assert by_file(made, tmp_path)
-    assert not by_file(made | {"algorithm": "centralized"}, tmp_path)  # which has a plan
-    assert not by_file(made | {"algorithm": "direct"}, tmp_path)  # which never goes back
+    claim = oscillating()
+    assert obeys(claim)
+    assert by_file(claim, tmp_path)
+    assert not by_file(claim | {"algorithm": "centralized"}, tmp_path)  # which has a plan
+    assert not by_file(claim | {"algorithm": "direct"}, tmp_path)  # which never goes back
     for row, column, value in ((1, 4, 1), (1, 4, 5), (4, 4, 3), (2, 2, 1), (2, 0, 7), (8, 0, 5), (8, 0, 7)):
-        changed = copy.deepcopy(made)
+        changed = copy.deepcopy(claim)
         changed["moves"][row][column] = value
         assert not obeys(changed)
         assert not by_file(changed, tmp_path)
 
 
-def mutated(made: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def mutated(claim: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """One small change of moves, as faulty algorithms make them; some do no harm."""
-    made = copy.deepcopy(made)
-    moves, at = made["moves"], int(rng.integers(len(made["moves"])))
+    claim = copy.deepcopy(claim)
+    moves, at = claim["moves"], int(rng.integers(len(claim["moves"])))
     packet = moves[at][1]
     kind = int(rng.integers(9))
     if kind == 0:
         moves[at][0] += int(rng.choice([-1, 1]))
     elif kind == 1:
-        moves[at][2] = int(rng.integers(len(made["instance"]["edges"])))
+        moves[at][2] = int(rng.integers(len(claim["instance"]["edges"])))
     elif kind == 2:
         moves[at][3] *= -1
     elif kind == 3:
@@ -145,7 +145,7 @@ def mutated(made: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         for row in moves:
             row[0] += by * (row[1] == packet)
     elif kind == 6:
-        other = int(rng.integers(made["packets"]))
+        other = int(rng.integers(claim["packets"]))
         for row in moves:
             row[1] = {packet: other, other: packet}.get(row[1], row[1])
     elif kind == 7:
@@ -154,10 +154,10 @@ def mutated(made: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
             row[0] += 2 * (row[1] == packet and row[0] > time)
         moves += [[time + 1, packet, edge, -direction], [time + 2, packet, edge, direction]]
     else:
-        made["makespan"] += int(rng.choice([-1, 1]))
+        claim["makespan"] += int(rng.choice([-1, 1]))
     if kind in (0, 5, 7):
-        made["makespan"] = max(row[0] for row in moves)
-    return made
+        claim["makespan"] = max(row[0] for row in moves)
+    return claim
 
 
 ALGORITHMS = ("direct", "hot-potato", "fifo", "random-delay")
@@ -181,15 +181,15 @@ def compare(algorithm: str, schedules: int, mutants: int, tmp_path: Path) -> lis
     rng = np.random.default_rng(7)
     verdicts = []
     for seed in range(schedules):
-        made = some(seed, algorithm)
-        assert obeys(made)
-        assert by_file(made, tmp_path)
+        claim = some(seed, algorithm)
+        assert obeys(claim)
+        assert by_file(claim, tmp_path)
         for _ in range(mutants):
-            changed = mutated(made, rng)
+            changed = mutated(claim, rng)
             verdicts.append(obeys(changed))
             if algorithm == "hot-potato":  # how often packets were pushed may have changed as well
                 right = by_file(changed, tmp_path) or any(
-                    by_file(changed | {"deflections": made["deflections"] + more}, tmp_path) for more in (1, 2)
+                    by_file(changed | {"deflections": claim["deflections"] + more}, tmp_path) for more in (1, 2)
                 )
             else:
                 right = by_file(changed, tmp_path)
@@ -216,13 +216,13 @@ def compare(algorithm: str, schedules: int, mutants: int, tmp_path: Path) -> lis
 def test_malformed_schedules_are_refused_in_one_line(
     where: tuple[str, ...], value: Any, says: str, tmp_path: Path
 ) -> None:
-    made = some(2, "direct")
-    inner = made
+    claim = some(2, "direct")
+    inner = claim
     for key in where[:-1]:
         inner = inner[key]
     inner[where[-1]] = value
     file = tmp_path / "bad.json"
-    file.write_text(json.dumps(made))
+    file.write_text(json.dumps(claim))
     with pytest.raises(obliv.FileError, match=says) as caught:
         obliv.verify(file)
     assert "\n" not in str(caught.value)
@@ -242,6 +242,6 @@ def test_malformed_schedules_are_refused_in_one_line(
     ],
 )
 def test_instances_that_are_none_fail(key: str, change: Any, tmp_path: Path) -> None:
-    made = some(4, "direct")
-    made["instance"][key] = change(made["instance"][key])
-    assert not by_file(made, tmp_path)
+    claim = some(4, "direct")
+    claim["instance"][key] = change(claim["instance"][key])
+    assert not by_file(claim, tmp_path)

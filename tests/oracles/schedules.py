@@ -95,22 +95,22 @@ class Case:
         return walks
 
 
-def read(made: dict[str, Any]) -> Case:
+def read(saved: dict[str, Any]) -> Case:
     """The case in the JSON of a schedule, its form checked."""
-    instance = made["instance"]
+    instance = saved["instance"]
     case = Case(
         unpack(instance["levels"]),
         [(low, high) for low, high in unpack(instance["edges"])],
         unpack(instance["paths"]),
         unpack(instance["sources"]),
         unpack(instance["destinations"]),
-        unpack(made["moves"]),
-        made["algorithm"],
-        made["rules"],
+        unpack(saved["moves"]),
+        saved["algorithm"],
+        saved["rules"],
     )
     for low, high in case.edges:
         assert case.level[high] == case.level[low] + 1
-    assert len(case.paths) == len(case.source) == len(case.destination) == made["packets"]
+    assert len(case.paths) == len(case.source) == len(case.destination) == saved["packets"]
     for path, source, destination in zip(case.paths, case.source, case.destination):
         assert path
         at = source
@@ -118,9 +118,9 @@ def read(made: dict[str, Any]) -> Case:
             assert case.edges[edge][0] == at
             at = case.edges[edge][1]
         assert at == destination
-    assert case.congestion == made["congestion"]
-    assert case.dilation == made["dilation"]
-    assert case.lower_bound == made["lower_bound"]
+    assert case.congestion == saved["congestion"]
+    assert case.dilation == saved["dilation"]
+    assert case.lower_bound == saved["lower_bound"]
     return case
 
 
@@ -138,9 +138,9 @@ def reduced(walk: Walk) -> list[Link]:
     return left
 
 
-def audit(made: dict[str, Any]) -> Case:
+def audit(saved: dict[str, Any]) -> Case:
     """Every rule of the model, from the raw moves alone."""
-    case = read(made)
+    case = read(saved)
     walks = case.walks()
     taken = [(time, edge, direction) for walk in walks for time, edge, direction in walk]
     assert len(set(taken)) == len(taken), "a directed link carries two packets in one step"
@@ -172,8 +172,8 @@ def audit(made: dict[str, Any]) -> Case:
         if case.algorithm == "direct" or case.rules == "buffered":
             assert [(edge, direction) for _, edge, direction in walk] == forward
     delivery = [walk[-1][0] for walk in walks]
-    assert max(delivery, default=0) == made["makespan"]
-    assert made["makespan"] >= made["lower_bound"]
+    assert max(delivery, default=0) == saved["makespan"]
+    assert saved["makespan"] >= saved["lower_bound"]
     assert (case.rules == "buffered") == (case.algorithm in ("fifo", "random-delay", "random-rank", "farthest-to-go"))
     return case
 
@@ -216,11 +216,11 @@ def audit_queue(case: Case) -> None:
             if walk[done][0] == time:
                 crossing[edge] = packet
         for edge, packets in waiting.items():
-            surely = [each for each in packets if each[1] or time > late]
+            surely = [entry for entry in packets if entry[1] or time > late]
             if edge not in crossing:
                 assert not surely, "an edge idles while a packet waits for it"
                 continue
-            winner = next(each for each in packets if each[0] == crossing[edge])
+            winner = next(entry for entry in packets if entry[0] == crossing[edge])
             for packet, arrival, to_go in packets:
                 if packet == winner[0]:
                     continue
@@ -353,14 +353,14 @@ def audit_centralized(case: Case, plan: dict[str, Any], deflections: int) -> Non
         assert begin[1] % tau == 0
     for members in phases.values():
         _audit_colours(case, members, sets, lam, gamma)
-    made: list[tuple[int, int, int, int]] = []
+    saved: list[tuple[int, int, int, int]] = []
     pushed = 0
     for (session, phase), members in phases.items():
         moves, count = _phase(case, members, tau, lam, gamma)
-        made += [(begin[session - 1] + (phase - 1) * tau + x, p, e, d) for x, p, e, d in moves]
+        saved += [(begin[session - 1] + (phase - 1) * tau + x, p, e, d) for x, p, e, d in moves]
         pushed += count
     walks = case.walks()
-    assert sorted(made) == sorted((t, p, e, d) for p, walk in enumerate(walks) for t, e, d in walk)
+    assert sorted(saved) == sorted((t, p, e, d) for p, walk in enumerate(walks) for t, e, d in walk)
     for p, (session, phase, rest) in due.items():
         assert walks[p][-1][0] == begin[session - 1] + (phase - 1) * tau + rest
     assert pushed == deflections
@@ -506,21 +506,21 @@ def audit_distributed(case: Case, plan: dict[str, Any]) -> None:
         assert parts[q] == parts_of[-1]
 
 
-def audit_all(made: dict[str, Any]) -> Case:
+def audit_all(saved: dict[str, Any]) -> Case:
     """Everything that can be said of a schedule."""
-    case = audit(made)
+    case = audit(saved)
     if case.algorithm == "direct":
-        assert made["deflections"] == 0
-        if made["constants"]["order"] == "farthest":
+        assert saved["deflections"] == 0
+        if saved["constants"]["order"] == "farthest":
             audit_direct(case)
     elif case.algorithm == "hot-potato":
-        audit_hot_potato(case, made["constants"]["priority"], made["deflections"])
+        audit_hot_potato(case, saved["constants"]["priority"], saved["deflections"])
     elif case.algorithm == "centralized":
-        audit_centralized(case, made["plan"], made["deflections"])
+        audit_centralized(case, saved["plan"], saved["deflections"])
     elif case.algorithm == "distributed":
-        audit_distributed(case, made["plan"])
+        audit_distributed(case, saved["plan"])
     else:
-        assert made["deflections"] == 0
+        assert saved["deflections"] == 0
         audit_queue(case)
     return case
 

@@ -88,15 +88,15 @@ def test_dependency_graphs(seed: int) -> None:
             together = (places.session[p], places.first[p]) == (places.session[q], places.first[q])
             if together and path[p] & path[q] & within:
                 pairs.append((j, p, q))
-    made = conflicts(one, lam, gamma)
+    graph = conflicts(one, lam, gamma)
     assert pairs
-    found = [
+    listed = [
         (int(node) // one.packets, *sorted(pair))
-        for node, pair in zip(made.node[0], made.packet.T.tolist(), strict=True)
+        for node, pair in zip(graph.node[0], graph.packet.T.tolist(), strict=True)
     ]
-    assert sorted(found) == sorted(pairs)
+    assert sorted(listed) == sorted(pairs)
     sets = rng.integers(1, 4, (20, one.packets))
-    for row, most in zip(sets, made.degrees(sets), strict=True):
+    for row, most in zip(sets, graph.degrees(sets), strict=True):
         degree = Counter((j, p) for j, *both in pairs if row[both[0]] == row[both[1]] for p in both)
         assert most == max(degree.values(), default=0)
 
@@ -107,16 +107,16 @@ def test_no_conflicts() -> None:
 
 
 def test_tail_of_lemma_21() -> None:
-    found = _chernoff()
+    estimate = _chernoff()
     n, q, k = 2, 11, 1
     assert k > 2 * e * n / q
-    assert found.value == 2**k * (1 - Fraction(q - 1, q) ** n)
-    assert f"n = {n}, p = 1/{q}, δμ just below {k}" in found.note
+    assert estimate.value == 2**k * (1 - Fraction(q - 1, q) ** n)
+    assert f"n = {n}, p = 1/{q}, δμ just below {k}" in estimate.note
     for n, q in ((7, 40), (40, 13), (25, 3)):
         for k in range(1, n + 1):
             if k > 2 * e * n / q:
                 tail = sum(comb(n, i) * Fraction(1, q) ** i * Fraction(q - 1, q) ** (n - i) for i in range(k, n + 1))
-                assert tail * 2**k <= found.value
+                assert tail * 2**k <= estimate.value
 
 
 def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +129,9 @@ def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     for algorithm in ("centralized", "distributed"):
         per_c, per_d = growth.fit(("5", "9", "30", "77"), algorithm, 6)
         assert per_c.samples == 24
-        for found, true in ((per_c, 30), (per_d, 7)):
-            assert 0 < found.stderr < 0.2
-            assert abs(found.value - true) < 4 * found.stderr
+        for estimate, true in ((per_c, 30), (per_d, 7)):
+            assert 0 < estimate.stderr < 0.2
+            assert abs(estimate.value - true) < 4 * estimate.stderr
 
 
 def test_share_has_an_error_even_if_all_agree() -> None:
@@ -143,10 +143,10 @@ def test_share_has_an_error_even_if_all_agree() -> None:
 def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PARTITIONS", "PLANS", "RIDES"):
         monkeypatch.setattr(probabilities, name, 100)
-    made = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
-    assert list(made) == list(PROBABILITIES)
-    assert {row["verdict"] for row in made.values()} == {"match", "rounding"}
-    valid = next(row for entry, row in made.items() if "finds a valid one" in entry)
+    computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
+    assert list(computed) == list(PROBABILITIES)
+    assert {row["verdict"] for row in computed.values()} == {"match", "rounding"}
+    valid = next(row for entry, row in computed.items() if "finds a valid one" in entry)
     assert valid["computed"]["value"] == pytest.approx((1 - 1 / 24) ** 12)
 
 
@@ -164,18 +164,18 @@ def test_more_colors_than_lemma_22_allows_are_counted(name: str) -> None:
 def test_centralized_as_printed(name: str) -> None:
     nodes, paths, lam = errata.CENTRALIZED[name]
     one = obliv.bufferless.instance(f"array:{nodes}", paths)
-    made = plan(one, np.ones(one.packets, np.int64), 1, lam)
-    assert simulate(one, made).violation is None
-    assert simulate(one, made, kernel=variants.CENTRALIZED[name]).violation is not None
+    computed = plan(one, np.ones(one.packets, np.int64), 1, lam)
+    assert simulate(one, computed).violation is None
+    assert simulate(one, computed, kernel=variants.CENTRALIZED[name]).violation is not None
 
 
 @pytest.mark.parametrize("name", errata.DISTRIBUTED)
 def test_distributed_as_printed(name: str) -> None:
     """The right run is the one that is verified, the wrong one differs in the rule alone."""
-    one, game, told = errata.game_of(name)
+    one, game, options = errata.game_of(name)
     right = simulate_rounds(game)
     assert right.violation is None
-    schedule = obliv.bufferless.schedule(one, "distributed", **told)
+    schedule = obliv.bufferless.schedule(one, "distributed", **options)
     assert schedule.verified
     assert right.delivery.tolist() == schedule.delivery.tolist()
     assert right.moves.rows().tolist() == schedule.moves.rows().tolist()
@@ -201,17 +201,17 @@ def test_two_rows() -> None:
 
 def test_times_on_the_page(rows: dict[str, dict[str, Any]]) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    found = 0
+    hits = 0
     for line in text.splitlines():
         cells = [cell.strip().replace(" ", "") for cell in line.strip("|").split("|")]
         if line.startswith("| ") and cells[0].strip("`") in SIZES and len(cells) == 6:
             name = cells[0].strip("`")
             size = SIZES[name]
             both = [str(Formulas(size, alpha).time) for alpha in (3, 12)]
-            made = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0)[1])]
-            assert cells[1:] == [str(size.congestion + size.dilation), made[0], both[0], made[1], both[1]]
-            found += 1
-    assert found == 9
+            computed = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0)[1])]
+            assert cells[1:] == [str(size.congestion + size.dilation), computed[0], both[0], computed[1], both[1]]
+            hits += 1
+    assert hits == 9
 
 
 def test_every_erratum_stands_on_the_page() -> None:
@@ -235,14 +235,14 @@ def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.nightly
 def test_the_whole_paper() -> None:
-    made = papers.reproduce("bufferless").to_dict()["rows"]
-    assert {row["verdict"] for row in made} == {"match", "rounding", "erratum"}
+    computed = papers.reproduce("bufferless").to_dict()["rows"]
+    assert {row["verdict"] for row in computed} == {"match", "rounding", "erratum"}
     text = PAGE.read_text(encoding="utf-8")
-    for row in made:
+    for row in computed:
         if row["table"] == "growth":
             digits = 0 if abs(row["computed"]["value"]) > 100 else 2
             shown = (f"{row['computed'][key]:,.{digits}f}".replace(",", " ") for key in ("value", "stderr"))
             assert " ± ".join(shown) in text
     for table in ("theorem3.1", "theorem4.1"):
-        shares = [row["computed"]["value"] for row in made if row["table"] == table and "10 seeds" in row["entry"]]
+        shares = [row["computed"]["value"] for row in computed if row["table"] == table and "10 seeds" in row["entry"]]
         assert f"never more than {100 * max(shares):.1f} %" in text.replace("never takes", "never")

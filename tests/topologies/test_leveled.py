@@ -112,7 +112,7 @@ def test_debruijn_and_shuffle_step_as_their_words_do() -> None:
         for r in range(rows):
             word = f"{r:0{k}b}"
             to = [r, r ^ 1] if i % 2 == 0 else [int(word[1:] + word[0], 2)]
-            shuffle.update((i * rows + r, (i + 1) * rows + each) for each in to)
+            shuffle.update((i * rows + r, (i + 1) * rows + row) for row in to)
     assert joined(made(f"unrolled-shuffle:{k}")) == shuffle
 
 

@@ -44,35 +44,35 @@ def hot() -> Schedule:
     return schedule(instance("leveled-mesh:8x8", rng=1), "hot-potato", rng=3, check_moves=False)
 
 
-def places(made: Schedule, packet: int) -> list[tuple[int, int]]:
+def places(result: Schedule, packet: int) -> list[tuple[int, int]]:
     """Every (time, level) of a packet, one move after the other, by definition."""
-    assert made.instance is not None
-    assert made.moves is not None
-    network, moves, found = made.instance.network, made.moves, []
+    assert result.instance is not None
+    assert result.moves is not None
+    network, moves, nodes = result.instance.network, result.moves, []
     for row in range(moves.start[packet], moves.start[packet + 1]):
         up, edge = bool(moves.up[row]), int(moves.edge[row])
         for k in range(1 + (int(moves.more[row]) if len(moves.more) else 0)):
             ends = int(network.node_level[network.low[edge]]), int(network.node_level[network.high[edge]])
             tail, head = ends if up else ends[::-1]
             time = int(moves.time[row]) + k
-            if not found or found[-1] != (time - 1, tail):
-                found.append((time - 1, tail))
-            found.append((time, head))
+            if not nodes or nodes[-1] != (time - 1, tail):
+                nodes.append((time - 1, tail))
+            nodes.append((time, head))
             up = not up
-    return found
+    return nodes
 
 
 @pytest.mark.parametrize("name", ["hot-potato", "fifo", "direct", "centralized"])
 def test_lines_are_the_moves(name: str) -> None:
-    told = {"lam": 10, "s": 2} if name == "centralized" else {}
+    options = {"lam": 10, "s": 2} if name == "centralized" else {}
     drawn = instance("random-leveled:L=40,W=6,d=2,seed=1", packets=40)
-    made = schedule(drawn, name, rng=1, check_moves=False, **told)
-    found = traces(made, np.arange(made.packets), (0, made.makespan), coarse=False)
-    assert found.packets.tolist() == list(range(made.packets))
-    for packet, line in enumerate(found.lines):
-        assert [(int(t), int(y)) for t, y in line] == places(made, packet)
-    assert [tuple(map(int, at)) for at in found.first] == [places(made, p)[0] for p in range(made.packets)]
-    assert [tuple(map(int, at)) for at in found.last] == [places(made, p)[-1] for p in range(made.packets)]
+    result = schedule(drawn, name, rng=1, check_moves=False, **options)
+    drawn_traces = traces(result, np.arange(result.packets), (0, result.makespan), coarse=False)
+    assert drawn_traces.packets.tolist() == list(range(result.packets))
+    for packet, line in enumerate(drawn_traces.lines):
+        assert [(int(t), int(y)) for t, y in line] == places(result, packet)
+    assert [tuple(map(int, at)) for at in drawn_traces.first] == [places(result, p)[0] for p in range(result.packets)]
+    assert [tuple(map(int, at)) for at in drawn_traces.last] == [places(result, p)[-1] for p in range(result.packets)]
 
 
 def test_going_to_and_fro_is_one_level_line_where_it_is_too_small(waves: Schedule) -> None:
@@ -88,14 +88,14 @@ def test_going_to_and_fro_is_one_level_line_where_it_is_too_small(waves: Schedul
 
 
 def test_deflections_are_found_as_the_algorithms_count_them(waves: Schedule, groups: Schedule, hot: Schedule) -> None:
-    for made in (waves, groups, hot):
-        packet, time, level = deflections(made)
-        assert len(packet) == made.deflections > 0
+    for result in (waves, groups, hot):
+        packet, time, level = deflections(result)
+        assert len(packet) == result.deflections > 0
         for p, t, at in zip(packet.tolist(), time.tolist(), level.tolist(), strict=True):
-            assert (t - 1, at) in places(made, p)
-            if made is not hot:
-                assert (t, at - 1) in places(made, p)
-                assert (t + 1, at) in places(made, p)
+            assert (t - 1, at) in places(result, p)
+            if result is not hot:
+                assert (t, at - 1) in places(result, p)
+                assert (t + 1, at) in places(result, p)
     everyone = rides(waves)
     homes = {(int(p), int(h)) for p, h, n in zip(everyone.packet, everyone.home, everyone.number, strict=True) if n}
     packet, _, level = deflections(waves)
@@ -105,8 +105,8 @@ def test_deflections_are_found_as_the_algorithms_count_them(waves: Schedule, gro
 def test_of_some_packets_only_their_deflections_are_found(hot: Schedule) -> None:
     packet, time, _ = deflections(hot)
     some = np.unique(packet)[::2]
-    kept = np.isin(packet, some)
-    assert [each.tolist() for each in deflections(hot, some)[:2]] == [packet[kept].tolist(), time[kept].tolist()]
+    chosen = np.isin(packet, some)
+    assert [row.tolist() for row in deflections(hot, some)[:2]] == [packet[chosen].tolist(), time[chosen].tolist()]
     assert len(deflections(hot, np.zeros(0, np.int64))[0]) == 0
 
 
@@ -117,9 +117,9 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
     assert len(part(ax, "injections").get_offsets()) == len(part(ax, "deliveries").get_offsets()) == mine
     assert len(part(ax, "deflections").get_offsets()) == waves.deflections
     assert legend(ax) == [*(f"wave {k}" for k in (1, 2, 3, 4)), "injection", "delivery", "deflection", "boat"]
-    found = texts(ax)
-    assert [each for each in found if re.fullmatch(r"F\d+", each)] == [f"F{k}" for k in range(1, 7)]
-    assert [each for each in found if each.startswith("phase")] == [f"phase {k}" for k in range(1, 13)]
+    shown = texts(ax)
+    assert [text for text in shown if re.fullmatch(r"F\d+", text)] == [f"F{k}" for k in range(1, 7)]
+    assert [text for text in shown if text.startswith("phase")] == [f"phase {k}" for k in range(1, 13)]
     for words in ("N = 90", "C = 12", "D = 59", "s = 4", "λ = 12", "χ = 6", "τ = 34", "393 steps", "26 deflections"):
         assert words in everything(ax.figure).replace("\n", " ")
 
@@ -178,19 +178,19 @@ def test_groups_and_sessions_are_drawn(groups: Schedule) -> None:
 
 
 def test_without_a_second_session_it_is_refused() -> None:
-    made = schedule(instance("butterfly:4"), "centralized", constants="one-frame", check_moves=False)
+    result = schedule(instance("butterfly:4"), "centralized", constants="one-frame", check_moves=False)
     with pytest.raises(obliv.InputError, match="draw session 1"):
-        view.space_time(made, session=2)
+        view.space_time(result, session=2)
 
 
 def test_of_the_papers_phases_those_with_packets_are_chosen() -> None:
-    made = schedule(instance("butterfly:6", rng=1), "centralized", check_moves=False)
-    ax = view.space_time(made)
+    result = schedule(instance("butterfly:6", rng=1), "centralized", check_moves=False)
+    ax = view.space_time(result)
     low, high = ax.get_xlim()
-    assert high - low < made.makespan / 4
+    assert high - low < result.makespan / 4
     assert "phases" in everything(ax.figure)
-    assert 0 < len(part(ax, "packets").get_paths()) < made.packets
-    early = view.space_time(made, steps=(0, 1000))
+    assert 0 < len(part(ax, "packets").get_paths()) < result.packets
+    early = view.space_time(result, steps=(0, 1000))
     assert early.get_xlim()[1] < 1010
 
 
@@ -209,31 +209,31 @@ def test_hot_potatoes_waiting_and_direct_packets(hot: Schedule) -> None:
     assert part(ax, "deflections") is None
     straight = schedule(instance("butterfly:6", "bit-reverse"), "direct", check_moves=False)
     ax = view.space_time(straight)
-    colors = {tuple(each) for each in part(ax, "packets").get_colors()}
+    colors = {tuple(color) for color in part(ax, "packets").get_colors()}
     assert len(colors) == min(len(np.unique(straight.delivery)), 6)  # all have one level to start from
 
 
 def test_of_many_packets_a_sample_is_drawn_with_the_last_to_arrive() -> None:
-    made = schedule(instance("butterfly:9", rng=1), "hot-potato", check_moves=False)
-    one, two = view.space_time(made), view.space_time(made)
+    result = schedule(instance("butterfly:9", rng=1), "hot-potato", check_moves=False)
+    one, two = view.space_time(result), view.space_time(result)
     lines = [path.vertices for path in part(one, "packets").get_paths()]
     assert len(lines) == 150
     assert "sample of 150 of 512" in everything(one.figure)
-    assert max(line[-1, 0] for line in lines) == made.makespan
+    assert max(line[-1, 0] for line in lines) == result.makespan
     assert [line.tolist() for line in lines] == [path.vertices.tolist() for path in part(two, "packets").get_paths()]
-    assert len(part(view.space_time(made, packets=7), "packets").get_paths()) == 7
-    named = view.space_time(made, packets=[3, 5, 8])
+    assert len(part(view.space_time(result, packets=7), "packets").get_paths()) == 7
+    named = view.space_time(result, packets=[3, 5, 8])
     assert part(named, "injections").get_offsets()[:, 0].tolist() == [
-        float(made.moves.time[made.moves.start[p]] - 1) for p in (3, 5, 8)
+        float(result.moves.time[result.moves.start[p]] - 1) for p in (3, 5, 8)
     ]
     for wrong in ([-1], [512], [0.5]):
         with pytest.raises(obliv.InputError, match="packets are numbers"):
-            view.space_time(made, packets=wrong)  # type: ignore[arg-type]
+            view.space_time(result, packets=wrong)  # type: ignore[arg-type]
     with pytest.raises(obliv.InputError, match="at least one"):
-        view.space_time(made, packets=0)
+        view.space_time(result, packets=0)
     for steps in ((5, 5), (-1, 4), (1,), "ab"):
         with pytest.raises(obliv.InputError, match="steps"):
-            view.space_time(made, steps=steps)  # type: ignore[arg-type]
+            view.space_time(result, steps=steps)  # type: ignore[arg-type]
 
 
 def test_one_phase_shows_the_packets_of_one_wave(waves: Schedule) -> None:
@@ -269,8 +269,8 @@ def test_one_phase_is_refused_where_nobody_rides(waves: Schedule, hot: Schedule)
 @pytest.fixture(scope="module")
 def rounds() -> Schedule:
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    told: dict[str, Any] = {"constants": "tuned", "lam": 36, "chi": 6, "s": 3, "timetable": "oracle"}
-    return schedule(drawn, "distributed", rng=4, check_moves=False, **told)
+    options: dict[str, Any] = {"constants": "tuned", "lam": 36, "chi": 6, "s": 3, "timetable": "oracle"}
+    return schedule(drawn, "distributed", rng=4, check_moves=False, **options)
 
 
 def test_a_round_is_its_own_mirror_image(rounds: Schedule) -> None:
@@ -319,36 +319,36 @@ def test_the_distributed_algorithm_in_space_and_time(rounds: Schedule) -> None:
 
 def test_routing_times_have_a_mark_for_each_schedule_and_the_bound() -> None:
     drawn = [instance(f"butterfly:{k}") for k in (3, 5, 7)]
-    made = [schedule(each, name, check_moves=False) for name in ("direct", "hot-potato") for each in drawn]
-    ax = view.makespans(made)
+    result = [schedule(one, name, check_moves=False) for name in ("direct", "hot-potato") for one in drawn]
+    ax = view.makespans(result)
     assert legend(ax) == ["direct", "hot-potato, age", "C log DN + D", "C + D"]
     marks = [line for line in ax.lines if line.get_gid() is None]
     assert [list(line.get_ydata()) for line in marks] == [
-        [m.makespan for m in made[:3]],
-        [m.makespan for m in made[3:]],
+        [m.makespan for m in result[:3]],
+        [m.makespan for m in result[3:]],
     ]
     (bound,) = (line for line in ax.lines if line.get_gid() == "bound")
     for x, y in zip(bound.get_xdata(), bound.get_ydata(), strict=True):
-        (one,) = (m for m in made[:3] if m.congestion + m.dilation == x)
+        (one,) = (m for m in result[:3] if m.congestion + m.dilation == x)
         assert y == pytest.approx(one.congestion * np.log2(one.dilation * one.packets) + one.dilation)
-    named = view.makespans({"one": made[:3], "two": made[3:]})
+    named = view.makespans({"one": result[:3], "two": result[3:]})
     assert legend(named)[:2] == ["one", "two"]
     low, high = ax.get_ylim()
-    assert low < min(m.makespan for m in made)
-    assert high > max(m.makespan for m in made)
+    assert low < min(m.makespan for m in result)
+    assert high > max(m.makespan for m in result)
     for wrong, why in (([], "no schedule"), ([3], "int is not a schedule")):
         with pytest.raises(obliv.InputError, match=why):
             view.makespans(wrong)  # type: ignore[arg-type]
 
 
 def test_histograms_count_everything(hot: Schedule, waves: Schedule) -> None:
-    for made in (hot, waves):
-        ax = made.plot(kind="deflections")
-        assert sum(bar.get_height() for bar in ax.patches if bar.get_gid() == "deflections") == made.deflections
-        ax = made.plot(kind="deliveries")
+    for result in (hot, waves):
+        ax = result.plot(kind="deflections")
+        assert sum(bar.get_height() for bar in ax.patches if bar.get_gid() == "deflections") == result.deflections
+        ax = result.plot(kind="deliveries")
         bars = [bar for bar in ax.patches if bar.get_gid() == "deliveries"]
-        assert sum(bar.get_height() for bar in bars) == made.packets
-        assert sum(bar.get_height() * (bar.get_x() < made.makespan) for bar in bars) == made.packets
+        assert sum(bar.get_height() for bar in bars) == result.packets
+        assert sum(bar.get_height() * (bar.get_x() < result.makespan) for bar in bars) == result.packets
     straight = schedule(instance("butterfly:4"), "direct", check_moves=False)
     with pytest.raises(obliv.InputError, match="is deflected"):
         view.deflection_ages(straight)
@@ -361,39 +361,39 @@ def test_histograms_count_everything(hot: Schedule, waves: Schedule) -> None:
 @pytest.mark.parametrize("name", ["hot-potato", "fifo", "centralized", "direct"])
 def test_an_animation_follows_every_packet_from_node_to_node(name: str) -> None:
     drawn = instance("random-leveled:L=30,W=4,d=2,seed=1", packets=30)
-    told = {"lam": 10, "s": 3} if name == "centralized" else {}
-    made = schedule(drawn, name, rng=1, check_moves=False, **told)
-    shown = scene(made, 5000)
+    options = {"lam": 10, "s": 3} if name == "centralized" else {}
+    result = schedule(drawn, name, rng=1, check_moves=False, **options)
+    shown = scene(result, 5000)
     joined = {tuple(pair) for pair in shown.links.tolist()}
     off = 0
-    for packet, way in enumerate(shown.packets):
-        known = places(made, packet)
-        assert way.enters == known[0][0]
-        assert way.enters + len(way.nodes) - 1 == made.delivery[packet]
-        level = drawn.network.node_level[way.nodes]
-        assert all(level[t - way.enters] == y for t, y in known)
-        for k, (a, b) in enumerate(pairwise(way.nodes.tolist())):
+    for packet, track in enumerate(shown.packets):
+        known = places(result, packet)
+        assert track.enters == known[0][0]
+        assert track.enters + len(track.nodes) - 1 == result.delivery[packet]
+        level = drawn.network.node_level[track.nodes]
+        assert all(level[t - track.enters] == y for t, y in known)
+        for k, (a, b) in enumerate(pairwise(track.nodes.tolist())):
             assert (a, b) in joined or (b, a) in joined or a == b
             assert name == "fifo" or a != b
             if name == "fifo":
-                assert way.looks[k] == (a == b)
-        off += int(way.looks.any())
+                assert track.looks[k] == (a == b)
+        off += int(track.looks.any())
     if name == "hot-potato":
-        assert off == len(np.unique(deflections(made)[0]))
+        assert off == len(np.unique(deflections(result)[0]))
 
 
 def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_path: Path) -> None:
-    made = schedules(oriented("mesh:5x5"), "hot-potato", topology="mesh:5x5", check_moves=False)
-    assert isinstance(made, Schedules)
-    ax = made.plot()
-    assert len(ax.figure.axes) == len(made.classes) == 4
-    shown = scene(made, 400)
-    assert len(shown.packets) == made.packets
-    assert max(way.enters + len(way.nodes) - 1 for way in shown.packets) == made.makespan
-    draw(made, tmp_path / "all.svg")
-    draw(made, tmp_path / "all.gif")
+    result = schedules(oriented("mesh:5x5"), "hot-potato", topology="mesh:5x5", check_moves=False)
+    assert isinstance(result, Schedules)
+    ax = result.plot()
+    assert len(ax.figure.axes) == len(result.classes) == 4
+    shown = scene(result, 400)
+    assert len(shown.packets) == result.packets
+    assert max(track.enters + len(track.nodes) - 1 for track in shown.packets) == result.makespan
+    draw(result, tmp_path / "all.svg")
+    draw(result, tmp_path / "all.gif")
     with pytest.raises(obliv.InputError, match="axes of their own"):
-        made.plot(ax)
+        result.plot(ax)
 
 
 def test_the_file_says_what_is_drawn(hot: Schedule, tmp_path: Path) -> None:
@@ -469,8 +469,8 @@ def test_the_page_stands_alone_can_be_used_by_keyboard_and_escapes_names(tmp_pat
     evil = '</script><script>alert("x")</script>&@DATA@'
     network: Leveled = given(evil, np.array([0, 1]), np.array([1, 2]), np.arange(3), labels=(evil, "b", "c"))
     drawn = Instance(network, np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
-    made = schedule(drawn, "fifo", check_moves=False)
-    draw(made, tmp_path / "a.html")
+    result = schedule(drawn, "fifo", check_moves=False)
+    draw(result, tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page
     assert page.count("</script>") == 2
@@ -486,17 +486,17 @@ def test_the_page_stands_alone_can_be_used_by_keyboard_and_escapes_names(tmp_pat
     assert all("aria-label" in attrs or name in labels or name == "play" for name, attrs in named.items())
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     assert evil in data["packets"][0]["name"]
-    assert [len(way["nodes"]) for way in data["packets"]] == [
-        int(d - made.moves.time[made.moves.start[p]] + 2) for p, d in enumerate(made.delivery)
+    assert [len(track["nodes"]) for track in data["packets"]] == [
+        int(d - result.moves.time[result.moves.start[p]] + 2) for p, d in enumerate(result.delivery)
     ]
 
 
 def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path: Path) -> None:
     network = given("$x^2$ $\\frac", np.array([0]), np.array([1]), np.arange(2))
-    made = schedule(Instance(network, np.array([0, 1]), np.array([0], np.int32)), "direct", check_moves=False)
+    result = schedule(Instance(network, np.array([0, 1]), np.array([0], np.int32)), "direct", check_moves=False)
     for name in ("a.svg", "a.gif"):
-        draw(made, tmp_path / name)
-    assert "$x^2$" in everything(made.plot().figure)
+        draw(result, tmp_path / name)
+    assert "$x^2$" in everything(result.plot().figure)
 
 
 def test_the_kernel_is_the_same_compiled(hot: Schedule) -> None:
@@ -505,13 +505,13 @@ def test_the_kernel_is_the_same_compiled(hot: Schedule) -> None:
     one, moves = hot.instance, hot.moves
     assert one is not None
     assert moves is not None
-    found = []
-    for way in (pushes.python, pushes.compiled()):
+    counts = []
+    for variant in (pushes.python, pushes.compiled()):
         pushed, stack = np.zeros(len(moves), bool), np.zeros(hot.makespan + 1, np.int64)
-        way(moves.start, moves.edge.astype(np.int64), moves.up, one.start, one.edge, stack, pushed)
-        found.append(pushed)
-    assert np.array_equal(*found)
-    assert found[0].sum() == hot.deflections
+        variant(moves.start, moves.edge.astype(np.int64), moves.up, one.start, one.edge, stack, pushed)
+        counts.append(pushed)
+    assert np.array_equal(*counts)
+    assert counts[0].sum() == hot.deflections
 
 
 def test_moves_made_step_by_step_show_the_same(waves: Schedule) -> None:
@@ -519,8 +519,8 @@ def test_moves_made_step_by_step_show_the_same(waves: Schedule) -> None:
 
     moves, rows = waves.moves, []
     assert moves is not None
-    for packet, time, edge, way, more in moves.rows()[:, [1, 0, 2, 3, 4]].tolist():
-        rows += [(time + k, packet, edge, way * (-1) ** k) for k in range(more + 1)]
+    for packet, time, edge, variant, more in moves.rows()[:, [1, 0, 2, 3, 4]].tolist():
+        rows += [(time + k, packet, edge, variant * (-1) ** k) for k in range(more + 1)]
     single = replace(waves, moves=Moves.from_rows(np.array(rows), waves.packets))
     one, two = deflections(waves), deflections(single)
     assert sorted(zip(*one, strict=True)) == sorted(zip(*two, strict=True))
