@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "product_sum", "whole"]
+__all__ = ["INT64_SAFE", "addable", "product_sum", "whole"]
 
 #: Sums and products below this bound are safe in int64, with room for one more addition.
 INT64_SAFE = 2**62
@@ -16,6 +16,13 @@ def whole(values: list[int]) -> Array:
     """Return whole numbers as int64, or as Python integers where 64 bits do not hold them."""
     small = all(-(INT64_SAFE) < value < INT64_SAFE for value in values)
     return np.array(values, np.int64 if small else object)
+
+
+def addable(numbers: Array, times: int = 1) -> Array:
+    """Return non-negative numbers in a type in which `times` their sum never wraps."""
+    if numbers.dtype == object or int(numbers.max(initial=0)) * len(numbers) * times < INT64_SAFE:
+        return numbers
+    return numbers.astype(object)
 
 
 def product_sum(one: Array, two: Array) -> int:

@@ -119,10 +119,7 @@ class PairLoads(ABC):
 
         if not isinstance(traffic, Traffic):
             raise TrafficError(f"{traffic!r} is not a Traffic: make one with obliv.traffic(SPEC, topology)")
-        if traffic.terminals != self.terminals:
-            raise TrafficError(
-                f"{traffic.spec} has {traffic.terminals} terminals, {self.topology.spec} has {self.terminals}"
-            )
+        self._require_terminals(traffic)
         totals = [Fraction(0)] * self.topology.channels
         if traffic.uniform:
             share = traffic.uniform / (self.terminals * self.denominator)
@@ -133,6 +130,23 @@ class PairLoads(ABC):
                 totals[c] += Fraction(int(amount), scale)
         speeds = self.topology.bandwidth
         return [load / speed for load, speed in zip(totals, speeds, strict=True)] if speeds else totals
+
+    def largest_under(self, traffic: Traffic) -> Fraction:
+        """Return the largest channel load under a traffic, as :meth:`under` gives it; 0 without channels.
+
+        Parameters
+        ----------
+        traffic : Traffic
+
+        Returns
+        -------
+        Fraction
+            Exact; an estimate where the pair loads are.
+        """
+        if self.topology.bandwidth or traffic.uniform or not len(traffic.amount) or not self.topology.channels:
+            return max(self.under(traffic), default=Fraction(0))
+        self._require_terminals(traffic)
+        return Fraction(int(self._carried(traffic).max()), self.denominator * traffic.denominator)
 
     def hops(self) -> Fraction:
         """Return the mean path length over all ordered pairs of terminals, self-pairs included."""
@@ -228,6 +242,12 @@ class PairLoads(ABC):
             _, _, weight = self.weights(channel).spread()
             sums.append(product_sum(np.ones(len(weight), np.int64), weight))
         return whole(sums)
+
+    def _require_terminals(self, traffic: Traffic) -> None:
+        if traffic.terminals != self.terminals:
+            raise TrafficError(
+                f"{traffic.spec} has {traffic.terminals} terminals, {self.topology.spec} has {self.terminals}"
+            )
 
     def _carried(self, traffic: Traffic) -> Array:
         """Return Σ amount × numerator over the single flows of `traffic`, for every channel."""

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import addable
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.kernels import run
+from obliv.kernels import COMPILE_ABOVE, run
 from obliv.loads.base import PairLoads
-from obliv.loads.kernels.tree import PairWays, same_ways
+from obliv.loads.kernels.tree import NumberedRoutes, PairWays, add_flows, same_ways
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.trees import Tree
@@ -103,13 +103,15 @@ class TreeLoads(PairLoads):
         """Return Σ amount × numerator of some pairs, for every channel."""
         tree = self.topology
         total: Array = np.zeros(tree.channels, amount.dtype)
-        ways = self.ways(source, destination)
-        for j in range(self.denominator):
-            for height in range(tree.levels):
-                for up, channel_of in ((True, tree.up_channel), (False, tree.down_channel)):
-                    link = self.links_of(source, destination, ways[:, j], height, up)
-                    kept = link >= 0
-                    np.add.at(total, channel_of(height, link[kept]), amount[kept])
+        turn, ways, width = tree.turn(source, destination), self.ways(source, destination), np.array(tree.width)
+        for height in range(tree.levels):
+            above = np.flatnonzero(turn > height)
+            ports = ways[above] // (width // width[height + 1])[turn[above], None]
+            for end, channel_of in ((source, tree.up_channel), (destination, tree.down_channel)):
+                link = (end[above] // tree.below[height] * tree.width[height + 1])[:, None] + ports
+                sums = np.zeros(tree.links(height), amount.dtype)
+                np.add.at(sums, link, amount[above, None])
+                total[channel_of(height, np.arange(len(sums)))] += sums
         return total
 
     def totals(self) -> Array:
@@ -119,9 +121,11 @@ class TreeLoads(PairLoads):
         return total
 
     def _carried(self, traffic: Traffic) -> Array:
-        amount = traffic.amount
-        if amount.dtype != object and int(amount.sum()) * self.denominator >= INT64_SAFE:
-            amount = amount.astype(object)
+        amount = addable(traffic.amount, self.denominator)
+        numbers = self.terminals**2 // self.alike
+        small = self.denominator == 1 and amount.dtype != object and numbers <= _BLOCK
+        if small and 20 * len(amount) > COMPILE_ABOVE:
+            return self._counted(traffic.source, traffic.destination, amount)
         total: Array = np.zeros(self.topology.channels, amount.dtype)
         step = max(1, _BLOCK // self.denominator)
         for first in range(0, len(amount), step):
@@ -129,6 +133,23 @@ class TreeLoads(PairLoads):
             source, destination = traffic.source[part].astype(np.int64), traffic.destination[part].astype(np.int64)
             total = total + self._added(source, destination, amount[part])
         return total
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """The path number of every row of alike hosts and every host, for one path a pair."""
+        hosts = np.arange(self.terminals)
+        ways = self.ways(hosts[:: self.alike, None], hosts)[..., 0]
+        return ways.astype(np.min_scalar_type(self.topology.width[-1]))
+
+    def _counted(self, source: Array, destination: Array, amount: Array) -> Array:
+        """Return Σ amount of the flows on every channel, for one path a pair by the table of all path numbers."""
+        tree = self.topology
+        totals = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int64)
+        below, width = np.array(tree.below, np.int64), np.array(tree.width, np.int64)
+        routes = NumberedRoutes(self._numbers, self.alike, below, width)
+        run(add_flows, 20.0 * len(amount), routes, source, destination, amount, totals)
+        height, up, number = self._place
+        return np.asarray(totals[up, height, number])
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         # a shortest path is given by its ends and its topmost link, and an automorphism leaves turns where they are

@@ -39,13 +39,14 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
     where = np.random.default_rng(seed).permutation(n)
     source, destination = (where[ranks[:, side]].astype(np.int32) for side in (0, 1))
     base = max((int(np.bincount(side, minlength=n).max()) for side in (source, destination) if len(side)), default=1)
-    order = np.lexsort((destination, source))
+    flows = np.sort(source.astype(np.int64) * n + destination)
+    source, destination = (side.astype(np.int32) for side in np.divmod(flows, n))
     return Traffic(
         spec=spec,
         terminals=n,
         uniform=Fraction(0),
-        source=source[order],
-        destination=destination[order],
+        source=source,
+        destination=destination,
         amount=np.ones(len(source), np.int64),
         denominator=base,
     )
@@ -96,7 +97,10 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
             one_way.append(np.column_stack([start, start + step]))
             stride *= k
     pairs = np.concatenate([*one_way, *(flows[:, ::-1] for flows in one_way)])
-    return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    source, destination = np.divmod(keys, n)
+    kept = source != destination
+    return np.column_stack([source[kept], destination[kept]])
 
 
 def _sides(n: int, dims: int) -> tuple[int, ...]:

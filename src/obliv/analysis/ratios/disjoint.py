@@ -104,6 +104,11 @@ def largest_disjoint(loads: TreeLoads, *, every: bool = False, progress: Progres
     covers: dict[int, tuple[int, Array]] = {}
     sides = [(height, up) for height in range(tree.levels - 1, 0, -1) for up in (True, False)]
     for at, (height, up) in enumerate(sides):
+        sources = min(tree.below[height], loads.terminals - tree.below[height])  # below a link, or beyond it
+        if sources <= best and not every:
+            by_height[height, up] = sources
+            step("links", 0.5 + 0.5 * (at + 1) / len(sides))
+            continue
         link_port = _ports(tree, height)
         bound = _bounds(table, loads.alike, below, link_port, height, up, tree)
         most = 0

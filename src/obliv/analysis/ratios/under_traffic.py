@@ -7,6 +7,9 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
+from obliv._util.arrays import addable
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.ratios.optimum import require_base_load
@@ -25,15 +28,14 @@ __all__ = ["base_load", "performance", "traffic_ratio"]
 def base_load(traffic: Traffic) -> Fraction:
     """Return the most that a terminal sends to others, or takes: what its own link carries under any routing."""
     n = traffic.terminals
-    itself = dict.fromkeys(range(n), Fraction(0))
-    for s, d, amount in zip(
-        traffic.source.tolist(), traffic.destination.tolist(), traffic.amount.tolist(), strict=True
-    ):
-        if s == d:
-            itself[s] += Fraction(amount, traffic.denominator)
-    own = traffic.uniform / n
-    sums = (traffic.row_sums, traffic.column_sums)
-    return max((total - itself[t] - own for side in sums for t, total in enumerate(side)), default=Fraction(0))
+    kept = traffic.source != traffic.destination
+    amount = addable(traffic.amount[kept])
+    largest = 0
+    for side in (traffic.source, traffic.destination):
+        sums = np.zeros(n, amount.dtype)
+        np.add.at(sums, side[kept], amount)
+        largest = max(largest, int(sums.max(initial=0)))
+    return Fraction(largest, traffic.denominator) + (traffic.uniform * Fraction(n - 1, n) if n else 0)
 
 
 def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
@@ -51,7 +53,7 @@ def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
     base = base_load(traffic)
     if not base:
         raise TrafficError(f"{traffic.spec}: no terminal sends to another one, so that no routing loads anything")
-    return max(loads.under(traffic)) / base
+    return loads.largest_under(traffic) / base
 
 
 def traffic_ratio(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["PairWays", "same_ways"]
+__all__ = ["NumberedRoutes", "PairWays", "add_flows", "same_ways"]
 
 
 class PairWays(NamedTuple):
@@ -15,6 +15,32 @@ class PairWays(NamedTuple):
 
     first: Array
     way: Array
+
+
+class NumberedRoutes(NamedTuple):
+    """The path number of every (row of alike hosts, host), hosts a row, and hosts and links below each level."""
+
+    number: Array
+    alike: int
+    below: Array
+    width: Array
+
+
+@kernel
+def add_flows(routes: NumberedRoutes, source: Array, destination: Array, amount: Array, totals: Array) -> None:
+    """Add the amount of every flow to ``totals[up, height, link]`` of the links of its path."""
+    number, alike, below, width = routes
+    for f in range(len(source)):
+        s, d = source[f], destination[f]
+        turn = 0
+        while s // below[turn] != d // below[turn]:
+            turn += 1
+        way = number[s // alike, d]
+        for h in range(turn - 1, -1, -1):
+            links = width[h + 1]
+            totals[1, h, s // below[h] * links + way] += amount[f]
+            totals[0, h, d // below[h] * links + way] += amount[f]
+            way //= links // width[h]
 
 
 @kernel

@@ -37,12 +37,12 @@ def ratios(
         By routing, one ratio an instance: the nearest float of an exact one.
     """
     tree = obliv.fattree(m, n)
-    routing_by_name = {name: obliv.routing(_ROUTINGS[name], tree) for name in routings}
+    loads_by_name = {name: obliv.routing(_ROUTINGS[name], tree).pair_loads() for name in routings}
     ratios_of: dict[str, list[float]] = {name: [] for name in routings}
     for k in range(instances):
         traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
-        for name, routing in routing_by_name.items():
-            ratios_of[name].append(float(obliv.traffic_ratio(routing, traffic).patterns[0].ratio))
+        for name, loads in loads_by_name.items():
+            ratios_of[name].append(float(obliv.traffic_ratio(loads, traffic).patterns[0].ratio))
     return ratios_of
 
 

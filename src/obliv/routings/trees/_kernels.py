@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
@@ -12,6 +14,7 @@ __all__ = ["least_weights"]
 def least_weights(below: Array, width: Array, counts: Array, table: Array) -> None:
     """Fill ``table[s, d]`` with the path number of least count, pair after pair; ``counts[up, height, link]``."""
     n = len(table)
+    cost = np.zeros((2, width[len(width) - 1]), counts.dtype)  # of all paths up to one height and to the next one
     for s in range(n):
         for d in range(n):
             if s == d:
@@ -19,17 +22,26 @@ def least_weights(below: Array, width: Array, counts: Array, table: Array) -> No
             turn = 0
             while s // below[turn] != d // below[turn]:
                 turn += 1
-            best = -1
+            cost[0, 0] = 0
+            for h in range(turn):
+                links = width[h + 1]
+                ports = links // width[h]
+                lower, upper = cost[h % 2], cost[(h + 1) % 2]
+                first_up, first_down = s // below[h] * links, d // below[h] * links
+                for node in range(width[h]):
+                    start, end = node * ports, (node + 1) * ports
+                    up = counts[1, h, first_up + start : first_up + end]
+                    down = counts[0, h, first_down + start : first_down + end]
+                    sums, before = upper[start:end], lower[node]
+                    for port in range(len(sums)):
+                        sums[port] = before + up[port] + down[port]
+            total = cost[turn % 2, : width[turn]]
+            least = total[0]
+            for number in range(1, width[turn]):
+                least = min(least, total[number])
             chosen = 0
-            for number in range(width[turn]):
-                total = 0
-                for h in range(turn):
-                    port = number // (width[turn] // width[h + 1])
-                    total += counts[1, h, s // below[h] * width[h + 1] + port]
-                    total += counts[0, h, d // below[h] * width[h + 1] + port]
-                if best < 0 or total < best:
-                    best = total
-                    chosen = number
+            while total[chosen] != least:
+                chosen += 1
             table[s, d] = chosen
             for h in range(turn):
                 port = chosen // (width[turn] // width[h + 1])

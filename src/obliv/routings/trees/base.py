@@ -90,9 +90,14 @@ def way_channels(tree: Tree, source: int, destination: int, turn: int, number: i
 
 def number_of(tree: Tree, turn: Array, ports: list[Array]) -> Array:
     """Return the number of the path that leaves height h by port ``ports[h]``, as far as the turn."""
-    number = np.zeros(np.broadcast(turn, *ports).shape, np.int64)
+    number: Array = np.zeros((), np.int64)
     for h, port in enumerate(ports):
-        number = np.where(turn > h, number * tree.parents[h] + port, number)
+        number = number * tree.parents[h] + port
+    number = np.array(np.broadcast_to(number, np.broadcast(turn, *ports).shape))
+    turn = np.broadcast_to(turn, number.shape)
+    lower = turn < len(ports)
+    if lower.any():  # no choice is made at the turn or above
+        number[lower] //= (tree.width[len(ports)] // np.array(tree.width))[turn[lower]]
     return number
 
 

@@ -159,6 +159,6 @@ class WSR(TreeRouting):
         require_memory(6.0 * n * n, f"the paths of {self.spec} on {tree.spec}")
         table = np.zeros((n, n), np.int32)
         below, width = np.array(tree.below, np.int64), np.array(tree.width, np.int64)
-        counts = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int64)
+        counts = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int32)
         run(least_weights, 20.0 * n * n * tree.width[-1], below, width, counts, table)
         return table
