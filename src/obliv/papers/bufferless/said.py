@@ -68,8 +68,8 @@ ERRATA = {
     "Section 3.1: phases until the last wave has left, s = 2, γ' = 4": Printed(
         "m = 2s + γ' - 1 = 7",
         Fraction(7),
-        erratum="The last wave enters in phase 2s - 1 and is in frame γ' in phase 2s + γ' - 2; a phase more is idle. "
-        "Harmless.",
+        erratum="The last wave enters in phase 2s - 1 and is in frame γ' in phase 2s + γ' - 2; the "
+        "additional phase is idle and harmless.",
     ),
     "Section 3.2: the frame of level 2D - 1 with D = λ + 1, γ' = 4": Printed(
         "real level 2D - 1, which are still in F_j, j = γ'",
@@ -80,38 +80,38 @@ ERRATA = {
         "no packet will ever need to move into that region",
         _NOT_ONE,
         erratum="A packet with D = 7 from level 8 to 15 lies in the last of two frames of λ = 8 levels, beyond 2D - 1 "
-        "= 13, where it would stop for ever; 2D - 1 is an even inner level, too. The last frame needs no target.",
+        "= 13, where it would stop forever; 2D - 1 is also an even inner level. The last frame needs no target.",
     ),
     "Section 3.3, targets for those that end in F_j: rules broken": Printed(
         "π follows its current path until it reaches ℓ_k",
         _NOT_ONE,
         erratum="Five packets share an edge of F_1, λ = 6; boats 4 and 5 have their target ℓ_k = λ - (2k - 1) below "
-        "F_2, where a packet that ends in F_1 would stop once more. Only those that go on to F_2 have targets. (The "
-        "paper's constants have no such boats but with probability 1/DN.)",
+        "F_2, where a packet that ends in F_1 would stop once more. Only packets that continue to F_2 have targets. "
+        "(With the paper's constants, such boats occur only with probability 1/DN.)",
     ),
     "Section 3.4, pushed back over the edge it came from: rules broken": Printed(
         "assume that σ followed edge e' to reach v_ℓ",
         _NOT_ONE,
-        erratum="At a conflict σ has just come back over the edge it oscillates on, the one that the boat takes; it "
+        erratum="At a conflict σ has just come back over the edge on which it oscillates, which the boat needs; it "
         "must be pushed over the path's edge before its home.",
     ),
     "Lemma 2.2: graphs in which a path of D = 1 edge can collide": Printed(
         "in at most D of the G(i,j)",
         AtMost(Fraction(1)),
         erratum="An edge of F_3 lies in the two frames of G(i,2) and in those of G(i,3). There are at most "
-        "⌈(D-1)/λ⌉ + 2 such graphs, more than D for D ≤ 2 only, where the bound on failing at most doubles. (Read "
-        "literally, every packet of a set is a node of all its graphs.)",
+        "⌈(D-1)/λ⌉ + 2 such graphs, more than D only for D ≤ 2, where the bound on the probability of failure at most "
+        "doubles. (Read literally, every packet of a set is a node of all its graphs.)",
     ),
     "Section 4.1, success on reaching the target: rules broken": Printed(
         "which successfully reaches its target level ... keeps its color",
         _NOT_ONE,
-        erratum="Two packets of one color can reach one target over different edges, and then want one edge to "
-        "oscillate on; success must include the first crossing of that edge.",
+        erratum="Two packets of the same color can reach the same target over different edges, and then "
+        "oscillate on the same edge; success must include the first crossing of that edge.",
     ),
     "Section 4.1, the last round undone as well: rules broken": Printed(
         "at the end of a round, all packets in A ... back at their initial levels",
         _NOT_ONE,
-        erratum="Then no packet gets on. The last round has no reverse half, as the text has it elsewhere: in the last "
+        erratum="Then no packet advances. The last round has no reverse half, as the text says elsewhere: in the last "
         "round all packets reach their target inner-levels.",
     ),
     "Section 4.2, boats that enter from inner-level 2 at the time of others: rules broken": Printed(
@@ -124,18 +124,18 @@ ERRATA = {
     "Section 4.2, a packet pushed at its source goes back on its path: rules broken": Printed(
         "guaranteed to be able to oscillate on their initial inner-levels",
         _NOT_ONE,
-        erratum="Before its source its path has no edge. It must go back over the edge by which the winner came, which "
-        "no other packet uses as no node is the source of two packets.",
+        erratum="Its path has no edge before its source. It must go back over the edge by which the winner came, which "
+        "no other packet uses, since no node is the source of two packets.",
     ),
     "Section 4.3: phases that a path of D = 2 edges takes part in": Printed(
         "at most D/λ = 1/24",
         AtMost(Fraction(1, 24)),
-        erratum="A path across the end of a frame takes part in two; up to ⌈D/λ⌉ + 1 are possible. ξ = 2 log(DN) + 1 "
-        "rounds make good for it.",
+        erratum="A path across the end of a frame has two phases; up to ⌈D/λ⌉ + 1 are possible. ξ = 2 log(DN) + 1 "
+        "rounds compensate for it.",
     ),
     "Section 4.3: 2^-ξ with ξ = 2 log(LN), over 1/(DN)², on leveled-mesh:16x16": Printed(
         "2^(-2 log(DN)) = 1/(DN)²",
         Fraction(1),
-        erratum="It must be ξ = 2 log(DN), what nodes know: here L = 30 and D = 27.",
+        erratum="It must be ξ = 2 log(DN), since nodes know D: here L = 30 and D = 27.",
     ),
 }

@@ -22,7 +22,7 @@ PAPER = Paper(
     about="X. Yuan et al., Oblivious routing in fat-tree based system area networks (2009): ratios and their study",
     tables={
         "table1": Table("oblivious performance ratios, every even m from 4 to 36", printed.TABLE1, table1.compute),
-        "osrm2": Table("OSRM2 where m/2 is no square: the best grid of groups", printed.OSRM2, table1.osrm2),
+        "osrm2": Table("OSRM2 if m/2 is not a square: the best grid of groups", printed.OSRM2, table1.osrm2),
         "table2": Table("mean ratio of regular traffic on FT(32,2), random placements", printed.TABLE2, study.table2),
         "table3": Table(
             "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements", printed.TABLE3, study.table3

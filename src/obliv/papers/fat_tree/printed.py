@@ -97,7 +97,7 @@ STATEMENTS = {
     "Figure 9: top switches that OSRM2's formula reaches on FT(12,2), of 6": Printed(
         "s1/Ns · Nd + d1/Nd",
         Fraction(6),
-        erratum="The factor must be the number of destination groups, Zd, not their size: switches 6 and 7 are named.",
+        erratum="The factor must be the number of destination groups, Zd, not their size: it names switches 6 and 7.",
     ),
     "Figure 9 with Zd: sizes up to 72 whose index is out of range": Printed(
         "Zs = ⌈√(m/2)⌉, Zd = ⌊√(m/2)⌋",
@@ -116,8 +116,8 @@ STATEMENTS = {
     "Theorem 2: least ratio of single paths on EFT2(34,9)": Printed(
         "any single path routing ... at least √(m/2)",
         AtLeast(Fraction(5)),
-        erratum="It holds for paths that climb once. Over a third leaf, which both ends choose together, every link "
-        "has four hosts that are an end of each of its pairs: ratio 4.",
+        erratum="It holds for paths that climb once. With detours over a third leaf, chosen by both ends, the pairs of "
+        "every link are covered by four hosts: ratio 4.",
     ),
     "Theorem 5 at n = 4: bound on FT(8,4) over the printed one": Printed("(m/2)^⌊(n-1)/3⌋", Fraction(1)),
     "WSR's routes on FT(4,3) that are D-mod-k's": Printed("exactly the same routes as [9]", Fraction(240)),

@@ -57,7 +57,7 @@ def _figure10() -> Value:
 
 def _theorem2() -> Value:
     ratio = obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4)))
-    return Value(ratio.ratio, "min(m/2, k-1); the theorem speaks of 8 and more leaf switches here.")
+    return Value(ratio.ratio, "min(m/2, k-1); here the theorem applies to 8 or more leaf switches.")
 
 
 def _detours() -> Value:
@@ -88,4 +88,4 @@ def _wsr() -> Value:
     tree = obliv.fattree(4, 3)
     wsr, dmodk = (obliv.routing(name, tree) for name in ("wsr", "dmodk"))
     same = sum(list(wsr.paths(s, d)) == list(dmodk.paths(s, d)) for s, d in permutations(range(16), 2))
-    return Value(Fraction(same), "Of 240 pairs; WSR by its own rule, the links' counts added up.")
+    return Value(Fraction(same), "Of 240 pairs; WSR by its own rule, the smallest sum of the links' counts.")

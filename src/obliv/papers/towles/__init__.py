@@ -25,7 +25,7 @@ PAPER = Paper(
         "figure9": Table(
             "the worst-case permutation for ROMM on a 9-ary 2-cube, as printed", printed.FIGURE9, figure9.compute
         ),
-        "statements": Table("what the text states about DOR and ROMM", printed.STATEMENTS, statements.compute),
+        "statements": Table("statements about DOR and ROMM", printed.STATEMENTS, statements.compute),
         "growth": Table("run time of a focus channel, measured here", printed.GROWTH, growth.compute),
     },
     figures={"figure9": figure9.draw},

@@ -27,6 +27,6 @@ PAPER = Paper(
         "figure5": Table("patterns that load O1TURN with kmax/2", printed.FIGURE5, patterns.figure5),
         "figure6": Table("worst case on asymmetric meshes, fraction of capacity", printed.FIGURE6, figure6.compute),
         "figure7": Table("average case on asymmetric meshes: improvements", printed.FIGURE7, figure7.compute),
-        "statements": Table("what the text states", printed.STATEMENTS, statements.compute),
+        "statements": Table("statements of the text", printed.STATEMENTS, statements.compute),
     },
 )
