@@ -40,8 +40,8 @@ def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str
     slots = np.flatnonzero(lid)
     many = 1 << lmc[slots]
     owner = np.repeat(slots, many)
-    each = np.repeat(lid[slots] - (np.cumsum(many) - many), many) + np.arange(len(owner))
-    for first, second, value in _repeated(each, owner):
+    values = np.repeat(lid[slots] - (np.cumsum(many) - many), many) + np.arange(len(owner))
+    for first, second, value in _repeated(values, owner):
         notes.add(
             "error",
             "duplicate-lid",

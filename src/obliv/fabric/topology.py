@@ -223,10 +223,10 @@ def _bandwidths(fabric: Fabric, slot_of: Array, ends: Array) -> tuple[list[Fract
     rates, unknown, unlike = [], 0, 0
     counts = np.bincount(number.ravel(), minlength=kinds.shape[1]).tolist()
     for (one, two), count in zip(kinds.T.tolist(), counts, strict=True):
-        said = {fabric.rates[at] for at in (one, two) if at >= 0}
-        rates.append(min(said) if said else common)
-        unknown += count * (not said)
-        unlike += count * (len(said) > 1)
+        rates_at_ends = {fabric.rates[at] for at in (one, two) if at >= 0}
+        rates.append(min(rates_at_ends) if rates_at_ends else common)
+        unknown += count * (not rates_at_ends)
+        unlike += count * (len(rates_at_ends) > 1)
     of_channel = [rates[k] for k in number.ravel().tolist()]
     hosts = np.zeros(len(fabric.ports.peer), np.bool_)
     hosts[ends] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from obliv._util.progress import Progress
 from obliv.cli.options import Format
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from obliv.fabric.model import Fabric
     from obliv.fabric.routes.routing import FabricRouting
     from obliv.fabric.tables import Tables
+    from obliv.results import Result
 
 __all__ = ["Files", "print_analysis"]
 
@@ -82,7 +83,7 @@ class Files:
 
 def print_analysis(
     format: Format,
-    analysis: Callable[[FabricRouting, Progress], Any],
+    analysis: Callable[[FabricRouting, Progress], Result],
     files: Files,
     offset: str,
     skip: bool | None,

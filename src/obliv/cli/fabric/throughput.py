@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from obliv.cli.output import say
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting
+    from obliv.results.fabric_throughput import FabricThroughput
 
 __all__ = ["throughput"]
 
@@ -40,7 +41,7 @@ def throughput(
     """
     import obliv.fabric
 
-    def analysis(routing: FabricRouting, step: Progress) -> Any:
+    def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
         result = obliv.fabric.throughput(routing, *traffic, hottest=hottest)
         for note in result.notes if format is Format.csv else ():  # the other formats contain them
             say(note)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from obliv.results.fabric_throughput import BusyCable, FabricPattern, FabricThro
 __all__ = ["throughput"]
 
 
-def throughput(routing: FabricRouting, *traffic: Any, hottest: int = 3) -> FabricThroughput:
+def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3) -> FabricThroughput:
     """Return the ideal throughput of forwarding tables under patterns and jobs, and the cables that these load most.
 
     Parameters

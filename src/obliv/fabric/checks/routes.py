@@ -73,8 +73,8 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     row, column = np.nonzero(code)
     lost = hosts[row] - (leaf_of[traces.endpoint[column]] == row)
     silent = (traces.lid[column] == dropped) & (code[row, column] == Ending.NO_ENTRY) & (dropped > 0)
-    kept = (lost > 0) & ~silent & (code[row, column] != Ending.NO_LID)
-    row, column, lost = row[kept], column[kept], lost[kept]
+    reported = (lost > 0) & ~silent & (code[row, column] != Ending.NO_LID)
+    row, column, lost = row[reported], column[reported], lost[reported]
     where, why, lid = at[row, column], code[row, column], traces.lid[column].astype(np.int64)
     order = np.lexsort((lid, where, why))
     where, why, lid, lost = (values[order] for values in (where, why, lid, lost))

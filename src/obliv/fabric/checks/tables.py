@@ -140,9 +140,9 @@ def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> 
         now = int(fabric.ports.lid[fabric.first_slot[node]])
         if not used[row] or not now:
             continue
-        kept = np.flatnonzero(tables.out[row] == 0)
-        if len(kept) == 1 and now not in kept:
-            moved.append((node, row, now, int(kept[0])))
+        own_lids = np.flatnonzero(tables.out[row] == 0)
+        if len(own_lids) == 1 and now not in own_lids:
+            moved.append((node, row, now, int(own_lids[0])))
     if moved:
         node, row, now, then = moved[0]
         text = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from obliv._util.typing import Array
 from obliv.errors import FileError
@@ -146,13 +146,13 @@ def _identities(
     at_switch = np.array([node.kind == "switch" for node in nodes], bool)[columns["peer"]]
     target = np.where(at_switch, own[columns["peer"]], far)
     reported = {"LID": (lid, columns["peer_lid"]), "GUID": (port_guid, np.where(at_switch, 0, columns["peer_guid"]))}
-    for what, (values, said) in reported.items():
-        heard = np.flatnonzero((said > 0) & (target >= 0))
-        silent = heard[values[target[heard]] == 0]
-        values[target[silent[::-1]]] = said[silent[::-1]]  # the first one counts
-        for k in heard[values[target[heard]] != said[heard]].tolist():
+    for what, (values, reports) in reported.items():
+        known = np.flatnonzero((reports > 0) & (target >= 0))
+        silent = known[values[target[known]] == 0]
+        values[target[silent[::-1]]] = reports[silent[::-1]]  # the first one counts
+        for k in known[values[target[known]] != reports[known]].tolist():
             slot = int(target[k])
-            one, other = (f"0x{int(v):016x}" if what == "GUID" else str(int(v)) for v in (values[slot], said[k]))
+            one, other = (f"0x{int(v):016x}" if what == "GUID" else str(int(v)) for v in (values[slot], reports[k]))
             peer = place(int(near[k]))
             text = f"{place(slot)} has {what} {one}, but {peer} at the other end of its cable reports {other}"
             records.notes.add("warning", f"{what.lower()}-mismatch", text, columns["line"][k])
@@ -169,7 +169,7 @@ def _note_unequal(peer: Array, number: Array, line: Array, place: Callable[[int]
         notes.add("warning", "unequal-rate", what, line[slot])
 
 
-def _placed(slots: int, near: Array, values: Array, missing: int, dtype: Any) -> Array:
+def _placed(slots: int, near: Array, values: Array, missing: int, dtype: npt.DTypeLike) -> Array:
     out = np.full(slots, missing, dtype)
     out[near] = values
     return out

@@ -32,10 +32,10 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
     int64 array
         Cables on which both ends agree, then others in the order of the file whose ports are free.
     """
-    peer, said, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
-    said[near], where[near] = far, line
+    peer, named, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+    named[near], where[near] = far, line
     agreed = (far >= 0) & (far != near)
-    agreed[agreed] = said[far[agreed]] == near[agreed]
+    agreed[agreed] = named[far[agreed]] == near[agreed]
     peer[near[agreed]] = far[agreed]
     for k in np.flatnonzero(~agreed & (far >= 0)).tolist():
         a, b, at = int(near[k]), int(far[k]), int(line[k])
@@ -43,11 +43,11 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
             notes.add("warning", "loopback", f"{place(a)} is cabled to itself: the cable is ignored", at)
             continue
         free = peer[a] < 0 and peer[b] < 0
-        if said[b] < 0:
+        if named[b] < 0:
             kind, what = "one-sided-cable", "but the record of that node has no such port"
         else:
             kind = "asymmetric-cable"
-            what = f"but that port names {place(int(said[b]))} on line {where[b]}"
+            what = f"but that port names {place(int(named[b]))} on line {where[b]}"
         taken = "the cable is used" if free else "the cable is ignored"
         text = f"{place(a)} names {place(b)} as the other end of its cable, {what}; {taken}: scan the fabric again"
         notes.add("error", kind, text, at)

@@ -187,8 +187,8 @@ def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     return ()
 
 
-def _about(fabric: Fabric, node: int) -> dict[str, Any]:
-    attributes: dict[str, Any] = {"kind": fabric.nodes.kind[node], "ident": fabric.nodes.ident[node]}
+def _about(fabric: Fabric, node: int) -> dict[str, str | int]:
+    attributes: dict[str, str | int] = {"kind": fabric.nodes.kind[node], "ident": fabric.nodes.ident[node]}
     if fabric.nodes.guid[node]:
         attributes["guid"] = f"{int(fabric.nodes.guid[node]):016x}"
     lid = int(fabric.ports.lid[fabric.first_slot[node]])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from obliv._util.text import shown
 from obliv._util.typing import Array
@@ -17,6 +18,11 @@ __all__ = ["NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"
 
 NAMES = tuple(RATES)  #: Widths and speeds, by number.
 _NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
+
+
+#: A decimal number as the file has it.
+Number = bytes | int | None
+_Value = TypeVar("_Value")
 
 
 class Node(NamedTuple):
@@ -38,15 +44,15 @@ class Port(NamedTuple):
 
     node: int
     line: int
-    port: Any
+    port: Number
     guid: bytes | None
     peer: bytes  # the other node's ident
-    peer_port: Any
+    peer_port: Number
     peer_guid: bytes | None
-    lid: Any
-    lmc: Any
+    lid: Number
+    lmc: Number
     peer_text: bytes | None
-    peer_lid: Any
+    peer_lid: Number
     rate: bytes | None
 
 
@@ -89,10 +95,10 @@ class Records:
         columns = dict(zip(Port._fields[2:], raw, strict=True))
         numbers: dict[str, Array] = {"node": node, "line": line}
         for name in ("port", "peer_port", "lid", "lmc", "peer_lid"):
-            numbers[name] = _each(columns[name], lambda value: int(value) if value else 0, np.int64)
+            numbers[name] = _numbers(columns[name], lambda value: int(value) if value else 0, np.int64)
         for name in ("guid", "peer_guid"):
-            numbers[name] = _each(columns[name], lambda value: int(value, 16) if value else 0, np.uint64)
-        numbers["rate"] = _each(columns["rate"], rate_number, np.int64)
+            numbers[name] = _numbers(columns[name], lambda value: int(value, 16) if value else 0, np.uint64)
+        numbers["rate"] = _numbers(columns["rate"], rate_number, np.int64)
         self.chunks.append(Chunk(numbers, columns["peer"], columns["peer_text"]))
 
     def flush(self) -> None:
@@ -111,7 +117,7 @@ class Records:
         return f"{name} ({shown(text_of(about.description))})" if about.description else name
 
 
-def _each(column: Sequence[Any], number: Callable[[Any], int], kind: Any) -> Array:
+def _numbers(column: Sequence[_Value], number: Callable[[_Value], int], kind: npt.DTypeLike) -> Array:
     """Return the number of every entry; repeated entries are converted once."""
     known = {value: number(value) for value in set(column)}
     return np.fromiter(map(known.__getitem__, column), kind, len(column))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     return Tables(routing.spec, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
 
 
-def _plain_tree(routing: Routing) -> bool:
+def _plain_tree(routing: Routing) -> TypeGuard[TreeRouting]:
     return (
         isinstance(routing, TreeRouting)
         and routing.spread == 1
@@ -81,7 +81,7 @@ def _plain_tree(routing: Routing) -> bool:
     )
 
 
-def _of_tree(routing: Any) -> Array:
+def _of_tree(routing: TreeRouting) -> Array:
     tree = routing.topology
     return tree_ports(tree, routing.ways, np.arange(0, tree.below[-1], routing.alike), routing.spec)
 
@@ -93,8 +93,8 @@ def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
     row[fabric.switches] = np.arange(len(fabric.switches))
     at, port = row[fabric.node_of[cabling.slot]], cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]]
     for k, channels in _towards(routing):
-        kept = channels[at[channels] >= 0]  # what leaves a host needs no table
-        out[at[kept], k] = port[kept]
+        leaving = channels[at[channels] >= 0]  # what leaves a host needs no table
+        out[at[leaving], k] = port[leaving]
         if cabling.added:
             end = int(fabric.ports.peer[cabling.first_slot[cabling.host[k]] + 1])
             out[row[fabric.node_of[end]], k] = fabric.port_of(end)

@@ -35,16 +35,16 @@ def followers(leaf: Array, lid: Array, alone: Array, code: Array, hops: Hops, ch
             if code[i, k] == 6 or code[i, k] == 7 or i == alone[k]:
                 continue
             v = leaf[i]
-            came = -1
+            before = -1
             while v >= 0 and row[v] >= 0 and lid[k] < len(out):
                 port = np.int64(out[lid[k], row[v]])
                 slot = first[v] + port
                 if port == 0 or slot >= first[v + 1] or channel[slot] < 0:
                     break
-                if came >= 0:
-                    follows[came, port] = True
+                if before >= 0:
+                    follows[before, port] = True
                 if seen[v] == k + 1:
                     break
                 seen[v] = k + 1
-                came = channel[slot]
+                before = channel[slot]
                 v = to[slot]

@@ -113,9 +113,9 @@ def _between(fabric: Fabric) -> tuple[Array, Array, Array]:
     row[fabric.switches] = np.arange(len(fabric.switches))
     slots = np.flatnonzero(fabric.ports.peer >= 0)
     tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.ports.peer[slots]]]
-    kept = (tail >= 0) & (head >= 0) & (tail != head)
-    slots = slots[kept]
-    return tail[kept], head[kept], slots - fabric.first_slot[fabric.node_of[slots]]
+    between = (tail >= 0) & (head >= 0) & (tail != head)
+    slots = slots[between]
+    return tail[between], head[between], slots - fabric.first_slot[fabric.node_of[slots]]
 
 
 def _side(rows: int, tail: Array, head: Array, port: Array) -> Side:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from math import isqrt
-from typing import Any
 
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
@@ -16,6 +15,7 @@ from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape.tree import Shape, recognise
 from obliv.fabric.tables import Tables
@@ -31,7 +31,7 @@ def route(
     engine: str = "auto",
     tables: Tables | None = None,
     *,
-    offset: Any = "0",
+    offset: Offset = "0",
     most_lmc: int = 7,
     force: bool = False,
     progress: Progress | None = None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from obliv.fabric.routes.trace import Ending, Traces, trace_all
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import FabricTopology
 
-__all__ = ["Routes", "offsets_of", "routes_of"]
+__all__ = ["Offset", "Routes", "offsets_of", "routes_of"]
 
 
 _MAX_OFFSET = 127  # with an LMC of 7
 _RULE = "an offset from 0 to 127, a list of them such as 0-0-1-1 (by place at the leaf), group, index or spread"
+
+#: A rule for the LID of a destination that a source uses, or one offset for each terminal.
+Offset = str | int | Sequence[int] | Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +146,7 @@ class Routes:
         return None
 
 
-def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Routes:
+def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") -> Routes:
     """Return the classes of sources and their routes, for tables and a rule that says which LIDs a source uses.
 
     Parameters
@@ -181,7 +184,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Any = "0") -> Ro
     return Routes(topology, traces, most if spread else 1, class_of.astype(np.int64), leaf[first], own[first])
 
 
-def offsets_of(topology: FabricTopology, offset: Any) -> Array:
+def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
     """Return the offset that every source adds to a destination's first LID.
 
     Parameters

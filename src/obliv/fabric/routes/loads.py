@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -45,11 +44,11 @@ class FabricLoads(PairLoads):
         routes, channels = self.routes, self.topology.channels
         last, cursor = np.full(channels, -1, np.int64), np.zeros(channels, np.int64)
         many, nothing = self.denominator > 1, np.zeros(0, np.uint8)
-        kind: Any = np.int32 if routes.classes * self.terminals < 2**31 else np.int64
+        kind = np.dtype(np.int32) if routes.classes * self.terminals < 2**31 else np.dtype(np.int64)
         work = 30.0 * routes.classes * self.terminals * self.denominator
         run(spread_routes, work, routes.arrays, False, last, cursor, np.zeros(0, kind), nothing)
         start = np.concatenate([[0], np.cumsum(cursor)])
-        require_memory((kind(0).itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
+        require_memory((kind.itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
         pair, times = np.empty(start[-1], kind), np.empty(start[-1] if many else 0, np.uint8)
         last[:] = -1
         run(spread_routes, work, routes.arrays, True, last, start[:-1].copy(), pair, times)

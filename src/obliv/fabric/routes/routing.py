@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
-from obliv.fabric.routes.classes import Routes, routes_of
+from obliv.fabric.routes.classes import Offset, Routes, routes_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import Tables
@@ -189,7 +188,7 @@ class FabricHops(FabricRouting, HopRouting):
 
 
 def routing(
-    topology: FabricTopology, tables: Tables, offset: Any = "0", *, missing: str = "refuse", spec: str = ""
+    topology: FabricTopology, tables: Tables, offset: Offset = "0", *, missing: str = "refuse", spec: str = ""
 ) -> FabricRouting:
     """Return forwarding tables as a routing on their fabric.
 

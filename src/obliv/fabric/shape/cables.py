@@ -21,30 +21,30 @@ def compared(
     sizes: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]]:
     """Return pairs of switches with too few cables, surplus cables, and the number of parallel cables of each level."""
-    held: dict[tuple[int, int], list[int]] = {}
+    cables_of: dict[tuple[int, int], list[int]] = {}
     extra: list[int] = []
-    for near, far in zip(*(each.tolist() for each in ends), strict=True):
+    for near, far in zip(*(end.tolist() for end in ends), strict=True):
         one, other = int(fabric.node_of[near]), int(fabric.node_of[far])
         if level[one] > level[other]:
             one, other, near = other, one, far
         if level[one] < 1 or level[other] != level[one] + 1:
             extra.append(near)
         else:
-            held.setdefault((one, other), []).append(near)
+            cables_of.setdefault((one, other), []).append(near)
     missing: list[tuple[int, int]] = []
     cables = []
     children, parents = sizes
     for low in range(1, len(parents) + 1):
         wanted = _pairs(low, children, parents, nodes)
-        count = np.array([len(held.get(pair, ())) for pair in wanted])
+        count = np.array([len(cables_of.get(pair, ())) for pair in wanted])
         usual = count[count > 0]
         several = int(np.sort(usual)[len(usual) // 2]) if len(usual) else 1
         cables.append(several)
         for pair in wanted:
-            mine = sorted(held.pop(pair, ()))
+            mine = sorted(cables_of.pop(pair, ()))
             missing += [pair] * (several - len(mine))
             extra += mine[several:]
-    for mine in held.values():
+    for mine in cables_of.values():
         extra += mine
     return tuple(missing), tuple(sorted(extra)), tuple(cables)
 
@@ -56,12 +56,12 @@ def _pairs(
     width = prod(parents[: low - 1])
     joined = []
     for sub in range(prod(children[low - 1 :])):
-        for way in range(width):
-            lower = nodes.get((low, sub * width + way), -1)
+        for branch in range(width):
+            lower = nodes.get((low, sub * width + branch), -1)
             if lower < 0:
                 continue
             for port in range(parents[low - 1]):
-                at = sub // children[low - 1] * width * parents[low - 1] + way * parents[low - 1] + port
+                at = sub // children[low - 1] * width * parents[low - 1] + branch * parents[low - 1] + port
                 upper = nodes.get((low + 1, at), -1)
                 if upper >= 0:
                     joined.append((lower, upper))

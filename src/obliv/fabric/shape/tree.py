@@ -152,8 +152,8 @@ def recognise(fabric: Fabric) -> Shape | None:
     hosts[~is_switch] = -1
     near = np.flatnonzero(fabric.ports.peer >= 0)
     far = fabric.ports.peer[near]
-    kept = is_switch[fabric.node_of[near]] & is_switch[fabric.node_of[far]] & (near < far)
-    near, far = near[kept], far[kept]
+    between = is_switch[fabric.node_of[near]] & is_switch[fabric.node_of[far]] & (near < far)
+    near, far = near[between], far[between]
     tree = fat_tree_of(hosts, np.column_stack([fabric.node_of[near], fabric.node_of[far]]))
     if tree is None:
         return None
