@@ -47,6 +47,22 @@ def test_numbers_of_nodes() -> None:
             TORUS.node(wrong)  # type: ignore[arg-type]
 
 
+def test_counts_are_whole_numbers() -> None:
+    dor, tree = obliv.DOR(TORUS), obliv.fattree(4, 2)
+    for call in (
+        lambda: obliv.average_case(dor, 2.5),  # type: ignore[arg-type]
+        lambda: obliv.worst_case(dor, samples=2.5),  # type: ignore[arg-type]
+        lambda: obliv.compare(TORUS, "dor", samples=2.5),  # type: ignore[arg-type]
+        lambda: obliv.traffic_ratio(obliv.DModK(tree), "tree", instances=2.5),  # type: ignore[arg-type]
+        lambda: obliv.KPath(tree, 1.5),  # type: ignore[arg-type]
+        lambda: obliv.Hash(tree, "1"),  # type: ignore[arg-type]
+        lambda: obliv.fattree(4.0, 2),  # type: ignore[arg-type]
+        lambda: obliv.torus([3, 3]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(obliv.InputError, match="is not a whole number"):
+            call()
+
+
 def test_other_arguments(tmp_path: Path) -> None:
     with pytest.raises(obliv.RoutingError, match="at least one routing"):
         obliv.Mix([])

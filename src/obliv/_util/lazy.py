@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -34,6 +33,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     @cache
     def homes() -> dict[str, tuple[str, str]]:
         import ast
+        from pathlib import Path
 
         stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
         imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]

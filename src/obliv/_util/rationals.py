@@ -7,9 +7,9 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
 
-from obliv.errors import SpecError
+from obliv.errors import InputError, SpecError
 
-__all__ = ["exact", "fraction", "rational", "share"]
+__all__ = ["exact", "fraction", "integer", "rational", "share"]
 
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -58,6 +58,13 @@ def exact(value: Any) -> Fraction | None:
         simple = number.limit_denominator(10**7 if getattr(value, "itemsize", 8) >= 8 else 10**3)
         number = simple if type(value)(float(simple)) == value else number
     return number
+
+
+def integer(value: Any, what: str) -> int:
+    """Return a whole number of any type as Python's; raise InputError for anything else."""
+    if not isinstance(value, Integral):
+        raise InputError(f"{what} {value!r:.60} is not a whole number")
+    return int(value)
 
 
 def share(value: Any) -> Fraction | None:

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import index
 from typing import Any, Generic, TypeVar
 
 from obliv._util.progress import Progress, silent, within
+from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.locality import minimal_hops
@@ -99,7 +99,7 @@ def compare(
     columns = [_on_all(_routing, given, networks) for part in routings for given in _several(part)]
     if not networks or not columns:
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
-    samples = index(samples)
+    samples = integer(samples, "samples")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
     seed = drawn_seed(rng)

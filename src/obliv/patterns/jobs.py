@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import prod
-from operator import index
 
 import numpy as np
 
 from obliv._util.memory import require_memory
+from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.errors import TrafficError
 from obliv.patterns.base import Traffic
@@ -165,7 +165,7 @@ def _job(name: str, topology: Topology, shape: tuple[int, ...], seed: int) -> Tr
 @register_pattern("clustered", example="clustered:8")
 def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
     """Random groups of `size` terminals with all-to-all traffic in each; the last group may be smaller."""
-    n, size = len(topology.terminals), index(size)
+    n, size = len(topology.terminals), integer(size, "clustered: size")
     if not 2 <= size <= n:
         raise TrafficError(f"clustered:{size}: groups have 2 to {n} terminals here")
     return placed(f"clustered:{size}" + f",seed={seed}" * bool(seed), topology, _groups(n, size), seed)
@@ -174,7 +174,7 @@ def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
 @register_pattern("hotspot", example="hotspot:4,16")
 def hotspot(topology: Topology, spots: int, size: int, seed: int = 0) -> Traffic:
     """`spots` random groups of `size` terminals with all-to-all traffic in each; the other terminals send nothing."""
-    n, spots, size = len(topology.terminals), index(spots), index(size)
+    n, spots, size = len(topology.terminals), integer(spots, "hotspot: spots"), integer(size, "hotspot: size")
     spec = f"hotspot:{spots},{size}"
     if spots < 1 or size < 2 or spots * size > n:
         raise TrafficError(f"{spec}: it needs {spots * size} terminals in groups of at least 2, there are {n}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from obliv._util.content import same_content, state_of
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
@@ -145,11 +145,12 @@ class Routing:
         step = progress or silent
         if samples is None:
             return self._loads(step)
+        samples = integer(samples, "samples")
         if samples < 2:
             raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
         from obliv.routings.enumeration import sampled_loads
 
-        return sampled_loads(self, index(samples), generator(rng), step)
+        return sampled_loads(self, samples, generator(rng), step)
 
     def path_lengths(self, progress: Progress) -> Lengths:
         """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.

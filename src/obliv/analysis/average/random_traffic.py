@@ -12,6 +12,7 @@ from math import factorial, sqrt
 import numpy as np
 
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
@@ -99,6 +100,7 @@ def average_case(
         load, mean = _figures_exact(_all(pair_words(loads)), factorial(n))
         samples = factorial(n)
     else:
+        samples = integer(samples, "samples")
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
         seed = drawn_seed(rng)

@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import addable
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
@@ -99,6 +100,7 @@ def traffic_ratio(
     step = progress or silent
     if not traffic:
         raise InputError("the ratio under which traffic? for example 'torus3d' or a Traffic")
+    instances = integer(instances, "instances")
     if instances < 0 or instances == 1:
         raise InputError(
             f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"

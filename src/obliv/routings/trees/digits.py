@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from operator import index
-
 import numpy as np
 
+from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.routings.trees.base import TreeRouting, last_digits, number_of
 from obliv.specs.registry import register_routing
@@ -69,7 +68,7 @@ class Hash(TreeRouting):
     """
 
     def __init__(self, topology: Topology, seed: int = 0, spec: str = "") -> None:
-        seed = index(seed)
+        seed = integer(seed, "hash: seed")
         super().__init__(topology, spec or (f"hash:seed={seed}" if seed else "hash"))
         self.seed = seed
 

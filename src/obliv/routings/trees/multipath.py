@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import isqrt, lcm
-from operator import index
 
 import numpy as np
 
+from obliv._util.rationals import integer
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -71,7 +71,7 @@ class KPath(TreeRouting):
     def __init__(
         self, topology: Topology, k: int, base: str = "dmodk", select: str = "shift", seed: int = 0, spec: str = ""
     ) -> None:
-        k, seed = index(k), index(seed)
+        k, seed = integer(k, "kpath: k"), integer(seed, "kpath: seed")
         options = f"kpath:{k},base={base},select={select}" + f",seed={seed}" * bool(seed)
         super().__init__(topology, spec or options)
         tree = self.topology
@@ -129,7 +129,7 @@ class OSRMK(TreeRouting):
     """
 
     def __init__(self, topology: Topology, k: int, spec: str = "") -> None:
-        k = index(k)
+        k = integer(k, "osrm-k: k")
         super().__init__(topology, spec or f"osrm-k:{k}")
         tree = self.topology
         half = tree.children[0]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import ceil, isqrt
-from operator import index
 
 import numpy as np
 
+from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.routings.trees.base import TreeRouting, last_digits, number_of, require_levels
@@ -74,7 +74,7 @@ class OSRM2C(TreeRouting):
                 f"{self.spec} needs as many links up as hosts at a leaf, {tree.spec} has {tree.parents[1]} and {k}: "
                 "take osrm2"
             )
-        self.lids = fewest_lids(k) if lids is None else index(lids)
+        self.lids = fewest_lids(k) if lids is None else integer(lids, "osrm2-c: lids")
         if not 1 <= self.lids <= k:
             raise RoutingError(f"{self.spec}: a destination on {tree.spec} has 1 to {k} LIDs")
         self.alike = k if self.lids == 1 else 1  # with one the source does not count: D-mod-k
