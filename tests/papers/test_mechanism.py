@@ -103,6 +103,14 @@ def test_text_is_aligned_and_wrapped() -> None:
     assert not any(line.endswith(" ") for line in lines)
 
 
+@pytest.mark.parametrize(("count", "names"), [(1, "a0"), (3, "a0; a1; a2"), (4, "a0 and 3 more rows")])
+def test_rows_with_the_same_note_share_it(count: int, names: str) -> None:
+    rows = [ReproducedEntry("p", "t", f"a{i}", "1", Fraction(1), "match", "Same.") for i in range(count)]
+    rows.append(ReproducedEntry("p", "t", "b", "1", Fraction(1), "match", "Other."))
+    notes = [line for line in repr(Reproduction(entries=tuple(rows))).splitlines() if line.startswith("*")]
+    assert notes == [f"* {names}: Same.", "* b: Other."]
+
+
 def test_unknown_names_say_what_was_meant() -> None:
     with pytest.raises(SpecError, match="unknown paper 'towels': did you mean towles"):
         papers.reproduce("towels")

@@ -19,6 +19,7 @@ __all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 
 _WIDEST = 34  # of a cell; longer ones run over several lines
 _NOTE = 110
+_NAMES = 3  # of rows that share a note; beyond, the number of rows
 _UNPRINTED = "not printed"
 
 
@@ -138,12 +139,16 @@ def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
     table = [[[name] for name in head], *cells]
     widths = [max(len(line) for row in table for line in row[at]) for at in range(len(head))]
     lines = []
-    for row in table:
-        for pieces in zip_longest(*row, fillvalue=""):
+    for line in table:
+        for pieces in zip_longest(*line, fillvalue=""):
             lines.append("  ".join(f"{piece:<{width}}" for piece, width in zip(pieces, widths, strict=True)).rstrip())
-        if row is table[0]:
+        if line is table[0]:
             lines.append("  ".join("-" * width for width in widths))
-    for made in rows:
-        if made.note:
-            lines += ["", *wrap(f"{made.entry}: {made.note}", _NOTE, initial_indent="* ", subsequent_indent="  ")]
+    entries: dict[str, list[str]] = {}  # by note: rows with the same note share it
+    for row in rows:
+        if row.note:
+            entries.setdefault(row.note, []).append(row.entry)
+    for note, names in entries.items():
+        shown_names = "; ".join(names) if len(names) <= _NAMES else f"{names[0]} and {len(names) - 1} more rows"
+        lines += ["", *wrap(f"{shown_names}: {note}", _NOTE, initial_indent="* ", subsequent_indent="  ")]
     return lines

@@ -21,11 +21,6 @@ def compute(step: Step) -> dict[str, Value]:
         for name in ("VAL", "DOR", "O1TURN", "U2TURN"):
             routing = "valiant" if name == "VAL" else name.lower()
             entries[f"k = {k}, {name}"] = Value(worst(mesh, routing))
-        ours = worst(mesh, "u2turn")
-        entries[f"k = {k}, Optimal Routing"] = Value(
-            Bounds(ours, Fraction(k + 1, 2 * k)),
-            "U2TURN attains the lower end; beyond the upper one no routing gets, by the cut beside the middle column.",
-            against=ours,
-        )
+        entries[f"k = {k}, Optimal Routing"] = Value(Bounds(worst(mesh, "u2turn"), Fraction(k + 1, 2 * k)))
         step((at + 1) / len(RADICES))
     return entries

@@ -1,4 +1,4 @@
-"""Figure 7: improvements of the average on asymmetric meshes, whose sizes the paper does not say."""
+"""Figure 7: improvements of the average on asymmetric meshes; the text does not name their sizes."""
 
 from __future__ import annotations
 

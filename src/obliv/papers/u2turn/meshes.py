@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
-from math import factorial
+from math import factorial, hypot
 from typing import Any
 
 import obliv
@@ -18,6 +18,7 @@ __all__ = [
     "SAMPLES",
     "average",
     "capacity_load",
+    "gain",
     "largest_loads",
     "mean_gain",
     "worst",
@@ -62,12 +63,13 @@ def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
     return tuple(Fraction(value, loads.denominator) for value in best)
 
 
-def average(mesh: str, routing: str) -> Computed:
+def average(mesh: str, routing: str, samples: int | None = None) -> Computed:
     """Return the reciprocal of the mean largest load of random permutations, as a fraction of capacity.
 
-    Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load.
+    Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load;
+    otherwise an estimate from `samples` permutations (default :data:`SAMPLES`).
     """
-    return _average(mesh, routing, SAMPLES)
+    return _average(mesh, routing, SAMPLES if samples is None else samples)
 
 
 @cache
@@ -95,16 +97,22 @@ def _is_constant(loads: Any) -> bool:
     return True
 
 
-def mean_gain(meshes: Iterable[str], routing: str, over: str) -> Any:
+def gain(mesh: str, routing: str, over: str, samples: int | None = None) -> Fraction | obliv.Estimate:
+    """Return the ratio of two averages, minus one."""
+    ours, theirs = (average(mesh, ROUTINGS[name], samples) for name in (routing, over))
+    if isinstance(ours, Fraction) and isinstance(theirs, Fraction):
+        return ours / theirs - 1
+    ratio = _float(ours) / _float(theirs)
+    # both meet the same permutations: taking their errors for independent can only overstate the ratio's
+    error = ratio * hypot(*(_error(value) / _float(value) for value in (ours, theirs)))
+    return obliv.Estimate(ratio - 1, error, SAMPLES if samples is None else samples)
+
+
+def mean_gain(meshes: Iterable[str], routing: str, over: str) -> obliv.Estimate:
     """Return the mean over meshes of the ratio of two averages, minus one."""
-    ratios, variance = [], 0.0
-    for mesh in meshes:
-        ours, theirs = average(mesh, ROUTINGS[routing]), average(mesh, ROUTINGS[over])
-        ratio = _float(ours) / _float(theirs)
-        ratios.append(ratio)
-        # both meet the same permutations: taking their errors for independent can only overstate the ratio's
-        variance += sum((ratio * _error(value) / _float(value)) ** 2 for value in (ours, theirs))
-    return obliv.Estimate(sum(ratios) / len(ratios) - 1, variance**0.5 / len(ratios), SAMPLES)
+    gains = [gain(mesh, routing, over) for mesh in meshes]
+    error = hypot(*map(_error, gains))
+    return obliv.Estimate(sum(map(_float, gains)) / len(gains), error / len(gains), SAMPLES)
 
 
 def _float(value: Computed) -> float:

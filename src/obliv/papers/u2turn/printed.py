@@ -8,6 +8,8 @@ from obliv.papers.paper import Printed
 from obliv.papers.verdicts import AtMost
 
 __all__ = [
+    "AVERAGES",
+    "AVERAGE_MESHES",
     "CLAIMS",
     "COLUMNS",
     "EQUATIONS",
@@ -97,32 +99,34 @@ EVEN: dict[str, Rows] = {
 }
 
 _RANDOM = (
-    "Under uniform traffic XYX loads an X channel with (2k-1)/k times what DOR puts there and a Y channel with as much "
-    "as DOR, YXY the other way round: U2TURN has (3k-1)/(2k) times DOR's load everywhere, and 2k/(3k-1) of capacity."
+    'Table II: "Destination node chosen at uniform random"; DOR and O1TURN are printed 1, the capacity. Section '
+    'III-A: "When y1 = y2, it just needs one-segment routing: route directly". Hence XYX loads an X channel with '
+    "(2k-1)/k times what DOR puts there and a Y channel with as much as DOR, YXY the other way round: U2TURN has "
+    "(3k-1)/(2k) times DOR's load everywhere, and 2k/(3k-1) of capacity. Without the short cut for y1 = y2 (except "
+    "for packets to their source) it would be 1/(3/2 - 1/k²), which prints as the paper's numbers at k = 3, 4, 5 and "
+    "8, but not at 6 and 7."
 )
 _NEAREST = (
-    "The nodes beside a corner take more than one packet per cycle, so that Valiant's second phase exceeds that of a "
-    "permutation; with column sums of one the row would be 0.5."
+    'Table II: "Packets sent to nodes one hop away with equal probability", which gives the print at the five other '
+    "sizes, and for DOR at all six. At k = 8 the channel (3,1) -> (4,1) has load (13/12 + 31/24 + 1/4)/2 from XYX "
+    "(packets that leave row 1, that come to row 1, and of its own row) and 13/96 from YXY, 139/96 in all; the "
+    "capacity load is 2, and 2/(139/96) = 192/139 = 1.381."
+)
+_STAGES = (
+    'IV-A says "the two-stage minimal routing" of VAL and not which one. With XY in both stages the value is 24/55 = '
+    "0.436; with XY or YX at random in both it is 72/157 = 0.4586, which prints as 0.5."
+)
+_AVERAGE = (
+    'The paper finds averages "by averaging the throughput over a large set of random traffic matrix T (e.g. |T| = '
+    '1000000)" and does not define the random matrix.'
 )
 _ERRATA = {
     **{(size, "Random", "U2TURN"): _RANDOM for size in ODD | EVEN},
-    **{(size, "Nearest-Neighbor", "VAL"): _NEAREST for size in ODD | EVEN},
-    ("8x8", "Nearest-Neighbor", "U2TURN"): "Exactly 192/139; the same traffic gives the print at the other five sizes.",
-    **{
-        ("3x3", "Average-case", name): "The average of all 9! permutations is this number exactly."
-        for name in COLUMNS[1:]
-    },
+    ("8x8", "Nearest-Neighbor", "U2TURN"): _NEAREST,
 }
-_AVERAGE = (
-    "The paper does not say what a random traffic matrix is. Uniform random permutations come nearest to its averages "
-    "on all sizes, but not within the error of a million of them."
-)
 _OPEN = {
-    ("5x5", "DOR"): _AVERAGE,
-    ("5x5", "O1TURN"): _AVERAGE,
-    ("5x5", "U2TURN"): _AVERAGE,
-    ("7x7", "O1TURN"): _AVERAGE,
-    ("8x8", "DOR"): _AVERAGE,
+    ("3x3", "Nearest-Neighbor", "VAL"): _STAGES,
+    **{(size, "Average-case", name): _AVERAGE for size in ODD | EVEN for name in COLUMNS},
 }
 
 
@@ -130,9 +134,9 @@ def _entries(tables: dict[str, Rows]) -> dict[str, Printed]:
     return {
         f"{size}, {row}, {name}": Printed(
             text,
-            Fraction(1, 2) if name == "VAL" else None,  # equation 5: exactly
+            Fraction(1, 2) if (row, name) == ("Worst-case", "VAL") else None,  # equation 5: exactly
             erratum=_ERRATA.get((size, row, name), ""),
-            open=_OPEN.get((size, name), "") if row == "Average-case" else "",
+            open=_OPEN.get((size, row, name), ""),
         )
         for size, rows in tables.items()
         for row, texts in rows.items()
@@ -172,19 +176,24 @@ CLAIMS = {
     }.items()
 }
 
+_HOPS = "(k-1)/k × 3((k²-1)/(3k)) + 1/k × (k²-1)/(3k) = (3k-2)/k ((k²-1)/(3k))"
 _SEGMENT = (
-    "The Y segment is there only if y1 and y2 differ, and given that it is longer on average: over all pairs its mean "
-    "is that of any Y offset. The two X segments have the mean of any X offset each, with probability (k-1)/k, and one "
-    "of them the rest of the time: (k²-1)/(3k) times 1 + (2k-1)/k."
+    '"However, as mentioned in Section III-A, there is a degenerated case when y1 = y2, which has a probability of '
+    '1/k. In this degenerated case, there is only one minimal-length routing segment." But (k²-1)/(3k) is the mean of '
+    "|y1-y2| over all pairs, y1 = y2 included, and given y1 ≠ y2 the Y segment is longer: its mean over all pairs is "
+    "(k²-1)/(3k), without a factor. The two X segments have that mean each, with probability (k-1)/k, and otherwise "
+    "there is one: (k²-1)/(3k) (1 + (2k-1)/k) = (3k-1)/k ((k²-1)/(3k)). By hand at k = 2, XYX from (0,0): 0 hops to "
+    "(0,0), 1 to (1,0), 1 or 3 to (0,1), 2 to (1,1), 5/4 on average, and YXY alike; the print gives 1, the mean of "
+    "DOR. The penalty over DOR is (3k-1)/(2k)."
 )
 
 EQUATIONS = {
     "(1) even k: load of uniform traffic": Printed("k/4"),
     "(1) odd k: load of uniform traffic": Printed("(k²-1)/(4k)"),
     "(2) U2TURN, 3x3: worst case, normalized": Printed("0.57"),
-    "(3) U2TURN, k = 3: mean hops": Printed("(3k-2)/k (k²-1)/(3k)", Fraction(56, 27), erratum=_SEGMENT),
-    "(3) U2TURN, k = 8: mean hops": Printed("(3k-2)/k (k²-1)/(3k)", Fraction(22 * 63, 8 * 24), erratum=_SEGMENT),
-    "(3) U2TURN, k = 3: penalty over DOR": Printed("(3k-2)/(2k)", Fraction(7, 6), erratum=_SEGMENT),
+    "(3) U2TURN, k = 2: mean hops": Printed(_HOPS, Fraction(1), erratum=_SEGMENT),
+    "(3) U2TURN, k = 8: mean hops": Printed(_HOPS, Fraction(22 * 63, 8 * 24), erratum=_SEGMENT),
+    "(3) U2TURN, k = 2: penalty over DOR": Printed("(3k-2)/(2k)", Fraction(1), erratum=_SEGMENT),
     "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Printed("less than 1.5", AtMost(Fraction(3, 2))),
     "(3) DOR: mean hops": Printed("2 (k²-1)/(3k)"),
     "(3) VAL: penalty over DOR": Printed("2"),
@@ -223,15 +232,22 @@ def of_u2turn_a(k: int) -> Fraction:
     return Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
 
 
+_BOUND_ONLY = (
+    "Bound only: U2TURN attains the lower end, and the cut beside the middle column lets no routing pass the upper "
+    "one. Whether a routing lies between them needs a certified linear program, which obliv does not solve yet."
+)
+
 FIGURE2 = {
     f"k = {k}, {name}": printed
     for k in range(3, 14, 2)
     for name, printed in {
         "VAL": Printed("half of network capacity", Fraction(1, 2)),
-        "DOR": Printed("lowest curve", AtMost(bound_of_o1turn(k))),
-        "O1TURN": Printed("within a factor of 1/k² of half", bound_of_o1turn(k)),
+        "DOR": Printed("U2TURN outperforms DOR", AtMost(of_u2turn_a(k))),
+        "O1TURN": Printed("within a factor of 1/k² of half of network capacity", bound_of_o1turn(k)),
         "U2TURN": Printed("(k+1)/(2k+1)", of_u2turn_a(k)),
-        "Optimal Routing": Printed("the same as U2TURN"),
+        "Optimal Routing": Printed(
+            "U2TURN achieves the same optimal worst-case throughput as the optimal routing", undecided=_BOUND_ONLY
+        ),
     }.items()
 }
 
@@ -271,8 +287,8 @@ FIGURE6 = {
 }
 
 _SIZES = (
-    "The paper says neither which meshes these are nor how often XYX and YXY are drawn. The gains of U2TURN fit "
-    "kx - ky = 1 best; no set of meshes gives those of U2TURN-A together with them."
+    "The text does not name the meshes of Figure 7, our copy of the paper has no axis labels, and the random matrices "
+    "are not defined."
 )
 
 FIGURE7 = {
@@ -287,16 +303,71 @@ FIGURE7 = {
     }.items()
 }
 
-_HEADLINE = "It rests on the printed averages, some of which are not those of random permutations."
-_EQUAL = "Not larger where kx is odd and ky = kx-1: both are (kx-1)/2 there, so that it must read Lx >= Ly."
+AVERAGE_MESHES = tuple((kx, ky) for kx in range(3, 9) for ky in range(2, kx))
+_PERMUTATIONS = "The gain of averages over random permutations, by the reciprocal of the mean largest load."
+_OUTPERFORM = (
+    "U2TURN and U2TURN-A outperform existing algorithms VAL, DOR and O1TURN in both worst-case and average throughput "
+    "for asymmetric meshes"
+)
+
+AVERAGES = {
+    "meshes on which U2TURN-A is above U2TURN": Printed(
+        "Compared with U2TURN-A, U2TURN achieves better worst-case throughput but worse average throughput",
+        undecided=_SIZES,
+    ),
+    "meshes on which U2TURN is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES),
+    "meshes on which U2TURN-A is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES),
+    **{f"{kx}x{ky}, U2TURN-A over U2TURN": Printed("", beyond=_PERMUTATIONS) for kx, ky in AVERAGE_MESHES},
+    **{
+        f"{kx}x{ky}, U2TURN over O1TURN": Printed("", beyond=_PERMUTATIONS) for kx, ky in AVERAGE_MESHES if kx - ky == 1
+    },
+}
+
+_HEADLINE = "The random matrices are not defined; these are averages over random permutations."
+_EQUAL = (
+    '"For meshes kx > ky, the maximal channel load is decided by Lx because Lx > Ly for all the cases in Table I." '
+    "Table I itself has Lx = (kx-1)/2 and Ly = ky/2 for YXY with kx odd and ky even, which are equal where ky = kx-1: "
+    "on 3x2 both are 1. Lx >= Ly holds, so that the conclusion stands."
+)
+_COMPLEMENT = (
+    "Table IV prints 0.5 in all four columns of Complement, as computed; the sentence holds for odd k, and does not "
+    "say whether even k is meant."
+)
+_ONE_HALF = "U2TURN and U2TURN-A achieve best worst-case throughput of 1/2 network capacity"
+_BETWEEN = "For Complement and Nearest-Neighbor traffic, U2TURN outperforms VAL, but does worse than DOR and O1TURN"
 
 STATEMENTS = {
     f"U2TURN over {name}, from {which} averages": Printed(text, open="" if which == "the printed" else _HEADLINE)
     for name, text in (("VAL", "27.2%"), ("DOR", "39.7%"), ("O1TURN", "18.8%"))
     for which in ("the printed", "computed")
 } | {
-    "XYX: meshes kx > ky with Lx > Ly": Printed("all the cases"),
-    "YXY: meshes kx > ky with Lx > Ly": Printed("all the cases", erratum=_EQUAL),
+    "XYX: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I"),
+    "YXY: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I", erratum=_EQUAL),
+    "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": Printed(
+        "For meshes ky > kx, XYX-routing achieves the same worst-case throughput with YXY-routing in meshes kx > ky"
+    ),
+    "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": Printed(
+        "our U2TURN and U2TURN-A algorithms achieve better worst-case throughput than VAL, DOR and O1TURN in "
+        "asymmetric meshes"
+    ),
+    "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": Printed(_ONE_HALF),
+    "odd k, worst case: U2TURN above VAL, DOR and O1TURN": Printed(
+        "U2TURN outperforms all other routing algorithms in worst-case throughput for odd radix mesh networks"
+    ),
+    "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": Printed(
+        "U2TURN achieves the best worst-case throughput, namely, half of network capacity"
+    ),
+    "Transpose and DOR-WC: U2TURN above VAL, DOR and O1TURN": Printed(
+        "U2TURN also performs very well in both odd and even radix networks under adversarial traffic patterns, "
+        "namely, Transpose and DOR-WC"
+    ),
+    "Nearest-Neighbor: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN),
+    "Complement, odd k: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN),
+    "Complement, even k: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN, open=_COMPLEMENT),
+    "Random: DOR above U2TURN, below it in the worst case": Printed(
+        "For ideal uniformly Random traffic, although DOR achieves better throughput than U2TURN, DOR is significantly "
+        "worse in the average and worse case throughput"
+    ),
     "U2TURN: free of deadlock": Printed("two virtual channels"),
     "U2TURN-A: free of deadlock": Printed("two virtual channels"),
 }

@@ -1,14 +1,16 @@
-"""What the text states beside its tables: the headline percentages, and which dimension decides."""
+"""What the text states beside its tables: the headline percentages, comparisons, and which dimension decides."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from statistics import fmean
 
 import obliv
 from obliv.papers.paper import Step, Value, agreeing, require
-from obliv.papers.u2turn.meshes import ASYMMETRIC, largest_loads, mean_gain
+from obliv.papers.u2turn.meshes import ASYMMETRIC, ROUTINGS, largest_loads, mean_gain, worst, worst_load
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
+from obliv.papers.u2turn.tables34 import under_patterns
 from obliv.papers.verdicts import Bounds
 
 __all__ = ["compute"]
@@ -32,10 +34,90 @@ def compute(step: Step) -> dict[str, Value]:
             require(x >= y, f"Lx >= Ly on {kx}x{ky}")
             cases.append((f"{kx}x{ky}", x > y))
         entries[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
+    entries |= _asymmetric()
+    step(0.8)
+    entries |= _symmetric()
     step(0.9)
     for routing in ("U2TURN", "U2TURN-A"):
         entries[f"{routing}: free of deadlock"] = _deadlock(routing)
     return entries
+
+
+def _asymmetric() -> dict[str, Value]:
+    """Compare the worst cases of section IV-B on every mesh kx > ky."""
+    exchanged = (
+        (f"{ky}x{kx}", worst_load(f"mesh:{ky}x{kx}", "xyx") == worst_load(f"mesh:{kx}x{ky}", "yxy"))
+        for kx, ky in ASYMMETRIC
+    )
+
+    def compared(odd: int) -> list[tuple[str, bool]]:
+        cases = []
+        for kx, ky in ASYMMETRIC:
+            value = {name: worst(f"mesh:{kx}x{ky}", routing) for name, routing in ROUTINGS.items()}
+            ours, others = [value.pop("U2TURN"), value.pop("U2TURN-A")], list(value.values())
+            fits = min(ours) > max(others) if odd else set(ours) == {Fraction(1, 2)} and max(others) <= Fraction(1, 2)
+            if kx % 2 == odd:
+                cases.append((f"{kx}x{ky}", fits))
+        return cases
+
+    return {
+        "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": agreeing(exchanged, "meshes up to 7x8"),
+        "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": agreeing(
+            compared(1), "meshes kx > ky up to 7x6"
+        ),
+        "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": agreeing(
+            compared(0), "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
+        ),
+    }
+
+
+def _symmetric() -> dict[str, Value]:
+    """Compare the columns of Tables III and IV as section V does."""
+
+    def count(sizes: Iterable[str], rows: Iterable[str], fits: Callable[[Fraction, list[Fraction]], bool]) -> Value:
+        cases = []
+        for size in sizes:
+            for row in rows:
+                *others, ours = (_throughput(size, row, name) for name in COLUMNS)
+                cases.append((f"{row} on {size}", fits(ours, others)))
+        return agreeing(cases, "cases")
+
+    def above(ours: Fraction, others: list[Fraction]) -> bool:
+        return ours > max(others)
+
+    def between(ours: Fraction, others: list[Fraction]) -> bool:
+        return others[0] < ours < min(others[1:])
+
+    def best(ours: Fraction, others: list[Fraction]) -> bool:
+        return ours == Fraction(1, 2) >= max(others)
+
+    dor = agreeing(
+        (
+            (
+                size,
+                _throughput(size, "Random", "DOR") > _throughput(size, "Random", "U2TURN")
+                and _throughput(size, "Worst-case", "DOR") < _throughput(size, "Worst-case", "U2TURN"),
+            )
+            for size in _SQUARES
+        ),
+        "sizes",
+        "So do the printed averages."
+        if all(Fraction(rows["Average-case"][1]) < Fraction(rows["Average-case"][3]) for rows in _SQUARES.values())
+        else "",
+    )
+    return {
+        "odd k, worst case: U2TURN above VAL, DOR and O1TURN": count(ODD, ["Worst-case"], above),
+        "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": count(EVEN, ["Worst-case"], best),
+        "Transpose and DOR-WC: U2TURN above VAL, DOR and O1TURN": count(_SQUARES, ["Transpose", "DOR-WC"], above),
+        "Nearest-Neighbor: U2TURN above VAL, below DOR and O1TURN": count(_SQUARES, ["Nearest-Neighbor"], between),
+        "Complement, odd k: U2TURN above VAL, below DOR and O1TURN": count(ODD, ["Complement"], between),
+        "Complement, even k: U2TURN above VAL, below DOR and O1TURN": count(EVEN, ["Complement"], between),
+        "Random: DOR above U2TURN, below it in the worst case": dor,
+    }
+
+
+def _throughput(size: str, row: str, name: str) -> Fraction:
+    return worst(f"mesh:{size}", ROUTINGS[name]) if row == "Worst-case" else under_patterns(size, name)[row]
 
 
 def _deadlock(name: str) -> Value:

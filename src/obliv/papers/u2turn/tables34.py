@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import obliv
@@ -10,10 +12,10 @@ from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
 from obliv.papers.verdicts import exactly
 
-__all__ = ["compute_even", "compute_odd"]
+__all__ = ["PATTERNS", "compute_even", "compute_odd", "under_patterns"]
 
-# in the order of the rows; DOR-WC sends (x, y) to (k-1-y, k-1-x)
-_PATTERNS = {
+#: The rows of patterns, in their order; DOR-WC sends (x, y) to (k-1-y, k-1-x).
+PATTERNS = {
     "Transpose": "transpose",
     "Random": "uniform",
     "DOR-WC": "anti-transpose",
@@ -44,11 +46,20 @@ def _tables(sizes: list[str], step: Step) -> dict[str, Value]:
     return entries
 
 
+@cache
+def under_patterns(size: str, name: str) -> dict[str, Fraction]:
+    """Return the exact throughput of a routing under every pattern, as a fraction of capacity."""
+    routing: Any = obliv.routing(ROUTINGS[name], obliv.topology(f"mesh:{size}"))
+    patterns = obliv.throughput(routing, *PATTERNS.values()).patterns
+    return {row: exactly(pattern.fraction_of_capacity) for row, pattern in zip(PATTERNS, patterns, strict=True)}
+
+
 def _column(size: str, name: str) -> dict[str, Value]:
     mesh = f"mesh:{size}"
-    routing: Any = obliv.routing(ROUTINGS[name], obliv.topology(mesh))
-    patterns = obliv.throughput(routing, *_PATTERNS.values()).patterns
+    mean = average(mesh, ROUTINGS[name])
+    which = "all 9! permutations" if size == "3x3" else "random permutations"
+    note = "" if name == "VAL" else f"The reciprocal of the mean largest load of {which}."
     return {
         "Worst-case": Value(worst(mesh, ROUTINGS[name])),
-        "Average-case": Value(average(mesh, ROUTINGS[name])),
-    } | {row: Value(exactly(pattern.fraction_of_capacity)) for row, pattern in zip(_PATTERNS, patterns, strict=True)}
+        "Average-case": Value(mean, note),
+    } | {row: Value(value) for row, value in under_patterns(size, name).items()}
