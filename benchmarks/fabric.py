@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.analysis.worst_case.channels import solve_channels
+from obliv.analysis.worst_case.channels import search_channels
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -65,7 +65,7 @@ def measure(ports: int) -> None:
         timed("totals", loads.totals)
         worst = timed("worst case", lambda loads=loads: obliv.worst_case(loads))
         every = np.arange(topology.channels)
-        solved = sum(len(group) for group in solve_channels(loads, every, prices=False))
+        solved = len(search_channels(loads, every).optima)
         print(f"  worst {worst.channel_load}, {solved} of {topology.channels} channels solved")
 
 
