@@ -6,6 +6,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,10 @@ def by_topology(chosen: Callable[[str], bool]) -> dict[str, list[str]]:
     return found
 
 
+def nodes_of(topology: str) -> int:
+    return prod(map(int, topology.partition(":")[2].split("x")))
+
+
 EXACT = by_topology(lambda routing: routing != "-")
 
 
@@ -90,7 +95,13 @@ def test_capacity(kind: str) -> None:
             assert uniform["channel_load"] == made.capacity_load, topology
 
 
-@pytest.mark.parametrize("topology", EXACT)
+@pytest.mark.parametrize(
+    "topology",
+    [
+        pytest.param(topology, marks=[pytest.mark.nightly] if nodes_of(topology) > 49 and "9x9" not in topology else [])
+        for topology in EXACT
+    ],
+)
 def test_exact_values(topology: str) -> None:
     for routing in EXACT[topology]:
         loads = obliv.routing(ROUTINGS[routing], obliv.topology(topology)).pair_loads()

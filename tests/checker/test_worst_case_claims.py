@@ -368,16 +368,17 @@ def test_random_damage_never_ends_in_another_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["duals", "generators", "channels", "denominator", "permutation", "sources", "digest"])
-@pytest.mark.parametrize("value", [None, 3, "x", [], {}, [[]], [1], {"b64zlib": "!", "dtype": "int64", "shape": [3]}])
-def test_parts_of_another_kind_are_refused(key: str, value: Any, tmp_path: Path) -> None:
+def test_parts_of_another_kind_are_refused(key: str, tmp_path: Path) -> None:
     made = claim_of("mesh:3x3", "dor")
-    if made["certificate"][key] == value:
-        pytest.skip("unchanged")
-    made["certificate"][key] = value
-    try:
-        assert not verdict(made, tmp_path, redigest=key != "digest").proved
-    except FileError as error:
-        assert "\n" not in str(error)
+    part = made["certificate"][key]
+    for value in (None, 3, "x", [], {}, [[]], [1], {"b64zlib": "!", "dtype": "int64", "shape": [3]}):
+        if value == part:
+            continue  # no sources
+        made["certificate"][key] = value
+        try:
+            assert not verdict(made, tmp_path, redigest=key != "digest").proved, value
+        except FileError as error:
+            assert "\n" not in str(error)
 
 
 def test_the_clock_is_looked_at_before_all_next_hops_are_asked() -> None:
