@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile(
     "day",
     deadline=None,
+    max_examples=60,
     derandomize=True,
     report_multiple_bugs=False,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("night", settings.get_profile("day"), derandomize=False)
+settings.register_profile("night", settings.get_profile("day"), derandomize=False, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 

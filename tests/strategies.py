@@ -21,8 +21,8 @@ NIGHT = settings.get_current_profile_name() == "night"
 
 
 def examples(count: int) -> settings:
-    """So many examples by day, ten times as many (and others every time) at night."""
-    return settings(max_examples=count * (10 if NIGHT else 1))
+    """Half as many examples by day, ten times as many (and others every time) at night."""
+    return settings(max_examples=count * 10 if NIGHT else (count + 1) // 2)
 
 
 Path = tuple[tuple[int, ...], Fraction]

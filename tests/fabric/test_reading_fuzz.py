@@ -25,10 +25,10 @@ FABRIC = spelled.random_fabric(np.random.default_rng(1))
 
 @pytest.mark.parametrize("parser", [*PARSERS, "both"])
 def test_damaged_files(parser: str, tmp_path: Path) -> None:
-    outcome = fuzz(parser, 300, 1, tmp_path)
-    assert outcome.total() == 300
-    assert outcome["noticed"] + outcome["refused"] > 200  # damage is not missed as a rule
-    assert outcome["refused"] < 100 or parser == "guid2lid"  # nor is it fatal
+    outcome = fuzz(parser, 150, 1, tmp_path)
+    assert outcome.total() == 150
+    assert outcome["noticed"] + outcome["refused"] > 100  # damage is not missed as a rule
+    assert outcome["refused"] < 50 or parser == "guid2lid"  # nor is it fatal
 
 
 @pytest.mark.nightly

@@ -42,7 +42,7 @@ def law(*drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Calla
 
     def wrap(test: Callable[..., None]) -> Callable[..., None]:
         NIGHTLY[test.__name__] = settings(max_examples=3000)(given(*drawn)(test))
-        return settings(max_examples=60)(given(*drawn)(test))
+        return settings(max_examples=30)(given(*drawn)(test))
 
     return wrap
 

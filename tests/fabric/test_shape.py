@@ -6,8 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests import strategies
 from tests.fabric import damage
 from tests.fabric.by_hand import bare_fabric, with_nodes
 
@@ -85,7 +86,7 @@ def relabel(spec: str, seed: int) -> Fabric:
     return damage.relabelled(from_topology(obliv.topology(spec)), seed)[0]
 
 
-@settings(max_examples=120)
+@strategies.examples(120)
 @given(
     spec=st.sampled_from(["fattree:8,2", "fattree:6,3", "fattree:8,3", "xgft:3;4,3,6;1,3,5", "eft2:12,6"]),
     seed=st.integers(0, 10**6),
@@ -108,7 +109,7 @@ def test_cables_taken_away_are_exactly_those_that_are_missing(spec: str, seed: i
     require_isomorphic(damaged, shape)
 
 
-@settings(max_examples=60)
+@strategies.examples(60)
 @given(
     spec=st.sampled_from(["fattree:8,3", "xgft:3;4,4,6;1,4,5"]),
     seed=st.integers(0, 10**6),
@@ -131,7 +132,7 @@ def test_switches_taken_away_leave_a_hole_each(spec: str, seed: int, count: int)
     require_isomorphic(damaged, shape)
 
 
-@settings(max_examples=60)
+@strategies.examples(60)
 @given(spec=st.sampled_from(["fattree:8,2", "fattree:8,3", "xgft:3;5,4,6;1,4,5"]), seed=st.integers(0, 10**6))
 def test_two_cables_exchanged_are_named(spec: str, seed: int) -> None:
     fabric = relabel(spec, seed)
@@ -154,7 +155,7 @@ def test_two_cables_exchanged_are_named(spec: str, seed: int) -> None:
     require_isomorphic(wrong, shape)
 
 
-@settings(max_examples=40)
+@strategies.examples(40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 40), stray=st.integers(0, 1))
 def test_hosts_may_lack_and_stand_at_roots(seed: int, count: int, stray: int) -> None:
     fabric = relabel("fattree:8,3", seed)
