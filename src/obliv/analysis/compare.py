@@ -186,7 +186,11 @@ def _entry(
         average = average_case(loads, samples, seed, progress=within(progress, 0.7, 1.0)).throughput
     fitting = {name: flow for name, flow in under.items() if not isinstance(flow, Misfit)}
     rows = throughput(loads, *fitting.values()).patterns if fitting else ()
-    carried = {name: row.channel_load for name, row in zip(fitting, rows, strict=True)}
+    carried = {
+        name: row.channel_load
+        for name, row in zip(fitting, rows, strict=True)
+        if isinstance(row.channel_load, Fraction)
+    }
     return Entry(
         topology=network.spec,
         routing=label,

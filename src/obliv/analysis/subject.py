@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 
-__all__ = ["Subject", "loads_of", "name_of", "routing_of", "sources_of", "subject_of"]
+__all__ = ["Subject", "loads_of", "name_of", "routing_of", "sampled_of", "sources_of", "subject_of"]
 
 
 #: What analyses take: a routing, an object of a user that can be one, or pair loads.
@@ -68,6 +70,21 @@ def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoa
     if subject.samples is not None:
         raise InputError(f"{analysis} needs exact pair loads, these are estimates: leave out the samples of paths")
     return subject
+
+
+def sampled_of(
+    subject: Routing | PairLoads, samples: int, rng: np.random.Generator, progress: Progress | None = None
+) -> PairLoads:
+    """Return the pair loads of a routing, estimated from random paths.
+
+    Raises
+    ------
+    InputError
+        If pair loads are given instead of a routing.
+    """
+    if isinstance(subject, Routing):
+        return subject.pair_loads(samples, rng, progress)
+    raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
 
 
 def name_of(subject: Routing | PairLoads) -> str:

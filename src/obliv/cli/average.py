@@ -26,6 +26,9 @@ def average(
     jobs: Annotated[
         int, typer.Option("--jobs", min=0, help="Threads (0 = one per core); the answer does not depend on it.")
     ] = 0,
+    path_samples: Annotated[
+        int, typer.Option("--path-samples", min=0, help="Random paths sampled per pair (0 = exact pair loads).")
+    ] = 0,
     seed: Seed = 0,
     output: Output = None,
     format: FormatOption = Format.table,
@@ -45,5 +48,14 @@ def average(
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
     draws = 100_000 if samples is None else samples
     with kept(format, output), progress() as step:
-        result = average_case(algorithm, draws, seed, exact=exact, ensemble=ensemble, jobs=jobs or None, progress=step)
+        result = average_case(
+            algorithm,
+            draws,
+            seed,
+            exact=exact,
+            ensemble=ensemble,
+            path_samples=path_samples or None,
+            jobs=jobs or None,
+            progress=step,
+        )
     answer(result, format, output)

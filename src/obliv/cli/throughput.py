@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, TopologySpec
-from obliv.cli.output import answer, read_specs, require_outputs
+from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
+from obliv.cli.output import answer, progress, read_specs, require_outputs
 
 __all__ = ["throughput"]
 
@@ -16,7 +16,9 @@ def throughput(
     topology: TopologySpec,
     routing: RoutingSpec,
     traffic: Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")],
+    samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
     output: Output = None,
+    seed: Seed = 0,
     format: FormatOption = Format.table,
 ) -> None:
     """Compute the exact ideal throughput of traffic patterns.
@@ -28,4 +30,6 @@ def throughput(
     require_outputs(output)
     network, algorithm = read_specs(topology, routing)
     require_outputs(output, inputs=(*network.sources, *algorithm.sources))
-    answer(analysis.throughput(algorithm, *traffic), format, output)
+    with progress() as step:
+        result = analysis.throughput(algorithm, *traffic, samples=samples or None, rng=seed, progress=step)
+    answer(result, format, output)

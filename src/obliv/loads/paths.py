@@ -1,36 +1,54 @@
-"""Stored loads of a routing whose paths are listed or sampled."""
+"""Stored loads of a routing whose paths are listed or sampled, from what each pair adds to each channel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import whole
+from obliv._util.typing import Array
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
-__all__ = ["from_crossings"]
+__all__ = ["Crossings", "Entries", "collected", "from_entries"]
+
+#: A pair of terminals, and how often its packets cross each channel.
+Crossings = tuple[int, int, dict[int, Fraction]]
 
 
-def from_crossings(
-    topology: Topology, crossings: Iterable[tuple[int, int, dict[int, Fraction]]], samples: int | None = None
-) -> StoredLoads:
-    """Return the loads of pairs given as (source, destination, {channel: expected crossings}), terminal numbers."""
-    entries = [(c, d, s, amount) for s, d, used in crossings for c, amount in used.items() if amount]
-    entries.sort(key=lambda entry: entry[:3])
-    denominator = lcm(*{amount.denominator for *_, amount in entries}) if entries else 1
-    channel = np.array([entry[0] for entry in entries], np.int64)
-    counts = np.bincount(channel, minlength=topology.channels) if entries else np.zeros(topology.channels, np.int64)
-    numerators = [amount.numerator * (denominator // amount.denominator) for *_, amount in entries]
+class Entries(NamedTuple):
+    """What pairs of terminals add to channels: numerators over a common denominator, in any order."""
+
+    source: Array
+    destination: Array
+    channel: Array
+    numerator: Array
+    denominator: int
+
+
+def collected(crossings: Iterable[Crossings]) -> Entries:
+    """Return the expected crossings of pairs as entries."""
+    rows = [(s, d, c, amount) for s, d, used in crossings for c, amount in used.items() if amount]
+    denominator = lcm(*{amount.denominator for *_, amount in rows}) if rows else 1
+    numerators = [amount.numerator * (denominator // amount.denominator) for *_, amount in rows]
+    places: Array = np.array([row[:3] for row in rows], np.int64).reshape(-1, 3)
+    return Entries(places[:, 0], places[:, 1], places[:, 2], whole(numerators), denominator)
+
+
+def from_entries(topology: Topology, entries: Entries, samples: int | None = None) -> StoredLoads:
+    """Return entries as pair loads, sorted by channel, destination and source."""
+    order = np.lexsort((entries.source, entries.destination, entries.channel))
+    counts = np.bincount(entries.channel, minlength=topology.channels)
     return StoredLoads(
         topology,
-        denominator,
+        entries.denominator,
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.array([entry[1] for entry in entries], np.int32),
-        np.array([entry[2] for entry in entries], np.int32),
-        whole(numerators),
+        entries.destination[order].astype(np.int32),
+        entries.source[order].astype(np.int32),
+        entries.numerator[order],
         samples,
     )

@@ -85,6 +85,7 @@ class TranslatedLoads(PairLoads):
     def __init__(self, base: StoredLoads, group: Group) -> None:
         self.topology = base.topology
         self.denominator = base.denominator
+        self.samples = base.samples
         self._group = group
         topology = self.topology
         channel = np.repeat(np.arange(topology.channels), np.diff(base.start))

@@ -9,6 +9,7 @@ from typing import ClassVar
 from obliv.results.base import NO_CAPACITY, Result
 from obliv.results.codec import Record, entry
 from obliv.results.format import shown
+from obliv.results.numbers import Estimate
 
 __all__ = ["PatternThroughput", "Throughput"]
 
@@ -23,18 +24,18 @@ class PatternThroughput(Record):
     ----------
     traffic : str
         Spec of the pattern.
-    channel_load : Fraction or None
+    channel_load : Fraction, Estimate or None
         The largest; None where the network has no channels.
-    throughput, fraction_of_capacity : Fraction or None
+    throughput, fraction_of_capacity : Fraction, Estimate or None
         None where no channel is loaded; the second also where the capacity has no closed form.
     admissible : bool
         Whether no terminal takes more than one packet per cycle.
     """
 
     traffic: str = entry(column="traffic")
-    channel_load: Fraction | None = entry(column="channel_load")
-    throughput: Fraction | None = entry(column="throughput", reason=_NO_LOAD)
-    fraction_of_capacity: Fraction | None = entry(
+    channel_load: Fraction | Estimate | None = entry(column="channel_load")
+    throughput: Fraction | Estimate | None = entry(column="throughput", reason=_NO_LOAD)
+    fraction_of_capacity: Fraction | Estimate | None = entry(
         column="fraction_of_capacity", reason=lambda row: _NO_LOAD if row.throughput is None else NO_CAPACITY
     )
     admissible: bool = entry(column="admissible")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from obliv.routings.mixes import Mix
     from obliv.routings.trees.base import TreeRouting
 
-__all__ = ["Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
+__all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
+
+#: Of random packets, how many cross a channel how often: (channel, times) and their number.
+Crossed = Counter[tuple[int, int]]
 
 
 class Routing:
@@ -53,6 +57,10 @@ class Routing:
         What a dimension-ordered routing does, as data; empty where there is no such description.
     partial : bool
         Whether some pairs have no path, or paths for a share of their packets only.
+    relative : bool
+        Whether paths depend only on the position of the destination relative to the source (Towles, section 4.2), on
+        a network with translations: then the paths from one source are enumerated, the others are moved there. A
+        declaration: the paths of one pair from every source are compared.
 
     Examples
     --------
@@ -70,6 +78,7 @@ class Routing:
     sources: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()
     partial: bool = False
+    relative: bool = False
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         require_topology(topology, spec or type(self).__name__)
@@ -91,6 +100,35 @@ class Routing:
         choices = list(self.paths(source, destination))
         at = rng.choice(len(choices), p=np.array([float(chance) for _, chance in choices]))
         return choices[int(at)][0]
+
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        """Return how often random packets of a pair of nodes cross the channels.
+
+        Parameters
+        ----------
+        source, destination : int
+            Nodes.
+        packets : int
+            How many packets to draw, independent of each other.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        collections.Counter
+            How many packets cross a channel how often: keys (channel, times), times at least 1.
+
+        Raises
+        ------
+        RoutingError
+            If a path does not lead from the source to the destination.
+        """
+        from obliv.routings.sampling import crossed_by_paths
+
+        return crossed_by_paths(self, source, destination, packets, rng)
+
+    def symmetries(self) -> list[Array]:
+        """Return node maps under which the routing looks the same, verified or declared, to draw fewer paths."""
+        return list(self.topology.translations) if self.relative else []
 
     @property
     def skipped(self) -> int:
@@ -148,7 +186,7 @@ class Routing:
         samples = integer(samples, "samples")
         if samples < 2:
             raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
-        from obliv.routings.enumeration import sampled_loads
+        from obliv.routings.sampling import sampled_loads
 
         return sampled_loads(self, samples, generator(rng), step)
 

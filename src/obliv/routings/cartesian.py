@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, silent
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
-from obliv.routings.base import Path, Routing, require_topology
+from obliv.routings.base import Crossed, Path, Routing, require_topology
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
@@ -82,6 +84,30 @@ class ProgramRouting(Routing):
             else:
                 orders.append(phase.orders[int(rng.integers(len(phase.orders)))])
         return self._channels(source, program, stops, orders)
+
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        if not self.programs:
+            return super().crossings(source, destination, packets, rng)
+        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
+        serving = [program for program in self._programs if program.serves(start, end)]
+        counts = rng.multinomial(packets, np.array([float(program.probability) for program in serving]))
+        crossed: Crossed = Counter()
+        for program, count in zip(serving, counts.tolist(), strict=True):
+            drawn = self._drawn(program, start, end)
+            columns = [rng.choice(len(stops), count, p=np.array([float(p) for p, _ in stops])) for stops in drawn]
+            orders = [phase.orders or tuple(permutations(range(len(start)))) for phase in program.phases]
+            columns += [rng.integers(len(choices), size=count) for choices in orders]
+            choices, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+            for choice, packets_alike in zip(choices.tolist(), times.tolist(), strict=True):
+                stops = [of_dim[k][1] for of_dim, k in zip(drawn, choice, strict=False)]
+                order = [of_phase[k] for of_phase, k in zip(orders, choice[len(drawn) :], strict=True)]
+                for crossing in Counter(self._channels(source, program, stops, order)).items():
+                    crossed[crossing] += packets_alike
+        return crossed
+
+    def symmetries(self) -> list[Array]:
+        loads = self._loads(silent) if self.programs else None  # a closed form: no path is listed
+        return [] if loads is None else [g for g in self.topology.generators if loads.keeps(g)]
 
     def path_lengths(self, progress: Progress) -> Lengths:
         if not self.programs or not self.topology.all_terminals:

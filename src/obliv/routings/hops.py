@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import lcm
@@ -17,7 +18,7 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.hops import Hops, from_hops
 from obliv.loads.translated import TranslatedLoads, translation_group
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import Crossed, Path, Routing
 from obliv.routings.checks import is_channel, listed
 from obliv.routings.lengths import Lengths, add
 from obliv.topologies.base import Topology
@@ -118,6 +119,34 @@ class HopRouting(Routing):
             channels.append(hops[int(at)][0])
             node = int(self.topology.head[channels[-1]])
         return tuple(channels)
+
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        crossed: Crossed = Counter()
+        waiting = {source: packets}
+        for _ in range(self.topology.nodes):
+            waiting.pop(destination, None)
+            if not waiting:
+                return crossed
+            onward: dict[int, int] = {}
+            for node, count in waiting.items():
+                hops = self.chances(node, destination)
+                if not hops:
+                    here, there = self.topology.name_of(node), self.topology.name_of(destination)
+                    raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
+                shares = np.array([float(chance) for _, chance in hops])
+                for (channel, _), some in zip(
+                    hops, rng.multinomial(count, shares / shares.sum()).tolist(), strict=True
+                ):
+                    if some:
+                        head = int(self.topology.head[channel])
+                        onward[head] = onward.get(head, 0) + some
+                        crossed[channel, 1] += some
+            waiting = onward
+        here, there = self.topology.name_of(source), self.topology.name_of(destination)
+        raise RoutingError(f"{self.spec}: the next hops from {here} towards {there} form a loop")
+
+    def symmetries(self) -> list[Array]:
+        return [g for g in self.topology.generators if self._moves_along(g)]
 
     def pair_lengths(self, progress: Progress) -> Iterator[tuple[int, int, Lengths]]:
         terminals = self.topology.terminals.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -11,11 +12,12 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.rationals import share
+from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import Crossed, Path, Routing
 from obliv.routings.lengths import Lengths, add, times
 from obliv.topologies.cartesian import Cartesian
 
@@ -71,6 +73,18 @@ class Mix(Routing):
         at = rng.choice(len(parts), p=np.array([float(weight) for weight, _ in parts]))
         return parts[int(at)][1].sample(source, destination, rng)
 
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        parts = self.components()
+        counts = rng.multinomial(packets, np.array([float(weight) for weight, _ in parts]))
+        crossed: Crossed = Counter()
+        for (_, part), count in zip(parts, counts.tolist(), strict=True):
+            crossed.update(part.crossings(source, destination, count, rng))
+        return crossed
+
+    def symmetries(self) -> list[Array]:
+        first, *others = [part.symmetries() for _, part in self.parts]
+        return [g for g in first if all(any(np.array_equal(g, h) for h in maps) for maps in others)]
+
     def _loads(self, progress: Progress) -> PairLoads:
         parts = self.components()
         if isinstance(self.topology, Cartesian) and all(part.programs for _, part in parts):
@@ -116,6 +130,28 @@ class TwoPhase(Routing):
     @property
     def phase_routing(self) -> Routing | None:
         return self.base
+
+    def symmetries(self) -> list[Array]:
+        return self.base.symmetries()
+
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        terminals = self.topology.terminals.tolist()
+        crossed: Crossed = Counter()
+        counts = rng.multinomial(packets, np.full(len(terminals), 1 / len(terminals)))
+        for middle, count in zip(terminals, counts.tolist(), strict=True):
+            if not count:
+                continue
+            first = self.base.crossings(source, middle, count, rng)
+            second = self.base.crossings(middle, destination, count, rng)
+            for (channel, hops), some in first.items():
+                # the phases are independent: of the packets that cross in the first, so many cross in the second too
+                again = second.get((channel, hops), 0)
+                both = int(rng.hypergeometric(some, count - some, again)) if again else 0
+                crossed[channel, hops] += some - both
+                crossed[channel, 2 * hops] += both
+                second[channel, hops] -= both
+            crossed.update(second)
+        return +crossed
 
     def path_lengths(self, progress: Progress) -> Lengths:
         terminals = len(self.topology.terminals)

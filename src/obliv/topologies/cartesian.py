@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -62,22 +63,19 @@ class Cartesian(Topology):
 
     def channel(self, node: int, dim: int, link: int) -> int:
         """Return the channel from `node` along a link of axis `dim`."""
-        return int(self._first_of_dim[dim][node]) + link - self._first_link[dim][self.coordinates(node)[dim]]
+        return int(self._link_zero[dim][node]) + link
 
-    @property
-    def _first_link(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(first_links(along) for along in self.axes)
-
-    @property
-    def _first_of_dim(self) -> list[npt.NDArray[np.int64]]:
-        firsts = [self.first_channel[:-1]]
-        for dim in range(len(self.axes) - 1):
-            firsts.append(firsts[-1] + self._degree(dim))
-        return firsts
-
-    def _degree(self, dim: int) -> npt.NDArray[np.int64]:
-        counts = np.diff([*first_links(self.axes[dim]), len(self.axes[dim].links)])
-        return counts[np.arange(self.nodes) // self.strides[dim] % self.radices[dim]]
+    @cached_property
+    def _link_zero(self) -> list[npt.NDArray[np.int64]]:
+        """For every axis and node the channel along link 0 of the axis, as if it began at that node."""
+        nodes: npt.NDArray[np.int64] = np.arange(self.nodes)
+        first, tables = self.first_channel[:-1].astype(np.int64), []
+        for along, stride in zip(self.axes, self.strides, strict=True):
+            links = np.array([*first_links(along), len(along.links)])
+            at = nodes // stride % along.radix
+            tables.append(first - links[at])
+            first = first + np.diff(links)[at]
+        return tables
 
 
 def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:

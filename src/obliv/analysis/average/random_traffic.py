@@ -13,17 +13,18 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, drawn_seed
+from obliv._util.rng import Rng, drawn_seed, generator
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sampled_of, sources_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, provenance
 from obliv.results.average import Average
 from obliv.results.numbers import inverse, scaled
+from obliv.routings.base import Routing
 
 __all__ = ["average_case", "threads"]
 
@@ -39,6 +40,7 @@ def average_case(
     *,
     exact: bool = False,
     ensemble: str = "permutations",
+    path_samples: int | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Average:
@@ -56,6 +58,8 @@ def average_case(
     ensemble : str
         ``permutations``; ``birkhoff:K``, mixtures of K random permutations with weights uniform on the simplex; or
         ``sinkhorn``, random matrices scaled until rows and columns add up to one.
+    path_samples : int, optional
+        Estimate the loads from so many random paths a pair, for routings with too many paths to enumerate.
     jobs : int, optional
         Threads; default the number of cores.
     progress : callable, optional
@@ -81,7 +85,10 @@ def average_case(
     began = time.perf_counter()
     step = progress or silent
     subject = subject_of(x, "average_case")
-    loads = loads_of(subject, "average_case", step)
+    if path_samples is not None and exact:
+        raise InputError("exact needs exact pair loads: leave out path_samples or exact")
+    random = generator(rng)
+    loads = sampled_of(subject, path_samples, random, step) if path_samples else loads_of(subject, "average_case", step)
     if not loads.topology.unit_rates:
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
     n, base = loads.terminals, loads.topology.capacity_load
@@ -116,6 +123,11 @@ def average_case(
         if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
             idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
             mean = None
+    if isinstance(subject, Routing) and loads.samples is not None and isinstance(load, Estimate):
+        from obliv.analysis.estimate import average_largest
+
+        load = average_largest(subject, load, loads, random)
+        mean, idle = None, "paths are sampled: the mean of reciprocals of noisy loads has no known error"
     routing = name_of(subject)
     through = inverse(load)
     result = Average(

@@ -1,0 +1,171 @@
+"""Pairs that look the same under the symmetries of a routing: one stands for all (Towles, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.memory import require_memory
+from obliv._util.typing import Array
+from obliv.errors import RoutingError
+from obliv.loads.base import channel_map, terminal_map
+from obliv.loads.paths import Entries
+from obliv.loads.translated import Group
+from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
+from obliv.topologies.base import Topology
+
+__all__ = ["PairClasses", "class_of_pair", "expanded", "kept_maps", "pair_classes", "require_relative"]
+
+
+class PairClasses(NamedTuple):
+    """Ordered pairs of terminals, source * terminals + destination, in classes.
+
+    Attributes
+    ----------
+    representatives : int64 array
+        The first pair of each class.
+    layers : list of (pairs, parents, map)
+        How the others are reached: each pair of an array is its parent, of the layer before, moved by that map.
+    moved : list of int64 array, shape (channels,)
+        The channel that each channel becomes, for every map.
+    """
+
+    representatives: Array
+    layers: list[tuple[list[Array], list[Array], list[int]]]
+    moved: list[Array]
+
+
+def pair_classes(topology: Topology, maps: list[Array]) -> PairClasses:
+    """Sort the ordered pairs of terminals by what node maps carry onto each other.
+
+    Parameters
+    ----------
+    topology : Topology
+    maps : list of int array, shape (nodes,)
+        Automorphisms that keep the terminals.
+    """
+    n = len(topology.terminals)
+    require_memory(40.0 * n * n * (1 + len(maps)), "the classes of pairs")
+    moved = [channels for node_map in maps if (channels := channel_map(topology, node_map)) is not None]
+    images = [_pairs_moved(topology, node_map) for node_map in maps]
+    representatives: Array = np.unique(_labels(images, n), return_index=True)[1]
+    reached = np.zeros(n * n, bool)
+    reached[representatives] = True
+    frontier, layers = representatives, []
+    while len(frontier):
+        layer: tuple[list[Array], list[Array], list[int]] = ([], [], [])
+        for k, image in enumerate(images):
+            new, first = np.unique(image[frontier], return_index=True)
+            fresh = ~reached[new]
+            new, parents = new[fresh], frontier[first[fresh]]
+            reached[new] = True
+            if len(new):
+                layer[0].append(new)
+                layer[1].append(parents)
+                layer[2].append(k)
+        frontier = np.concatenate([*layer[0], np.empty(0, np.int64)]).astype(np.int64)
+        layers.append(layer)
+    return PairClasses(representatives, layers, moved)
+
+
+def class_of_pair(routing: Routing) -> Array:
+    """Return for every ordered pair of terminals, source * terminals + destination, a number of its class."""
+    topology = routing.topology
+    maps = kept_maps(routing)
+    return _labels([_pairs_moved(topology, node_map) for node_map in maps], len(topology.terminals))
+
+
+def kept_maps(routing: Routing) -> list[Array]:
+    """Return the symmetries of a routing that are automorphisms of its network and keep its terminals."""
+    topology = routing.topology
+    return [
+        g
+        for g in routing.symmetries()
+        if channel_map(topology, g) is not None and terminal_map(topology, g) is not None
+    ]
+
+
+def _pairs_moved(topology: Topology, node_map: Array) -> Array:
+    place = terminal_map(topology, node_map)
+    if place is None:
+        raise RoutingError(f"a symmetry of a routing on {topology.spec} does not keep its terminals")
+    return (place[:, None].astype(np.int64) * len(place) + place).ravel()
+
+
+def _labels(images: list[Array], terminals: int) -> Array:
+    """Return the class of every pair: what the images connect."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = terminals * terminals
+    if not images:
+        return np.arange(count)
+    pairs, links = np.tile(np.arange(count), len(images)), np.concatenate(images)
+    graph = coo_array((np.ones(len(links), np.int8), (pairs, links)), shape=(count, count))
+    labels: Array = connected_components(graph, directed=False)[1]
+    return labels
+
+
+def expanded(entries: Entries, classes: PairClasses, terminals: int) -> Entries:
+    """Return the entries of all pairs from those of the representatives."""
+    order = np.argsort(entries.source * terminals + entries.destination, kind="stable")
+    pair = (entries.source * terminals + entries.destination)[order]
+    channel, numerator = entries.channel[order], entries.numerator[order]
+    parts = [(pair, channel, numerator)]
+    for pairs, parents, maps in classes.layers:
+        layer = [
+            _moved(new, old, classes.moved[k], parts[-1]) for new, old, k in zip(pairs, parents, maps, strict=True)
+        ]
+        if layer:
+            joined = [np.concatenate(columns) for columns in zip(*layer, strict=True)]
+            order = np.argsort(joined[0], kind="stable")
+            parts.append((joined[0][order], joined[1][order], joined[2][order]))
+    pair, channel, numerator = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return Entries(pair // terminals, pair % terminals, channel, numerator, entries.denominator)
+
+
+def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Return the entries of new pairs, each those of an old pair of a layer with the channels moved."""
+    pair, channel, numerator = layer
+    first, last = np.searchsorted(pair, old, "left"), np.searchsorted(pair, old, "right")
+    count = last - first
+    ends = np.cumsum(count)
+    at = np.arange(int(ends[-1])) + np.repeat(first - (ends - count), count)
+    return np.repeat(new, count), moved[channel[at]], numerator[at]
+
+
+def require_relative(routing: Routing, group: Group) -> None:
+    """Check a routing that is declared relative: from every source, the paths of one pair against those from node 0.
+
+    Raises
+    ------
+    RoutingError
+        Naming a pair whose paths are not those of the pair moved to node 0.
+    """
+    nodes = routing.topology.nodes
+    for source in range(1, nodes):
+        destination = (5 * source + 2) % nodes
+        moved = channel_map(routing.topology, group.add(np.arange(nodes), source))
+        if moved is None:
+            raise RoutingError(f"{routing.spec}: a translation of {routing.topology.spec} is not an automorphism")
+        offset = int(group.subtract(destination, source))
+        expected = _distribution(
+            (moved[list(path)].tolist(), share) for path, share in checked_paths(routing, 0, offset)
+        )
+        if expected != _distribution(checked_paths(routing, source, destination)):
+            name = routing.topology.name_of
+            raise RoutingError(
+                f"{routing.spec} is declared relative, but its paths from {name(source)} to {name(destination)} "
+                f"are not those from {name(0)} to {name(offset)}, moved; leave out relative = True"
+            )
+
+
+def _distribution(paths: Iterator[tuple[list[int], Fraction]] | Iterator[tuple[tuple[int, ...], Fraction]]) -> object:
+    shares: dict[tuple[int, ...], Fraction] = {}
+    for path, share in paths:
+        shares[tuple(path)] = shares.get(tuple(path), Fraction(0)) + share
+    return {path: share for path, share in shares.items() if share}

@@ -1,0 +1,81 @@
+"""The statistical approach: pair loads estimated from random paths (Towles, section 3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv.loads.base import PairLoads
+from obliv.loads.paths import Entries, from_entries
+from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.routings.base import Crossed, Routing
+from obliv.routings.checks import checked_channels, checked_paths, require_all
+from obliv.routings.representatives import expanded, kept_maps, pair_classes
+from obliv.topologies.base import Topology
+
+__all__ = ["crossed_by_paths", "sampled_loads"]
+
+
+def sampled_loads(routing: Routing, samples: int, rng: np.random.Generator, progress: Progress) -> PairLoads:
+    """Return estimated pair loads: `samples` random packets of every pair, or of one pair of each class.
+
+    Pairs are in one class where symmetries of the routing (:meth:`Routing.symmetries`) carry one onto the other.
+    """
+    topology = routing.topology
+    maps = kept_maps(routing)
+    group = translation_group(topology)
+    n = len(topology.terminals)
+    if group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations):
+        drawn = _drawn(routing, np.arange(n), samples, rng, progress)
+        return TranslatedLoads(from_entries(topology, drawn, samples), group)
+    classes = pair_classes(topology, maps)
+    drawn = _drawn(routing, classes.representatives, samples, rng, progress)
+    return from_entries(topology, expanded(drawn, classes, n), samples)
+
+
+def crossed_by_paths(
+    routing: Routing, source: int, destination: int, packets: int, rng: np.random.Generator
+) -> Crossed:
+    """Return how often random packets cross channels, one path after the other.
+
+    A routing that lists its paths lists them once; one that draws them is asked for each packet, its answer checked.
+    """
+    crossed: Crossed = Counter()
+    if type(routing).sample is not Routing.sample:
+        for _ in range(packets):
+            path = checked_channels(routing, source, destination, routing.sample(source, destination, rng))
+            for crossing in Counter(path).items():
+                crossed[crossing] += 1
+        return crossed
+    paths = list(checked_paths(routing, source, destination))
+    require_all(routing, source, destination, sum((chance for _, chance in paths), Fraction(0)))
+    if paths:
+        shares = np.array([float(chance) for _, chance in paths])
+        for (path, _), count in zip(paths, rng.multinomial(packets, shares / shares.sum()).tolist(), strict=True):
+            if count:
+                for crossing in Counter(path).items():
+                    crossed[crossing] += count
+    return crossed
+
+
+def _drawn(routing: Routing, pairs: np.ndarray, samples: int, rng: np.random.Generator, progress: Progress) -> Entries:
+    """Return what random packets of pairs of terminals add to the channels, over the number of packets."""
+    topology: Topology = routing.topology
+    n, nodes = len(topology.terminals), topology.terminals.tolist()
+    at: list[int] = []
+    channel: list[int] = []
+    numerator: list[int] = []
+    for k, pair in enumerate(pairs.tolist()):
+        amounts: dict[int, int] = {}
+        for (c, times), packets in routing.crossings(nodes[pair // n], nodes[pair % n], samples, rng).items():
+            amounts[c] = amounts.get(c, 0) + times * packets
+        at += [pair] * len(amounts)
+        channel += amounts.keys()
+        numerator += amounts.values()
+        if k % 64 == 0:
+            progress("random paths", k / len(pairs))
+    places = np.array(at, np.int64)
+    return Entries(places // n, places % n, np.array(channel, np.int64), np.array(numerator, np.int64), samples)
