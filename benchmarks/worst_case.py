@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 import obliv
 from obliv import kernels
-from obliv.analysis.worst_case.channels import solve_channels
+from obliv.analysis.worst_case.channels import search_channels
 from obliv.matching.solve import maximum_weight
 
 
@@ -62,7 +62,7 @@ def random() -> None:
     every = np.arange(topology.channels)
 
     def solve() -> list[object]:
-        return [each for group in solve_channels(loads, every, False) for each in group]
+        return list(search_channels(loads, every).optima.items())
 
     solve()
     making, solving = best(routing.pair_loads, 3), best(solve, 3)
@@ -95,9 +95,8 @@ def check() -> None:
     loads = obliv.ECMP(topology).pair_loads()
     n, channels = loads.terminals, topology.channels
     prices, duals = np.zeros((channels, n), np.int64), np.arange(channels)
-    for group in solve_channels(loads, duals, True):
-        for channel, _, price in group:
-            prices[channel] = price
+    for channel, price in search_channels(loads, duals, prices=True).prices.items():
+        prices[channel] = price
     order = np.lexsort((loads.source, np.repeat(duals, np.diff(loads.start))))
     entries = Entries(loads.start, loads.source[order], loads.destination[order], loads.numerator[order])
     total, send = np.zeros(channels, np.int64), np.ones(n, np.int64)

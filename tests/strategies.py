@@ -269,3 +269,9 @@ def weight_matrices(draw: st.DrawFn, largest: int = 7, bits: int = 4) -> list[li
     values = [*draw(st.lists(st.integers(0, 2**bits), min_size=1, max_size=4)), 0]
     entry = st.sampled_from(values) | st.integers(0, 2**bits)
     return [[draw(entry) for _ in range(columns)] for _ in range(rows)]
+
+
+def ladder_of_skips(nodes: int) -> obliv.Topology:
+    """Return nodes in a circle with channels one and two nodes ahead: 2 v and 2 v + 1 leave node v."""
+    channels = [(v, (v + step) % nodes) for v in range(nodes) for step in (1, 2)]
+    return obliv.build(f"skips-{nodes}", nodes, channels)

@@ -141,21 +141,23 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
 def require_relative(routing: Routing, group: Group) -> None:
     """Check a routing that is declared relative: from every source, the paths of one pair against those from node 0.
 
+    The pairs are those whose paths are many, where a difference shows.
+
     Raises
     ------
     RoutingError
         Naming a pair whose paths are not those of the pair moved to node 0.
     """
     nodes = routing.topology.nodes
+    paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]
+    offsets = sorted(range(nodes), key=lambda offset: -len(paths[offset]))[: 1 + nodes // 4]
     for source in range(1, nodes):
-        destination = (5 * source + 2) % nodes
+        offset = offsets[source % len(offsets)]
+        destination = int(group.add(offset, source))
         moved = channel_map(routing.topology, group.add(np.arange(nodes), source))
         if moved is None:
             raise RoutingError(f"{routing.spec}: a translation of {routing.topology.spec} is not an automorphism")
-        offset = int(group.subtract(destination, source))
-        expected = _distribution(
-            (moved[list(path)].tolist(), share) for path, share in checked_paths(routing, 0, offset)
-        )
+        expected = _distribution((moved[list(path)].tolist(), share) for path, share in paths[offset])
         if expected != _distribution(checked_paths(routing, source, destination)):
             name = routing.topology.name_of
             raise RoutingError(

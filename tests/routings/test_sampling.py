@@ -1,0 +1,177 @@
+"""The statistical approach of Towles, section 3.2, and relative routing, section 4.2."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.strategies import ladder_of_skips, table
+
+import obliv
+
+SPECS = [
+    ("torus:5x5", "romm"),
+    ("mesh:4x3", "romm"),
+    ("mesh:3x3", "u2turn"),
+    ("mesh:4x4", "1/3*dor+2/3*valiant"),
+    ("torus:4x4", "ecmp"),
+    ("random-regular:8,3", "valiant"),
+    ("fattree:4,2", "kpath:2"),
+    ("dragonfly:p=1,a=2,h=1", "ecmp"),
+]
+
+
+@pytest.mark.parametrize(("topology", "routing"), SPECS)
+def test_random_paths_have_the_chances_of_the_paths(topology: str, routing: str) -> None:
+    network = obliv.topology(topology)
+    algorithm = obliv.routing(routing, network)
+    rng = np.random.default_rng(5)
+    nodes = network.terminals.tolist()
+    pairs = [(nodes[0], nodes[-1]), (nodes[1], nodes[0]), (nodes[2], nodes[2]), (nodes[-2], nodes[1])]
+    for source, destination in pairs:
+        expected: Counter[tuple[int, int]] = Counter()
+        for path, chance in algorithm.paths(source, destination):
+            for crossing in Counter(path).items():
+                expected[crossing] += chance  # type: ignore[assignment]
+        packets = 4000
+        drawn = algorithm.crossings(source, destination, packets, rng)
+        assert set(drawn) <= set(expected)
+        for crossing, chance in expected.items():
+            error = (float(chance) * (1 - float(chance)) / packets) ** 0.5
+            assert abs(drawn[crossing] / packets - float(chance)) <= 5 * error + 1e-12, (source, destination, crossing)
+
+
+def covers(topology: str, routing: str, seeds: range) -> int:
+    algorithm = obliv.routing(routing, obliv.topology(topology))
+    exact = float(obliv.worst_case(algorithm).channel_load)
+    hits = 0
+    for seed in seeds:
+        load = obliv.worst_case(algorithm, samples=100, rng=seed).channel_load
+        assert isinstance(load, obliv.Estimate)
+        hits += abs(load.value - exact) <= 1.96 * load.stderr + 1e-9
+    return hits
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing"), [("torus:5x5", "romm"), ("mesh:3x3", "u2turn"), ("ring:7", "valiant")]
+)
+def test_the_estimate_covers_the_exact_worst_case(topology: str, routing: str) -> None:
+    assert covers(topology, routing, range(20)) >= 17
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("topology", "routing"), [*SPECS, ("mesh:4x4", "o1turn"), ("hypercube:3", "valiant"), ("ring:7", "valiant")]
+)
+def test_in_95_of_100_runs(topology: str, routing: str) -> None:
+    assert covers(topology, routing, range(100)) >= 95
+
+
+class Skips:
+    """Forward by one or two nodes, equally likely: 10^12 paths from a node to the one before it."""
+
+    def __init__(self, topology: obliv.Topology) -> None:
+        self.topology = topology
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> list[int]:
+        n, path = self.topology.nodes, []
+        while source != destination:
+            step = 1 if (destination - source) % n == 1 else int(rng.integers(1, 3))
+            path.append(2 * source + step - 1)
+            source = (source + step) % n
+        return path
+
+
+class SkipsByHops(obliv.HopRouting):
+    def next_hops(self, node: int, destination: int) -> list[int]:
+        return [2 * node] if (destination - node) % self.topology.nodes == 1 else [2 * node, 2 * node + 1]
+
+
+def test_a_routing_that_only_draws_paths_is_enough_for_estimates() -> None:
+    network = ladder_of_skips(8)
+    own, exact = obliv.routing(Skips(network), network), SkipsByHops(network, "skips")
+    worst = float(obliv.worst_case(exact).channel_load)
+    load = obliv.worst_case(own, samples=200, rng=1).channel_load
+    assert isinstance(load, obliv.Estimate)
+    assert abs(load.value - worst) <= 3 * load.stderr
+    uniform = obliv.throughput(own, "uniform", samples=200, rng=2).patterns[0].channel_load
+    assert isinstance(uniform, obliv.Estimate)
+    assert abs(uniform.value - float(obliv.throughput(exact, "uniform").patterns[0].channel_load)) <= 3 * uniform.stderr
+    average = obliv.average_case(own, 200, rng=3, path_samples=200)
+    assert isinstance(average.channel_load, obliv.Estimate)
+    expected = obliv.average_case(exact, 2000, rng=4).channel_load
+    assert abs(average.channel_load.value - float(expected)) <= 3 * average.channel_load.stderr
+    assert average.mean_throughput is None
+
+
+def test_a_million_million_paths() -> None:
+    network = ladder_of_skips(64)
+    routing = SkipsByHops(network, "skips")
+    crossed = routing.crossings(0, 63, 1000, np.random.default_rng(0))
+    # From 0 every packet reaches node 1 or 2 first; the way to node 63 takes 63 = ones + 2 twos.
+    assert crossed[0, 1] + crossed[1, 1] == 1000
+
+
+@pytest.mark.nightly
+def test_a_million_million_paths_of_every_pair() -> None:
+    network = ladder_of_skips(64)
+    exact = float(obliv.worst_case(SkipsByHops(network, "skips")).channel_load)
+    load = obliv.worst_case(obliv.routing(Skips(network), network), samples=20).channel_load
+    assert isinstance(load, obliv.Estimate)
+    assert abs(load.value - exact) <= 3 * load.stderr
+
+
+class RommByPaths(obliv.Routing):
+    """ROMM as a user would give it: by its paths alone."""
+
+    relative = True
+
+    def __init__(self, topology: obliv.Topology) -> None:
+        super().__init__(topology, "by-paths")
+        self.built_in = obliv.ROMM(topology)
+        self.asked: set[tuple[int, int]] = set()
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        self.asked.add((source, destination))
+        yield from self.built_in.paths(source, destination)
+
+
+def test_a_relative_routing_is_enumerated_from_one_source() -> None:
+    routing = RommByPaths(obliv.torus(5, 5))
+    loads = routing.pair_loads()
+    assert len(routing.asked) <= 25 + 24  # from node 0, and one pair from each other node to check the declaration
+    built_in = obliv.ROMM(obliv.torus(5, 5))
+    assert obliv.worst_case(loads).channel_load == obliv.worst_case(built_in).channel_load == Fraction(8, 3)
+    for channel in (0, 17, 63):
+        assert table(loads, channel) == table(built_in.pair_loads(), channel)
+
+
+class Skewed(RommByPaths):
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        yield from (obliv.DOR(self.topology) if source == 7 else self.built_in).paths(source, destination)
+
+
+def test_a_declaration_that_is_wrong_is_refused() -> None:
+    with pytest.raises(obliv.RoutingError, match=r"declared relative, but its paths from \(2,1\) to .* are not those"):
+        Skewed(obliv.torus(5, 5)).pair_loads()
+
+
+class Astray(Skips):
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> list[int]:
+        return [2 * source]
+
+
+@pytest.mark.parametrize("analysis", ["worst_case", "throughput"])
+def test_samples_that_lead_elsewhere_are_refused(analysis: str) -> None:
+    network = ladder_of_skips(6)
+    traffic = ("uniform",) if analysis == "throughput" else ()
+    with pytest.raises(obliv.RoutingError, match="a path from 0 to 0 ends at 1"):
+        getattr(obliv, analysis)(obliv.routing(Astray(network), network), *traffic, samples=3)
+
+
+def test_an_exact_average_takes_no_samples_of_paths() -> None:
+    with pytest.raises(obliv.InputError, match="path_samples"):
+        obliv.average_case(obliv.DOR(obliv.ring(5)), exact=True, path_samples=10)
