@@ -287,6 +287,22 @@ def test_papers_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["paper"] for row in json.loads(out)["papers"]} >= {"towles", "u2turn"}
 
 
+def test_figures_of_a_paper_are_drawn_into_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    status, out, err = run(capsys, "reproduce", "towles", "figure9", "--plot", str(tmp_path), "--format", "json")
+    assert (status, len(json.loads(out)["rows"])) == (0, 3)
+    assert "towles-figure9.png" in err
+    status, out, _ = run(capsys, "reproduce", "towles", "figure3", "--plot", str(tmp_path))  # without numbers
+    assert (status, out) == (0, "")
+    assert {file.name for file in tmp_path.iterdir()} == {"towles-figure3.png", "towles-figure9.png"}
+    status, _, err = run(capsys, "reproduce", "--plot", str(tmp_path))
+    assert status == 2
+    assert "name it" in err
+    status, _, err = run(capsys, "reproduce", "towles", "--plot", str(tmp_path / "no" / "where"))
+    assert status == 2
+    assert "cannot be used as a folder" in err
+
+
 def test_names_of_nodes_are_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     links, kept = tmp_path / "links.txt", tmp_path / "worst.json"
     links.write_text("rome paris\nparis oslo\noslo rome\n")

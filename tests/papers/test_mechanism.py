@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from obliv import Bounds, SpecError, papers
+from obliv import Bounds, FileError, SpecError, papers
 from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
@@ -125,6 +126,24 @@ def test_one_table_alone() -> None:
     assert steps[0] == ("towles figure9", 0.0)
     assert steps[-1] == ("towles figure9", 1.0)
     assert repr(result).startswith("towles figure9: the worst-case permutation")
+
+
+def test_one_figure_alone(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    steps: list[tuple[str, float]] = []
+    folder = tmp_path / "new"
+    assert papers.draw("towles", folder, "figure3", lambda *step: steps.append(step)) == [folder / "towles-figure3.png"]
+    assert steps == [("towles figure3", 0.0)]
+
+
+def test_folders_and_figures_that_cannot_be_drawn(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="unknown figure of towles 'table1': known: figure1"):
+        papers.draw("towles", tmp_path, "table1")
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "a" / "b"):
+        with pytest.raises(FileError, match="cannot be used as a folder"):
+            papers.draw("towles", folder)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_known_papers_have_one_line_each() -> None:

@@ -12,6 +12,9 @@ from tests.papers.reproduction import Reproduction, page_of
 
 import obliv
 from obliv import papers
+from obliv.papers.focus import channel_between
+from obliv.papers.panels import pairs_of
+from obliv.papers.towles import drawing
 from obliv.papers.towles.figure9 import printed_permutation
 from obliv.papers.towles.growth import exponent
 from obliv.papers.towles.printed import PERMUTATION
@@ -198,12 +201,24 @@ def test_text_names_every_table(towles: Reproduction) -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_figure_9_is_drawn(tmp_path: Path) -> None:
+def test_figures_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    pictures = papers.figures("towles")
-    assert list(pictures) == ["figure9"]
-    pictures["figure9"](tmp_path / "figure9.png")
-    assert (tmp_path / "figure9.png").read_bytes().startswith(b"\x89PNG")
+    assert list(papers.figures("towles")) == [f"figure{number}" for number in range(1, 10)]
+    files = papers.draw("towles", tmp_path / "pictures")
+    assert [file.name for file in files] == [f"towles-figure{number}.png" for number in range(1, 10)]
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+
+
+def test_what_figures_1_to_4_show() -> None:
+    mesh = obliv.topology("mesh:3x2")
+    loads = obliv.routing("dor", mesh).pair_loads()
+    channel = channel_between(mesh, 1, 2)
+    assert loads.under(pairs_of(mesh, [(0, 2), (1, 5)]))[channel] == 2
+    assert sorted(drawing.MATCHING) == list(range(6))
+    weight = sum(int(loads.on_channel(channel)[s, d]) for s, d in enumerate(drawing.MATCHING))
+    assert weight == obliv.maximum_weight(loads.weights(channel)).value == 2
+    # the translation by (-2, -1) of Figure 4's caption
+    assert [((x - 2) % 4, (y - 1) % 3) for x, y in ((2, 1), (3, 1))] == [(0, 0), (1, 0)]
 
 
 def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:

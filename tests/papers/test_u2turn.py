@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -321,6 +322,13 @@ def test_table_1_up_to_12() -> None:
 def test_claims_up_to_21() -> None:
     for entry, found in claims.entries(21, lambda share: None).items():
         assert found.value == found.against, entry
+
+
+def test_figures_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    files = papers.draw("u2turn", tmp_path)
+    assert [file.name for file in files] == [f"u2turn-figure{number}.png" for number in range(1, 8)]
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
 
 
 # The page.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, kept, progress, require_outputs
+from obliv.cli.output import answer, kept, progress, require_outputs, say
+from obliv.errors import InputError
 
 __all__ = ["reproduce"]
 
@@ -17,6 +19,9 @@ def reproduce(
         str, typer.Argument(metavar="[PAPER]", help="For example towles (default: list the papers).")
     ] = "",
     table: Annotated[str, typer.Argument(metavar="[TABLE]", help="One table or figure of the paper.")] = "",
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="DIR", help="Folder to draw the figures of the paper into (PNG).")
+    ] = None,
     output: Output = None,
     format: FormatOption = Format.table,
 ) -> None:
@@ -31,10 +36,18 @@ def reproduce(
     from obliv.results.reproduction import PaperName, Papers
 
     require_outputs(output)
+    if plot is not None and not paper:
+        raise InputError("--plot draws the figures of one paper: name it, as in  obliv reproduce towles --plot DIR")
     if not paper:
         names = tuple(PaperName(name, about) for name, about in papers.known().items())
         answer(Papers(papers=names), format, output)
         return
+    if plot is not None:
+        with progress() as step:
+            files = papers.draw(paper, plot, table, step)
+        say(f"drawn in {plot}: {', '.join(file.name for file in files)}")
+        if table and table not in papers.tables(paper):
+            return  # a figure without numbers to compare
     with kept(format, output):
         with progress() as step:
             result = papers.reproduce(paper, table, step)

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
-from obliv.errors import Interrupted, SpecError
+from obliv.errors import FileError, Interrupted, SpecError
 from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdicts import verdict
 from obliv.results import provenance
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
-__all__ = ["figures", "known", "reproduce", "verdict"]
+__all__ = ["draw", "figures", "known", "reproduce", "tables", "verdict"]
 
 _PAPERS = ("towles", "u2turn", "fat-tree", "bufferless")
 
@@ -86,6 +86,17 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
     return result()
 
 
+def tables(paper: str) -> dict[str, str]:
+    """Return the tables and figures of a paper that :func:`reproduce` computes, with their titles.
+
+    Raises
+    ------
+    SpecError
+        If the paper is unknown.
+    """
+    return {name: table.title for name, table in _paper(_find(paper, _PAPERS, "paper")).tables.items()}
+
+
 def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
     """Return the functions that draw the figures of a paper into a file (need matplotlib).
 
@@ -95,6 +106,50 @@ def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
         If the paper is unknown.
     """
     return dict(_paper(_find(paper, _PAPERS, "paper")).figures)
+
+
+def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | None = None) -> list[Path]:
+    """Draw the figures of a paper into a folder, each as ``PAPER-FIGURE.png`` (needs matplotlib).
+
+    Parameters
+    ----------
+    paper : str
+        A name that :func:`known` lists.
+    folder : str or Path
+        Created if it does not exist.
+    figure : str
+        One figure; default all of them.
+    progress : callable, optional
+        Called with the figure and the finished share, from 0 to 1.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    SpecError
+        If the paper is unknown, or has no such figure.
+    FileError
+        If the folder cannot be created or written.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    source = _paper(_find(paper, _PAPERS, "paper"))
+    names = [_find(figure, source.figures, f"figure of {paper}")] if figure else list(source.figures)
+    progress = progress or silent
+    folder = Path(folder)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot be used as a folder: {error.strerror}", folder) from None
+    files = []
+    for done, name in enumerate(names):
+        progress(f"{paper} {name}", done / len(names))
+        files.append(folder / f"{paper}-{name}.png")
+        source.figures[name](files[-1])
+    return files
 
 
 def _paper(name: str) -> Paper:

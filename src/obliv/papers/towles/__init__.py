@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from obliv.papers.paper import Paper, Table
-from obliv.papers.towles import figure4, figure8, figure9, growth, printed, statements, table1
+from obliv.papers.towles import drawing, figure4, figure8, figure9, growth, printed, statements, table1
 
 __all__ = ["PAPER"]
 
@@ -28,5 +28,5 @@ PAPER = Paper(
         "statements": Table("statements about DOR and ROMM", printed.STATEMENTS, statements.compute),
         "growth": Table("run time of a focus channel, measured here", printed.GROWTH, growth.compute),
     },
-    figures={"figure9": figure9.draw},
+    figures=drawing.FIGURES,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import obliv
@@ -12,7 +10,7 @@ from obliv.papers.paper import Step, Value
 from obliv.papers.towles.printed import PERMUTATION
 from obliv.papers.verdicts import exactly
 
-__all__ = ["compute", "draw", "printed_permutation"]
+__all__ = ["compute", "printed_permutation"]
 
 
 def printed_permutation() -> list[int]:
@@ -38,11 +36,3 @@ def compute(step: Step) -> dict[str, Value]:
         ),
         "fraction of capacity": Value(1 / (worst.capacity * hottest)),
     }
-
-
-def draw(path: str | Path) -> None:
-    """Draw the printed permutation as a matrix, with the load of each pair on the channel."""
-    from obliv import view  # drawing is loaded when something is drawn
-
-    worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))
-    view.save(dataclasses.replace(worst, permutation=tuple(printed_permutation())), path, kind="matrix")

@@ -6,6 +6,7 @@ from obliv.papers.paper import Paper, Table
 from obliv.papers.u2turn import (
     averages,
     claims,
+    drawing,
     equations,
     figure2,
     figure6,
@@ -45,4 +46,5 @@ PAPER = Paper(
         ),
         "statements": Table("statements of the text", printed.STATEMENTS, statements.compute),
     },
+    figures=drawing.FIGURES,
 )

@@ -1,0 +1,91 @@
+"""Panels side by side in one picture: how the papers' figures are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import obliv
+from obliv import view
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "pairs_of"]
+
+#: The title of a panel, and the function that draws it into axes.
+Panel = tuple[str, Callable[["Axes"], object]]
+
+
+def draw_panels(
+    path: str | Path, panels: Sequence[Panel], caption: str, size: tuple[float, float] = (5.0, 4.4), dpi: float = 160
+) -> None:
+    """Draw panels side by side into a file.
+
+    Parameters
+    ----------
+    path : str or Path
+    panels : sequence of (str, callable)
+        Title of each panel, and the function that draws it into axes.
+    caption : str
+        The line below all panels.
+    size : (float, float)
+        Width and height of a panel in inches.
+    dpi : float
+        Pixels per inch of a PNG.
+    """
+    view.require_format(path)
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    width, height = size
+    figure = Figure(
+        figsize=(width * len(panels), height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1, wspace=0.06)
+    )
+    for ax, (title, draw) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        draw(ax)
+        ax.set_title(title, fontsize=11, pad=10)
+    figure.supxlabel(fill(caption, int(15 * width * len(panels))), fontsize=8, color="0.35")
+    view.save(figure, path, dpi=dpi)
+
+
+def pairs_of(topology: obliv.Topology, pairs: Sequence[tuple[int, int]]) -> obliv.Traffic:
+    """Return traffic of one packet per cycle from each source to its destination; other nodes are silent."""
+    rows = [[0] * topology.nodes for _ in range(topology.nodes)]
+    for source, destination in pairs:
+        rows[source][destination] = 1
+    return obliv.matrix(rows)
+
+
+def draw_pairs(
+    ax: Axes, topology: obliv.Topology, routing: str, pairs: Sequence[tuple[int, int]], channel: int | None = None
+) -> None:
+    """Draw the channel loads of single pairs, with one channel highlighted."""
+    loads = obliv.routing(routing, topology).pair_loads().under(pairs_of(topology, pairs))
+    view.draw_loads(topology, loads, ax, worst=channel)
+
+
+def draw_series(
+    ax: Axes, at: Sequence[float], series: Mapping[str, Sequence[float]], labels: Sequence[str], along: str
+) -> None:
+    """Draw a line for every series over the same places, later ones on top of the earlier."""
+    for number, (name, values) in enumerate(series.items()):
+        ax.plot(
+            at,
+            values,
+            color=view.SERIES[number],
+            marker=view.MARKERS[number],
+            markersize=max(4.5, 8.0 - number),
+            linewidth=max(1.2, 2.6 - 0.4 * number),
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            label=name,
+            zorder=3 + number,
+        )
+    ax.set_xticks(at, labels)
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel(along, fontsize=9)
+    ax.set_ylabel("normalized throughput", fontsize=9)
+    view.light_frame(ax, "both")

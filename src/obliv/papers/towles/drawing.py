@@ -1,0 +1,185 @@
+"""Figures 1 to 9: channel loads, the bipartite graph of a channel, symmetries, routes and adversarial patterns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import obliv
+from obliv import view
+from obliv.papers.focus import channel_between, focus_of
+from obliv.papers.panels import draw_pairs, draw_panels
+from obliv.papers.towles.figure9 import printed_permutation
+from obliv.papers.towles.statements import adversary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FIGURES", "MATCHING"]
+
+# Figures 1 to 3: nodes x, u, y, v of a 3x2 mesh under DOR, and channel c = (1,0) -> (2,0)
+_MESH = "mesh:3x2"
+_NAMES = {0: "x", 1: "u", 2: "y", 5: "v"}
+_PAIRS = [(0, 2), (1, 5)]
+MATCHING = (2, 5, 0, 1, 3, 4)
+
+
+def figure1(path: str | Path) -> None:
+    """Draw two pairs that load one channel with 1 each."""
+    mesh = obliv.topology(_MESH)
+
+    def loads(ax: Axes) -> None:
+        draw_pairs(ax, mesh, "dor", _PAIRS, channel_between(mesh, 1, 2))
+
+    draw_panels(
+        path,
+        [("Two independent contributions", loads)],
+        "Figure 1: under DOR the pairs x = (0,0) to y = (2,0) and u = (1,0) to v = (2,1) load channel c = (1,0) -> "
+        "(2,0) with 1 each, 2 in all. The network is ours.",
+        (6.0, 4.0),
+    )
+
+
+def figure2(path: str | Path) -> None:
+    """Draw the bipartite graph of a channel, with the pair loads as weights."""
+    draw_panels(
+        path,
+        [("The bipartite graph of channel c", partial(_draw_bipartite, matching=False))],
+        "Figure 2: sources and destinations of the network of Figure 1; edges are labeled with the pair load on c, and "
+        "gray where it is 0.",
+        (5.2, 4.6),
+    )
+
+
+def figure3(path: str | Path) -> None:
+    """Draw a perfect matching of largest weight and its permutation."""
+    draw_panels(
+        path,
+        [("A perfect matching, a permutation", partial(_draw_bipartite, matching=True))],
+        "Figure 3: a matching of largest weight for channel c; edges that only make it perfect are gray.",
+        (5.2, 4.6),
+    )
+
+
+def figure4(path: str | Path) -> None:
+    """Draw the classes of channels of the 4,3-ary 2-cube under DOR."""
+    torus = obliv.topology("torus:4x3")
+    loads = obliv.routing("dor", torus).pair_loads()
+    focus = focus_of(torus, [g for g in torus.generators if loads.keeps(g)])
+    numbers = {channel: number for number, channel in enumerate(sorted(set(focus)), start=1)}
+    names = "; ".join(f"{number}: {torus.channel_name(channel)}" for channel, number in numbers.items())
+
+    def classes(ax: Axes) -> None:
+        view.draw_loads(torus, [numbers[c] for c in focus], ax, "focus channel", worst=channel_between(torus, 0, 1))
+
+    draw_panels(
+        path,
+        [("Focus channels of the 4,3-ary 2-cube under DOR", classes)],
+        f"Figure 4: every channel has the color of the focus channel that a symmetry carries it onto ({names}); "
+        "for example, the translation by (-2,-1) carries (2,1) -> (3,1) onto 1.",
+        (6.4, 4.8),
+    )
+
+
+def figure5(path: str | Path) -> None:
+    """Draw two routes that are the same relative to their sources."""
+    torus = obliv.topology("torus:4x3")
+    pairs = [(0, 1 + 4 * 1), (2 + 4 * 1, 3 + 4 * 2)]
+    draw_panels(
+        path,
+        [("Relative routing", lambda ax: draw_pairs(ax, torus, "dor", pairs, channel_between(torus, 0, 1)))],
+        "Figure 5: under DOR the routes (0,0) to (1,1) and (2,1) to (3,2) are the same vector, (1,1).",
+        (6.0, 4.6),
+    )
+
+
+def figure6(path: str | Path) -> None:
+    """Draw the route of DOR and all routes of ROMM between one pair."""
+    torus = obliv.topology("torus:7x7")
+    source, destination = 1 + 7 * 1, 4 + 7 * 3
+
+    def routes(name: str, ax: Axes) -> None:
+        view.draw_paths(obliv.routing(name, torus), source, destination, ax, title=False)
+
+    draw_panels(
+        path,
+        [("DOR", partial(routes, "dor")), ("ROMM", partial(routes, "romm"))],
+        "Figure 6: the route of DOR, and the channels of all routes of ROMM, which stay in the minimal quadrant. The "
+        "pair of nodes and the size of the torus are ours.",
+    )
+
+
+def figure7(path: str | Path) -> None:
+    """Draw tornado traffic on a row of k = 5 nodes."""
+    ring = obliv.topology("ring:5")
+    pairs = [(x, (x + 2) % 5) for x in range(5)]
+    draw_panels(
+        path,
+        [("Tornado, k = 5", lambda ax: draw_pairs(ax, ring, "dor", pairs))],
+        "Figure 7: every node sends (k-1)/2 = 2 hops to the right; every channel to the right has load 2.",
+        (5.0, 4.8),
+    )
+
+
+def figure8(path: str | Path) -> None:
+    """Draw the adversarial pattern for ROMM on the 9-ary 2-cube, without and with the other rows."""
+    torus = obliv.topology("torus:9x9")
+    pairs = adversary(9)
+    row = [(s, d) for s, d in pairs if s < 9]
+    channel = channel_between(torus, 0, 1)
+    draw_panels(
+        path,
+        [
+            ("Tornado in one row", lambda ax: draw_pairs(ax, torus, "romm", row, channel)),
+            ("and pairs of other rows across it", lambda ax: draw_pairs(ax, torus, "romm", pairs, channel)),
+        ],
+        "Figure 8: the tornado alone loads channel c with 4, the worst case of DOR; six more rows add 12/5.",
+        (6.0, 5.4),
+    )
+
+
+def figure9(path: str | Path) -> None:
+    """Draw the printed permutation as a matrix, with the load of each pair on the channel."""
+    worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))
+    view.save(dataclasses.replace(worst, permutation=tuple(printed_permutation())), path, kind="matrix")
+
+
+def _draw_bipartite(ax: Axes, matching: bool) -> None:
+    """Draw sources at the left and destinations at the right, with an edge for every pair."""
+    mesh = obliv.topology(_MESH)
+    loads = obliv.routing("dor", mesh).pair_loads()
+    channel = channel_between(mesh, 1, 2)
+    weights = loads.on_channel(channel).toarray()
+    for source in range(mesh.nodes):
+        for destination in range(mesh.nodes):
+            weight = int(weights[source, destination])
+            if matching and destination != MATCHING[source]:
+                continue
+            heavy = weight > 0
+            color, width = (view.SERIES[3], 2.2) if heavy else ("0.75", 1.4 if matching else 0.6)
+            ax.plot([0, 1], [-source, -destination], color=color, linewidth=width, zorder=2 + heavy)
+            if heavy:
+                at = 0.2 if matching else 0.12 + 0.05 * destination
+                ax.text(at, -source + at * (source - destination), f"{weight}", fontsize=8, ha="center", va="center",
+                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6}, zorder=5)  # fmt: skip
+    for side, align, place in ((0, "right", -0.05), (1, "left", 1.05)):
+        ax.scatter([side] * mesh.nodes, [-node for node in range(mesh.nodes)], s=70, color=view.INK, zorder=6)
+        for node in range(mesh.nodes):
+            name = f"{_NAMES[node]} = {mesh.name_of(node)}" if node in _NAMES else mesh.name_of(node)
+            ax.text(place, -node, name, fontsize=9, ha=align, va="center")
+    ax.text(0, 0.6, "sources", fontsize=9, ha="center")
+    ax.text(1, 0.6, "destinations", fontsize=9, ha="center")
+    ax.set_xlim(-0.45, 1.45)
+    ax.set_ylim(0.3 - mesh.nodes, 0.9)
+    ax.set_axis_off()
+
+
+FIGURES: dict[str, Callable[[str | Path], None]] = {
+    f"figure{number}": draw
+    for number, draw in enumerate(
+        (figure1, figure2, figure3, figure4, figure5, figure6, figure7, figure8, figure9), start=1
+    )
+}

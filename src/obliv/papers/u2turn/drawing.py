@@ -1,0 +1,160 @@
+"""Figures 1 to 7: paths, curves of worst and average cases, and patterns on meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import obliv
+from obliv import view
+from obliv.papers.focus import channel_between
+from obliv.papers.panels import draw_pairs, draw_panels, draw_series
+from obliv.papers.u2turn.averages import average_of
+from obliv.papers.u2turn.meshes import ROUTINGS, worst
+from obliv.papers.u2turn.patterns import Pairs, funnel, mirrored, split
+from obliv.papers.u2turn.printed import FIGURE6_MESHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FIGURES"]
+
+_RADICES = tuple(range(3, 14, 2))
+_SIZES = [f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES]
+
+
+def figure1(path: str | Path) -> None:
+    """Draw the paths of XYX and YXY between one pair of a 5x5 mesh."""
+    mesh = obliv.topology("mesh:5x5")
+    source, destination = 1 + 5 * 1, 3 + 5 * 4
+
+    def paths(name: str, ax: Axes) -> None:
+        view.draw_paths(obliv.routing(name, mesh), source, destination, ax, title=False)
+
+    draw_panels(
+        path,
+        [("(a) XYX-Routing", partial(paths, "xyx")), ("(b) YXY-Routing", partial(paths, "yxy"))],
+        "Figure 1: routing paths in a 5x5 mesh, five of probability 1/5 each; the pair of nodes is ours.",
+    )
+
+
+def figure2(path: str | Path) -> None:
+    """Draw the worst case of every routing on odd square meshes, with the bound of the cut."""
+
+    def curves(ax: Axes) -> None:
+        series = {
+            name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in _RADICES]
+            for name in ("VAL", "DOR", "O1TURN", "U2TURN")
+        }
+        draw_series(ax, _RADICES, series, [str(k) for k in _RADICES], "network radix (k)")
+        low, high = series["U2TURN"], [(k + 1) / (2 * k) for k in _RADICES]
+        ax.fill_between(_RADICES, low, high, color="0.85", label="optimal routing: bounds", zorder=1)
+        ax.set_ylim(0.0, 0.7)
+        ax.legend(loc="lower left", fontsize=9, frameon=False, ncols=2)
+
+    draw_panels(
+        path,
+        [("Worst-case throughput for odd radix meshes", curves)],
+        "Figure 2: exact values. For the optimal routing only bounds are known here: U2TURN, and a cut.",
+        (6.2, 4.2),
+    )
+
+
+def figure3(path: str | Path) -> None:
+    """Draw patterns that load DOR with (1 + kmax)/2."""
+    _draw_patterns(
+        path,
+        [("DOR-XY, 7x6", 7, 6, "dor", 3), ("DOR-YX, 7x6", 7, 6, "dor:yx", 3)],
+        "Figure 3: traffic that loads one channel with (1+kmax)/2 = 4; the size of the mesh is ours.",
+    )
+
+
+def figure4(path: str | Path) -> None:
+    """Draw patterns that load DOR with kmax - 1."""
+    _draw_patterns(
+        path,
+        [("(a) DOR-XY routing, 7x6", 7, 6, "dor", 5), ("(b) DOR-YX routing, 6x5", 6, 5, "dor:yx", 4)],
+        "Figure 4: traffic that loads one channel with kmax-1.",
+    )
+
+
+def figure5(path: str | Path) -> None:
+    """Draw patterns that load O1TURN with kmax/2."""
+    _draw_patterns(
+        path,
+        [("(a) O1TURN routing, 7x6", 7, 6, "o1turn", 3), ("(b) O1TURN routing, 6x5", 6, 5, "o1turn", 2)],
+        "Figure 5: traffic that loads one channel with kmax/2.",
+    )
+
+
+def figure6(path: str | Path) -> None:
+    """Draw the exact worst case of every routing on asymmetric meshes."""
+    values = {name: [float(worst(f"mesh:{size}", routing)) for size in _SIZES] for name, routing in ROUTINGS.items()}
+    _draw_bars(
+        path,
+        "Worst-case throughput in asymmetric meshes",
+        values,
+        "Figure 6: exact values. The text does not name the sizes; these are all meshes kx > ky up to 7x6.",
+    )
+
+
+def figure7(path: str | Path) -> None:
+    """Draw the average of every routing on asymmetric meshes, for random permutations."""
+    values = {name: [average_of(f"mesh:{size}", routing) for size in _SIZES] for name, routing in ROUTINGS.items()}
+    _draw_bars(
+        path,
+        "Average-case throughput in asymmetric meshes",
+        values,
+        "Figure 7: random permutations, reciprocal of the mean largest load. The paper does not define its matrices, "
+        "and the text does not name the sizes; these are all meshes kx > ky up to 7x6.",
+    )
+
+
+def _draw_patterns(path: str | Path, cases: list[tuple[str, int, int, str, int]], caption: str) -> None:
+    """Draw a pattern for the channel (i, 0) -> (i+1, 0), or its mirror image for DOR-YX, in every panel."""
+
+    def pattern(kx: int, ky: int, routing: str, i: int, ax: Axes) -> None:
+        pairs = split(kx, ky) if routing == "o1turn" else funnel(kx, ky, i)
+        if routing == "dor:yx":
+            pairs, i = mirrored(kx, pairs), kx - 2 - i
+        mesh = obliv.topology(f"mesh:{kx}x{ky}")
+        numbers = [(a[0] + kx * a[1], b[0] + kx * b[1]) for a, b in pairs]
+        draw_pairs(ax, mesh, routing, numbers, channel_between(mesh, i, i + 1))
+        _mark_ends(ax, pairs)
+
+    panels = [(title, partial(pattern, kx, ky, routing, i)) for title, kx, ky, routing, i in cases]
+    draw_panels(path, panels, f"{caption} Red squares send, green circles receive.")
+
+
+def _mark_ends(ax: Axes, pairs: Pairs) -> None:
+    """Mark sources and destinations, which may be the same nodes."""
+    sources, destinations = zip(*pairs, strict=True)
+    x, y = zip(*sources, strict=True)
+    ax.scatter(x, y, s=34, marker="s", color=view.SERIES[3], zorder=9)
+    x, y = zip(*destinations, strict=True)
+    ax.scatter(x, y, s=90, marker="o", facecolors="none", edgecolors=view.SERIES[2], linewidths=2, zorder=9)
+
+
+def _draw_bars(path: str | Path, title: str, values: dict[str, list[float]], caption: str) -> None:
+    """Draw a group of bars for every mesh."""
+
+    def bars(ax: Axes) -> None:
+        width = 0.8 / len(values)
+        for number, (name, heights) in enumerate(values.items()):
+            at = [place + (number - (len(values) - 1) / 2) * width for place in range(len(_SIZES))]
+            ax.bar(at, heights, width, color=view.SERIES[number], label=name, zorder=3)
+        ax.set_xticks(range(len(_SIZES)), _SIZES)
+        ax.set_xlabel("mesh size (kx x ky)", fontsize=9)
+        ax.set_ylabel("normalized throughput", fontsize=9)
+        view.light_frame(ax, "both")
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.09), fontsize=9, frameon=False, ncols=len(values))
+
+    draw_panels(path, [(title, bars)], caption, (9.5, 3.9))
+
+
+FIGURES: dict[str, Callable[[str | Path], None]] = {
+    f"figure{number}": draw
+    for number, draw in enumerate((figure1, figure2, figure3, figure4, figure5, figure6, figure7), start=1)
+}
