@@ -82,10 +82,10 @@ KNOWN = [
 
 
 @pytest.mark.parametrize("size", ["3x3", "4x4", "5x5", "5x3", "3x5"])
-@pytest.mark.parametrize(("name", "scheme", "count", "acyclic"), KNOWN)
-def test_meshes(size: str, name: str, scheme: str, count: int, acyclic: bool) -> None:
-    result = obliv.deadlock(routed(name, obliv.topology(f"mesh:{size}")), scheme)
-    assert (result.virtual_channels, result.acyclic) == (count, acyclic)
+def test_meshes(size: str) -> None:
+    for name, scheme, count, acyclic in KNOWN:
+        result = obliv.deadlock(routed(name, obliv.topology(f"mesh:{size}")), scheme)
+        assert (result.virtual_channels, result.acyclic) == (count, acyclic), (name, scheme)
 
 
 @pytest.mark.parametrize("size", ["3x3", "4x4", "5x5", "5x3", "3x5"])

@@ -134,24 +134,15 @@ UNTOLD = {  # what moves cannot tell
 }
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "forgery"),
-    [
-        (algorithm, forgery)
-        for algorithm in EVERY
-        for forgery in FORGERIES
-        if algorithm in PLANNED or "plan" not in forgery
-    ],
-)
-def test_forgeries_are_found_out(
-    algorithm: str, forgery: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    made = genuine(algorithm)
-    FORGERIES[forgery](made)
-    path = file_of(made, tmp_path)
-    status, _, err = told(capsys, "verify", str(path))
-    assert status in ((0,) if algorithm in UNTOLD.get(forgery, ()) else (1, 2))
-    assert status < 2 or (err.count("\n") == 1 and "fault of" not in err), err
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_forgeries_are_found_out(forgery: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for algorithm in PLANNED if "plan" in forgery else EVERY:
+        made = genuine(algorithm)
+        FORGERIES[forgery](made)
+        path = file_of(made, tmp_path)
+        status, _, err = told(capsys, "verify", str(path))
+        assert status in ((0,) if algorithm in UNTOLD.get(forgery, ()) else (1, 2)), algorithm
+        assert status < 2 or (err.count("\n") == 1 and "fault of" not in err), (algorithm, err)
 
 
 KNOWN: dict[str, dict[str, Any]] = {}
@@ -186,14 +177,12 @@ def test_genuine_ones_are_proved(tmp_path: Path) -> None:
         "another home in the plan",
     ],
 )
-@pytest.mark.parametrize("algorithm", EVERY)
-def test_the_oracle_finds_forgeries_too(algorithm: str, forgery: str) -> None:
-    made = genuine(algorithm)
-    if "plan" in forgery and algorithm not in PLANNED:
-        return
-    FORGERIES[forgery](made)
-    with pytest.raises((AssertionError, IndexError, KeyError)):
-        oracle.audit_all(made)
+def test_the_oracle_finds_forgeries_too(forgery: str) -> None:
+    for algorithm in PLANNED if "plan" in forgery else EVERY:
+        made = genuine(algorithm)
+        FORGERIES[forgery](made)
+        with pytest.raises((AssertionError, IndexError, KeyError)):
+            oracle.audit_all(made)
 
 
 @pytest.mark.parametrize(("algorithm", "pretended"), [("fifo", "farthest-to-go"), ("hot-potato", "direct")])

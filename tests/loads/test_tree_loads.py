@@ -12,7 +12,16 @@ from obliv.analysis.ratios.under_traffic import base_load
 from obliv.patterns.base import Traffic
 
 
-@pytest.mark.parametrize("tree", ["fattree:8,3", "eft2:8,5", "xgft:3;3,2,4;1,2,3", "xgft:2;3,4;2,3"])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        pytest.param("fattree:8,3", marks=pytest.mark.nightly),
+        "fattree:4,3",
+        "eft2:8,5",
+        "xgft:3;3,2,4;1,2,3",
+        "xgft:2;3,4;2,3",
+    ],
+)
 @pytest.mark.parametrize("routing", ["dmodk", "smodk", "hash:seed=2", "omrmn"])
 def test_loads_of_flows(tree: str, routing: str) -> None:
     topology = obliv.topology(tree)
