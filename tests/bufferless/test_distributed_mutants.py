@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.bufferless import wrong_rules
 from tests.bufferless.instances import layered, line, walks
 
 from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
@@ -172,11 +173,11 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     ("network", "games", "least"),
     [
         (DISTRIBUTED["early"], range(20), 15),
-        (DISTRIBUTED["on path"], range(20), 15),
+        (wrong_rules.OnPath, range(20), 15),
         (DISTRIBUTED["at target"], [4, 22, 24], 3),
         (Pushy, range(20), 5),
         (Losers, range(20), 5),
-        (DISTRIBUTED["last reversed"], range(20), 15),
+        (wrong_rules.LastReversed, range(20), 15),
     ],
 )
 def test_wrong_readings_are_found(network: type[Stepped], games: Sequence[int], least: int) -> None:

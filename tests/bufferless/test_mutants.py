@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.bufferless import wrong_rules
 from tests.bufferless.centralized_corpus import some_instance, some_plan
 
 import obliv.bufferless.frames.planning as plan_module
@@ -82,7 +83,9 @@ MUTANTS = {
         change=lambda plan: longer(plan, -2),
     ),
     "tau one more": Mutant(60, {"it is not at home when it should be"}, change=lambda plan: longer(plan, 1)),
-    "deflected over its own edge": Mutant(50, {"it needs a link that is in use"}, kernel=CENTRALIZED["own edge"]),
+    "deflected over its own edge": Mutant(
+        50, {"it needs a link that is in use"}, kernel=wrong_rules.CENTRALIZED["own edge"]
+    ),
     "colors of one frame": Mutant(100, {"it needs a link that is in use"}, coloring={"FRAMES_AHEAD": 1}),
 }
 
@@ -163,7 +166,7 @@ def test_target_in_the_frame_of_the_wave():
     assert planned.color.tolist() == [1, 2, 3, 1, 4, 5]
     assert np.diff(planned.phase_start).tolist() == [1, 1, 2, 1, 1]
     assert simulate(line_paths, planned).violation is None
-    wrong = simulate(line_paths, planned, kernel=CENTRALIZED["early target"]).violation
+    wrong = simulate(line_paths, planned, kernel=wrong_rules.CENTRALIZED["early target"]).violation
     assert wrong is not None
     assert (wrong.packet, wrong.text) == (4, "its home is not in the frame of its wave")
 

@@ -5,6 +5,8 @@ from obliv.bufferless.frames.boats import ride as ride
 from obliv.bufferless.frames.constants import Constants as Constants
 from obliv.bufferless.frames.constants import Places as Places
 from obliv.bufferless.frames.constants import assign as assign
+from obliv.bufferless.frames.constants import centralized_constants as centralized_constants
+from obliv.bufferless.frames.constants import distributed_constants as distributed_constants
 from obliv.bufferless.frames.constants import draw_sets as draw_sets
 from obliv.bufferless.frames.constants import group_frames as group_frames
 from obliv.bufferless.frames.constants import lg as lg

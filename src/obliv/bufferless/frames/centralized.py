@@ -76,8 +76,9 @@ def centralized(
 
     Notes
     -----
-    Any s and any even lambda are correct if planning succeeds.  Corrections to the paper: packets have no target in the
-    last frame, nor if they end in the frame of their wave; tau covers those; deflection is over the edge before home.
+    Any s and any even lambda are correct if planning succeeds.  Unlike in the paper, packets have no target in the last
+    frame of a group, since level 2D - 1 can be below their destination.  Where lambda is less than twice the number of
+    colors, which the paper excludes, packets that end in the frame of their wave may ride boats that have no target.
 
     References
     ----------

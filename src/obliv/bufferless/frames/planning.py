@@ -116,7 +116,8 @@ def plan(
 
     Notes
     -----
-    Source: sections 2 and 3 of the paper, with tau as corrected.
+    Source: sections 2 and 3 of the paper; tau is longer where lambda is less than twice the number of colors, which the
+    paper excludes.
 
     Examples
     --------

@@ -28,7 +28,9 @@ PAPER = Paper(
             "how often what holds with high probability does", said.PROBABILITIES, probabilities.compute
         ),
         "statements": Table("statements that hold, checked one by one", said.STATEMENTS, statements.compute),
-        "errata": Table("errors in the paper, shown on small instances", said.ERRATA, errata.compute),
+        "errata": Table(
+            "what the paper contradicts elsewhere or leaves undefined, on small instances", said.ERRATA, errata.compute
+        ),
     },
     figures=drawing.FIGURES,
 )

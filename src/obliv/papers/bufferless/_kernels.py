@@ -1,4 +1,4 @@
-"""Kernels: wrong rules of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`."""
+"""Kernels: other readings of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from obliv.bufferless.kernels.moves import SERVED
 from obliv.bufferless.kernels.steps import Walk
 from obliv.kernels import kernel
 
-__all__ = ["at_target", "board_early", "early_target", "last_target", "never_late", "on_path", "own_edge"]
+__all__ = ["at_target", "board_early", "last_target", "never_late"]
 
 
 @kernel
@@ -21,20 +21,6 @@ def last_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
     if walk.state["end"][p] < a + walk.lam:
         return -1
     return int(a + 2 * walk.lam - 2 * k)
-
-
-@kernel
-def early_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
-    """Return the target where packets stop that end in the frame of the wave, too."""
-    if last:
-        return -1
-    return int(a + 2 * walk.lam - 2 * k)
-
-
-@kernel
-def own_edge(own: int) -> int:
-    """Return the edge of oscillation itself, over which a packet comes back."""
-    return own
 
 
 @kernel
@@ -55,11 +41,3 @@ def at_target(p: int, index: int, state: Array) -> None:
     if index == state["stop"][p]:
         state["mode"][p] = SERVED
         state["sure"][p] = 1
-
-
-@kernel
-def on_path(p: int, q: int, index: int, route: Array) -> int:
-    """Return the path edge before, -1 at the source."""
-    if index > 0:
-        return int(route["start"][p] + index - 1)
-    return -1

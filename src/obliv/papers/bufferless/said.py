@@ -13,8 +13,6 @@ __all__ = ["DRAWN", "ERRATA", "PROBABILITIES", "STATEMENTS"]
 #: Instances whose partitions and colors are drawn many times.
 DRAWN = ("butterfly:4", "butterfly:6", "leveled-mesh:8x8")
 
-_NOT_ONE = Fraction(0)
-
 
 def _probabilities() -> dict[str, Printed]:
     entries = {}
@@ -46,6 +44,9 @@ STATEMENTS = {
     "Lemma 2.1, n ≤ 40 trials of probability 1/2 to 1/40: largest Pr[X > δμ] over 2^-δμ": Printed(
         "Pr[X > δμ] < 2^-δμ for δ > 2e", AtMost(Fraction(1))
     ),
+    "Lemma 2.2, 2 ≤ D ≤ 60, even λ ≤ 100: graphs in which a path has an edge, less D, at most": Printed(
+        "a packet appears as a node in at most D of the G_(i,j)'s", AtMost(Fraction(0))
+    ),
     "Section 3, D ≤ 300, even λ ≤ 100: levels of a group over 2D, at least": Printed(
         "each group contains at least 2D levels", AtLeast(Fraction(0))
     ),
@@ -59,83 +60,64 @@ STATEMENTS = {
         "λ ≥ 2(d + 1): α = 3 will do", AtLeast(Fraction(0))
     ),
     "Section 4.3, log(DN) ≤ 60: λ less 6χ, at least": Printed("λ ≥ 6χ: α = 12 will do", AtLeast(Fraction(0))),
-    "Section 1, direct routing on the instances of both theorems: least time over C + D": Printed(
-        "Ω(C + D): no less than C or D", AtLeast(Fraction(1, 2))
-    ),
 }
 
 ERRATA = {
-    "Section 3.1: phases until the last wave has left, s = 2, γ' = 4": Printed(
-        "m = 2s + γ' - 1 = 7",
-        Fraction(7),
-        erratum="The last wave enters in phase 2s - 1 and is in frame γ' in phase 2s + γ' - 2; the "
-        "additional phase is idle and harmless.",
+    "Section 3.2: the frame of level 2D - 1, N = 2, D = 2, λ = 24, γ' = 2": Printed(
+        "If j = γ' then all the target inner-levels are set to real level 2D - 1, which are still in F_j.",
+        Fraction(2),
+        erratum='By section 2, "Frame F_i, 1 ≤ i < γ, consists of the λ levels (i-1)λ, ..., iλ-1"; level 2D - 1 = 3 is '
+        "in F_1. It lies in F_γ' only if D mod λ is 0 or more than λ/2, and never if 2D ≤ λ. Harmless: the last frame "
+        "needs no target.",
     ),
-    "Section 3.2: the frame of level 2D - 1 with D = λ + 1, γ' = 4": Printed(
-        "real level 2D - 1, which are still in F_j, j = γ'",
-        Fraction(4),
-        erratum="The group has γ'λ = 4λ levels from 0 on; 2D - 1 = 2λ + 1 lies in its third frame.",
+    "Section 3.2: rules broken, N = 1, D = 31, λ = 60, γ' = 2, path from level 60 to 91": Printed(
+        "Further, the fact that the last frame extends beyond level 2D does not cause a problem because no packet will "
+        "every need to move into that region, as it will be absorbed before that.",
+        Fraction(0),
+        erratum='"A packet belongs to S_1 (resp. S_2) if its path lies entirely within some group in S_1 (resp. S_2)", '
+        "and a group has up to 2D + 2λ levels: this path lies in F_2 = F_γ', where the packet would stop at 2D - 1 = "
+        "61 and its wave leaves the network. Without a target in the last frame it is absorbed.",
     ),
-    "Section 3.2, target 2D - 1 in the last frame: rules broken": Printed(
-        "no packet will ever need to move into that region",
-        _NOT_ONE,
-        erratum="A packet with D = 7 from level 8 to 15 lies in the last of two frames of λ = 8 levels, beyond 2D - 1 "
-        "= 13, where it would stop forever; 2D - 1 is also an even inner level. The last frame needs no target.",
+    "Lemma 2.2, proof: sum of |V_(i,j)| over i and j, N = 2, D = 1, array of 48 levels": Printed(
+        "Since every packet has path length at most D, a packet appears as a node in at most D of the G_(i,j)'s. Thus, "
+        "Σ_{i,j} |V_(i,j)| ≤ DN.",
+        AtMost(Fraction(2)),
+        erratum='By section 2, "The nodes of V_(i,j) correspond to the packets in Π_i, so |V_(i,j)| = |Π_i|", and j '
+        "goes to γ: the sum is γN. Only the wording is at fault. Packets without an edge in the two frames have degree "
+        "0 and can be left out, and the lemma holds as printed.",
     ),
-    "Section 3.3, targets for those that end in F_j: rules broken": Printed(
-        "π follows its current path until it reaches ℓ_k",
-        _NOT_ONE,
-        erratum="Five packets share an edge of F_1, λ = 6; boats 4 and 5 have their target ℓ_k = λ - (2k - 1) below "
-        "F_2, where a packet that ends in F_1 would stop once more. Only packets that continue to F_2 have targets. "
-        "(With the paper's constants, such boats occur only with probability 1/DN.)",
+    "Section 4.3: phases of the packet, N = 1, D = 2, λ = 48": Printed(
+        "A packet participates in at most D/λ phases (as its path length is at most D).",
+        AtMost(Fraction(2, 48)),
+        erratum="A rounding up is missing: by section 3.1 a packet is injected and absorbed in phases, one at least, "
+        "and D/λ < 1 for D < λ = 48 log(DN). Harmless: at most D phases take place, so the probability of failure "
+        "remains at most 1/DN.",
     ),
-    "Section 3.4, pushed back over the edge it came from: rules broken": Printed(
-        "assume that σ followed edge e' to reach v_ℓ",
-        _NOT_ONE,
-        erratum="At a conflict σ has just come back over the edge on which it oscillates, which the boat needs; it "
-        "must be pushed over the path's edge before its home.",
+    "Section 4.3: ξ = 2 log(LN) over log(DN), N = 1, D = 2, L = 2^20 - 1": Printed(
+        "If ξ = 2 log(LN), then a particular phase will be unsuccessful for a particular packet with probability "
+        "2^(-2 log(DN)) = 1/(DN)².",
+        AtMost(Fraction(2)),
+        erratum='A misprint for 2 log(DN), by the right side of the same sentence, by "ξ = O(log(DN))" at the end of '
+        "the section, and by section 4, where nodes know C, D and N. The probability is no larger with L, since L ≥ D.",
     ),
-    "Lemma 2.2: graphs in which a path of D = 1 edge can collide": Printed(
-        "in at most D of the G(i,j)",
-        AtMost(Fraction(1)),
-        erratum="An edge of F_3 lies in the two frames of G(i,2) and in those of G(i,3). There are at most "
-        "⌈(D-1)/λ⌉ + 2 such graphs, more than D only for D ≤ 2, where the bound on the probability of failure at most "
-        "doubles. (Read literally, every packet of a set is a node of all its graphs.)",
+    "Section 4.3: unsuccessful packets among those with a succesful phase, butterfly:4": Printed(
+        "A packet is unsuccessful if one of its phases is succesful, therefore, by the union bound, a packet will be "
+        "unsuccessful with probability at most D/λ(DN)².",
+        erratum='A misprint: "unsuccessful if one of its phases is unsuccessful", by the sentence before, "The '
+        'distributed algorithm will be succesful if every phase that a packet participates in is succesful."',
     ),
-    "Section 4.1, success on reaching the target: rules broken": Printed(
-        "which successfully reaches its target level ... keeps its color",
-        _NOT_ONE,
-        erratum="Two packets of the same color can reach the same target over different edges, and then "
-        "oscillate on the same edge; success must include the first crossing of that edge.",
+    "Section 4.1: rules broken if a packet oscillates (priority 1) as soon as it arrives": Printed(
+        "A packet which successfully reaches its target level in round k (without being deflected by non-oscillating "
+        "packets) keeps its color in all subsequent rounds and attains priority 3 for the remainder of the phase, "
+        "whenever it is not oscillating.",
+        undecided="A definition is missing: when an arriving packet counts as oscillating. If at once, two packets of "
+        "one color that arrive over different edges both succeed and then oscillate on one edge. Here: once it has "
+        "crossed that edge, so that these two collide before.",
     ),
-    "Section 4.1, the last round undone as well: rules broken": Printed(
-        "at the end of a round, all packets in A ... back at their initial levels",
-        _NOT_ONE,
-        erratum="Then no packet advances. The last round has no reverse half, as the text says elsewhere: in the last "
-        "round all packets reach their target inner-levels.",
-    ),
-    "Section 4.2, boats that enter from inner-level 2 at the time of others: rules broken": Printed(
-        "the boats enter the frame F_j from inner-level 2",
-        _NOT_ONE,
-        erratum="Level plus time of a moving packet keeps its parity: at odd times on even levels, these packets reach "
-        "their odd targets at even times, and no later boat meets them at home. They must enter at t_2, on boats that "
-        "pass inner-level 1 at t_(4k-3).",
-    ),
-    "Section 4.2, a packet pushed at its source goes back on its path: rules broken": Printed(
-        "guaranteed to be able to oscillate on their initial inner-levels",
-        _NOT_ONE,
-        erratum="Its path has no edge before its source. It must go back over the edge by which the winner came, which "
-        "no other packet uses, since no node is the source of two packets.",
-    ),
-    "Section 4.3: phases that a path of D = 2 edges takes part in": Printed(
-        "at most D/λ = 1/24",
-        AtMost(Fraction(1, 24)),
-        erratum="A path across the end of a frame has two phases; up to ⌈D/λ⌉ + 1 are possible. ξ = 2 log(DN) + 1 "
-        "rounds compensate for it.",
-    ),
-    "Section 4.3: 2^-ξ with ξ = 2 log(LN), over 1/(DN)², on leveled-mesh:16x16": Printed(
-        "2^(-2 log(DN)) = 1/(DN)²",
-        Fraction(1),
-        erratum="It must be ξ = 2 log(DN), since nodes know D: here L = 30 and D = 27.",
+    "Section 4.2: rules broken if the boats from inner-level 2 enter at t_(4k-3)": Printed(
+        "In order to handle the even levels, during this phase the boats enter the frame F_j from inner-level 2.",
+        undecided="The time steps at which these boats enter, and B_2 is injected, are not printed. Level plus time of "
+        "a moving packet keeps its parity, so they are t_(4k-2) and t_2 here; with t_(4k-3) and t_1 packets would "
+        "reach their odd targets at even times.",
     ),
 }

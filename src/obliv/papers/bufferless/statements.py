@@ -7,12 +7,9 @@ from math import comb, e
 
 import numpy as np
 
-import obliv
 from obliv.bufferless.frames import assign, group_frames
 from obliv.errors import InputError
 from obliv.papers.bufferless.formulas import Formulas, Size
-from obliv.papers.bufferless.instances import instance
-from obliv.papers.bufferless.printed import BUTTERFLIES, MESHES
 from obliv.papers.bufferless.said import STATEMENTS
 from obliv.papers.paper import Step, Value
 
@@ -21,7 +18,7 @@ __all__ = ["compute"]
 
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
-    parts = (_chernoff, _least_levels, _most_levels, _no_group, _frame, _distributed_frame, _direct)
+    parts = (_chernoff, _graphs, _least_levels, _most_levels, _no_group, _frame, _distributed_frame)
     values = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
         values[entry] = part()
@@ -41,6 +38,21 @@ def _chernoff() -> Value:
                     break
                 best = max(best, (Fraction(tail * 2**k, q**n), f"n = {n}, p = 1/{q}, δμ just below {k}"))
     return Value(*best)
+
+
+def _graphs() -> Value:
+    """Count the pairs of frames that hold an edge of a path, for all lengths and positions."""
+    most = max(_most_graphs(d, lam) - d for d in range(2, 61) for lam in range(2, 102, 2))
+    note = f"With D = 1: {_most_graphs(1, 24)} graphs, in which a packet has the same neighbors."
+    return Value(Fraction(most), note)
+
+
+def _most_graphs(dilation: int, lam: int) -> int:
+    """Return the largest number of pairs of frames with an edge of a path, over all positions of the path."""
+    level = np.arange(lam, 2 * lam)[:, None] + np.arange(dilation)  # of edges; rows are paths
+    # an edge from the last level of F_j is in F_j and F_{j+1} only, the others also in F_{j-1} and F_j
+    first = np.where(level % lam == lam - 1, level // lam, level // lam - 1).min(axis=1)
+    return int(((level // lam).max(axis=1) - first).max() + 1)
 
 
 def _least_levels() -> Value:
@@ -78,12 +90,3 @@ def _frame() -> Value:
 def _distributed_frame() -> Value:
     sizes = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
     return Value(Fraction(min(size.frame - 6 * size.boats for size in sizes)))
-
-
-def _direct() -> Value:
-    """Compare direct routing, in which packets never stop, with C + D."""
-    ratio, at = min(
-        (Fraction(obliv.bufferless.schedule(one, "direct").makespan, one.congestion + one.dilation), one.network.spec)
-        for one in map(instance, (*BUTTERFLIES, *MESHES))
-    )
-    return Value(ratio, f"On {at}. Direct routing is no part of the paper.")

@@ -1,4 +1,4 @@
-"""The algorithms with a rule as printed in the paper, or another wrong rule: kernels with other parts.
+"""The algorithms with a rule as printed in the paper, or with another reading of it: kernels with other parts.
 
 The only modules of the papers, with their kernels, that use more of obliv than a user does: they replace its rules.
 """
@@ -8,21 +8,12 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from obliv._util.typing import IntArray
 from obliv.bufferless.frames import Kernels, Stepped
 from obliv.bufferless.kernels.halves import forward
 from obliv.bufferless.kernels.rounds import prepare
 from obliv.bufferless.kernels.steps import simulate_phases
 from obliv.kernels import Kernel, kernel
-from obliv.papers.bufferless._kernels import (
-    at_target,
-    board_early,
-    early_target,
-    last_target,
-    never_late,
-    on_path,
-    own_edge,
-)
+from obliv.papers.bufferless._kernels import at_target, board_early, last_target, never_late
 
 __all__ = ["CENTRALIZED", "DISTRIBUTED", "altered"]
 
@@ -41,8 +32,8 @@ def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
     Examples
     --------
     >>> from obliv.bufferless.kernels import steps
-    >>> wrong = altered(steps.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
-    >>> wrong.python.__name__
+    >>> closer = altered(steps.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
+    >>> closer.python.__name__
     'simulate_phases_boats_two_apart'
     """
     function = original.python
@@ -58,12 +49,8 @@ def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
     return kernel(copy)
 
 
-#: Kernels that run a session of the centralized algorithm with a wrong rule.
-CENTRALIZED = {
-    "last target": altered(simulate_phases, "last_target", target=last_target),
-    "early target": altered(simulate_phases, "early_target", target=early_target),
-    "own edge": altered(simulate_phases, "own_edge", way_back=own_edge),
-}
+#: Kernels that run a session of the centralized algorithm with a rule as printed.
+CENTRALIZED = {"last target": altered(simulate_phases, "last_target", target=last_target)}
 
 
 class Early(Stepped):
@@ -78,24 +65,5 @@ class AtTarget(Stepped):
     kernels = Kernels(forward=altered(forward, "at_target", settle=at_target))
 
 
-class OnPath(Stepped):
-    """A packet deflected at its source goes back over its path, of which there is nothing before the source."""
-
-    kernels = Kernels(forward=altered(forward, "on_path", way_back=on_path))
-
-
-class LastReversed(Stepped):
-    """The last round is undone, too."""
-
-    def finish(self, member: IntArray, last: bool) -> None:
-        """Run the reverse half of every round."""
-        self.backward()
-
-
-#: Networks that run the distributed algorithm with a wrong rule.
-DISTRIBUTED: dict[str, type[Stepped]] = {
-    "at target": AtTarget,
-    "last reversed": LastReversed,
-    "early": Early,
-    "on path": OnPath,
-}
+#: Networks that run the distributed algorithm with another reading of a rule.
+DISTRIBUTED: dict[str, type[Stepped]] = {"at target": AtTarget, "early": Early}
