@@ -87,9 +87,9 @@ def distributed(
 
     Notes
     -----
-    Where the paper leaves room: packets from even inner levels enter at the second move, a packet deflected at its source
-    goes back over the edge on which the winner came, and a packet counts as oscillating once it has crossed the edge at
-    its target.  Unlike in the paper, packets have no target in the last frame of a group.
+    Where the paper leaves room: packets from even inner levels enter at the second move, a packet deflected at its
+    source goes back over the edge on which the winner came, and a packet counts as oscillating once it has crossed the
+    edge at its target.  Unlike in the paper, packets have no target in the last frame of a group.
 
     The algorithm runs twice.  Boat by boat, which is fast, it finds constants, colors, delivery times and the number
     of moves.  Step by step it finds the moves, if these are affordable, and again the times, which must agree.
