@@ -145,22 +145,51 @@ def test_a_fat_tree_by_another_name() -> None:
 # WSR.
 
 
-def test_wsr_stands_for_d_mod_k_on_fat_trees_only() -> None:
-    host = np.arange(72)
-    for spec, same in (("fattree:22,2", True), ("xgft:2;12,6;1,12", True), ("xgft:2;12,6;1,5", False)):
-        tree = obliv.topology(spec)
-        wsr, dmodk = obliv.routing("wsr", tree), obliv.routing("dmodk", tree)
-        assert wsr.own_rule == (not spec.startswith("fattree"))
-        assert np.array_equal(wsr.ways(host[:, None], host), dmodk.ways(host[:, None], host)) == same
+@pytest.mark.parametrize(
+    ("spec", "same"),
+    [
+        *((f"fattree:{m},2", True) for m in range(4, 38, 2)),
+        ("fattree:4,4", True),
+        ("fattree:6,3", True),
+        ("fattree:12,3", True),
+        ("xgft:2;12,6;1,12", True),
+        ("xgft:2;12,6;1,5", False),
+        ("xgft:2;4,8;1,3", False),
+    ],
+)
+def test_wsr_is_d_mod_k_on_fat_trees(spec: str, same: bool) -> None:
+    """By its own rule, as is proved in docs/fat-trees.md."""
+    tree = obliv.topology(spec)
+    wsr, dmodk = obliv.WSR(tree), obliv.DModK(tree)
+    assert wsr.own_rule
+    assert wsr.notes == ()
+    source, destination = np.nonzero(~np.eye(tree.below[-1], dtype=bool))
+    assert np.array_equal(wsr.ways(source, destination), dmodk.ways(source, destination)) == same
 
 
-def test_wsr_that_would_use_too_long(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:2;4,8;1,3", "xgft:3;2,3,2;1,2,3", "xgft:2;2,3;2,2"])
+def test_wsr_pair_by_pair(spec: str) -> None:
+    """By the words of the paper: the path of least accumulated weight, whose links then weigh one more."""
+    tree = obliv.topology(spec)
+    all_paths, wsr = obliv.OMRMN(tree), obliv.WSR(tree)
+    weight = np.zeros(tree.channels, int)
+    for s, d in product(range(tree.below[-1]), repeat=2):
+        if s != d:
+            paths = [list(channels) for channels, _ in all_paths.paths(s, d)]
+            best = min(paths, key=lambda path: int(weight[path].sum()))
+            weight[best] += 1
+            assert [list(channels) for channels, _ in wsr.paths(s, d)] == [best]
+
+
+def test_wsr_that_would_take_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ratio", "xgft:3;24,24,24;1,24,24", "wsr"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
     assert "takes too long" in err
-    assert not obliv.routing("wsr", obliv.fattree(20, 4)).own_rule
+    large = obliv.WSR(obliv.fattree(20, 4))
+    assert not large.own_rule
+    assert "D-mod-k stands in" in large.notes[0]
 
 
 # OSRM2.

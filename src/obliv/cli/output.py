@@ -41,6 +41,8 @@ def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
     for note in topology.notes:
         say(note)
     routing = obliv.routing(routing_spec, topology)
+    for note in routing.notes:
+        say(note)
     say_skipped(routing)
     return topology, routing
 

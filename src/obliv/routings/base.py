@@ -55,6 +55,8 @@ class Routing:
         The files behind it.
     programs : tuple of Program
         What a dimension-ordered routing does, as data; empty where there is no such description.
+    notes : tuple of str
+        Remarks for the user, such as a routing that stands in for this one.
     partial : bool
         Whether some pairs have no path, or paths for a share of their packets only.
     relative : bool
@@ -77,6 +79,7 @@ class Routing:
 
     sources: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()
+    notes: tuple[str, ...] = ()
     partial: bool = False
     relative: bool = False
 

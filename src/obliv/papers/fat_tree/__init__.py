@@ -5,7 +5,7 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 
 from __future__ import annotations
 
-from obliv.papers.fat_tree import curves, drawing, printed, statements, study, table1, variants
+from obliv.papers.fat_tree import curves, drawing, printed, said, statements, study, table1, variants
 from obliv.papers.paper import Paper, Step, Table, Value
 
 __all__ = ["PAPER"]
@@ -22,17 +22,18 @@ PAPER = Paper(
     about="X. Yuan et al., Oblivious routing in fat-tree based system area networks (2009): ratios and their study",
     tables={
         "table1": Table("oblivious performance ratios, every even m from 4 to 36", printed.TABLE1, table1.compute),
-        "osrm2": Table("OSRM2 if m/2 is not a square: the best grid of groups", printed.OSRM2, table1.osrm2),
+        "osrm2": Table("OSRM2 if √(m/2) is not an integer: the best grid of groups", printed.OSRM2, table1.osrm2),
         "table2": Table("mean ratio of regular traffic on FT(32,2), random placements", printed.TABLE2, study.table2),
         "table3": Table(
             "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements", printed.TABLE3, study.table3
         ),
+        "regular": Table("what the text says of Tables II and III", said.REGULAR, study.regular),
         "figures": Table(
             "what the text says of Figures 11 to 15, and of clustered traffic that it shows no figure of",
-            printed.FIGURES | variants.PRINTED,
+            said.FIGURES | variants.PRINTED,
             _figures,
         ),
-        "statements": Table("algorithms and theorems as printed", printed.STATEMENTS, statements.compute),
+        "statements": Table("algorithms and theorems as printed", said.STATEMENTS, statements.compute),
     },
     figures=drawing.FIGURES,
 )

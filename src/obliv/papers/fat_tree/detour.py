@@ -1,4 +1,4 @@
-"""A routing by single paths with detours whose ratio is below the bound of Theorem 2."""
+"""A routing with detours, outside the paper's model, whose ratio is below the bound for paths that climb once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Detour"]
 class Detour(Routing):
     """Routing on EFT2(34, 9): up by the digit of the source, down to a third leaf, up by that of the destination, down.
 
-    The leaves of both ends determine the third leaf, so that four hosts are an end of every pair on a link, one less
-    than Theorem 2 states for "any single path routing".
+    The leaves of both ends determine the third leaf, so that four hosts are an end of every pair on a link. Theorem 2
+    gives five for paths that go up, then down, as section II-B has them.
     """
 
     topology: Tree

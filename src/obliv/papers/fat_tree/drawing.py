@@ -28,7 +28,7 @@ class Plan:
     m: int
     n: int
     routings: tuple[str, ...]
-    traffics: Sequence[str]
+    traffics: tuple[str, ...]
     at: Sequence[str]
     along: str
     limits: tuple[float, float]
@@ -46,7 +46,7 @@ _PLANS = {
         16,
         3,
         ("MLID", "WSR", "OSRM3"),
-        [f"bernoulli:{p}" for p in DENSITIES],
+        tuple(f"bernoulli:{p}" for p in DENSITIES),
         DENSITIES,
         "probability that a host sends to another one",
         _RANDOM,

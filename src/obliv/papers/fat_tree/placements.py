@@ -14,7 +14,7 @@ __all__ = ["INSTANCES", "SEED", "mean", "placed", "quotient", "ratios"]
 SEED = 1
 INSTANCES = 32  # of the paper
 
-_ROUTINGS = {"MLID/WSR": "dmodk", "WSR": "dmodk", "MLID": "mlid", "OSRM2": "osrm2", "OSRM3": "osrm3"}
+_ROUTINGS = {"MLID/WSR": "wsr", "WSR": "wsr", "MLID": "mlid", "OSRM2": "osrm2", "OSRM3": "osrm3"}
 
 
 def ratios(

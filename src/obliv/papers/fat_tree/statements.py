@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import isqrt
+
+import numpy as np
 
 import obliv
 from obliv.papers.fat_tree.detour import Detour
-from obliv.papers.fat_tree.printed import STATEMENTS
+from obliv.papers.fat_tree.said import STATEMENTS
+from obliv.papers.fat_tree.stars import gap_instance, most_pairs
 from obliv.papers.paper import Step, Value
 
-__all__ = ["compute"]
+__all__ = ["compute", "groups_in_use", "indices"]
 
 
 def compute(step: Step) -> dict[str, Value]:
     """Compute every statement exactly."""
-    parts = (_figure9, _figure9_grid, _figure10, _theorem2, _detours, _theorem5, _wsr)
+    parts = (
+        _figure9,
+        _pairs_of_groups,
+        _figure10,
+        _lemma8_step,
+        _lemma8,
+        _theorem2,
+        _detours,
+        _theorem5,
+        _wsr,
+        _wsr_everywhere,
+    )
     entries = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
         entries[entry] = part()
@@ -24,53 +38,73 @@ def compute(step: Step) -> dict[str, Value]:
     return entries
 
 
-def _indices(k: int, factor: str) -> set[int]:
-    """Return the switches of the formula of Figure 9, with Nd or Zd as its factor."""
-    root = isqrt(k)
-    zs, zd = root + (root * root < k), root
-    ns, nd = -(-k // zs), -(-k // zd)
-    by = nd if factor == "Nd" else zd
-    return {s // ns * by + d // nd for s in range(k) for d in range(k)}
+def _groups(half: int) -> tuple[int, int]:
+    """Return the sizes of groups of sources and of destinations, Ns and Nd of Figure 9."""
+    root = isqrt(half)
+    return -(-half // (root + (root * root < half))), -(-half // root)
+
+
+def indices(half: int) -> set[int]:
+    """Return the top switches that the formula of Figure 9 names, for `half` = m/2."""
+    sources, destinations = _groups(half)
+    return {s // sources * destinations + d // destinations for s in range(half) for d in range(half)}
+
+
+def groups_in_use(half: int) -> int:
+    """Return the number of pairs of groups of section V-A that have members, for `half` = m/2."""
+    sources, destinations = _groups(half)
+    return len({(s // sources, d // destinations) for s in range(half) for d in range(half)})
 
 
 def _figure9() -> Value:
-    named = _indices(6, "Nd")
-    return Value(Fraction(len([x for x in named if x < 6])), f"The formula names {sorted(named)}; switches are 0 to 5.")
+    sizes = [half for half in range(2, 37) if isqrt(half) ** 2 != half]
+    right = [half for half in sizes if max(indices(half)) < half]
+    smallest = sorted(indices(sizes[0]))
+    return Value(Fraction(len(right)), f"On FT(4,2) it names {smallest} of switches 0 and 1.")
 
 
-def _figure9_grid() -> Value:
-    over = [2 * k for k in range(2, 37) if max(_indices(k, "Zd")) >= k]
-    return Value(Fraction(len(over)), f"m = {', '.join(map(str, over))}.")
+def _pairs_of_groups() -> Value:
+    over = [2 * half for half in range(2, 37) if groups_in_use(half) > half]
+    note = f"So for {len(over)} sizes up to 72: m = {', '.join(map(str, over))}."
+    return Value(Fraction(min(groups_in_use(5), 5)), note)
 
 
 def _figure10() -> Value:
-    """Compare the printed switch with that of the destination, on FT(4,3)."""
+    """Follow the printed branch on FT(4,3), link by link."""
     tree = obliv.fattree(4, 3)
-    source, destination = (tree.name_of(v) for v in (0, 6))
-    s, d = tree.digits(0), tree.digits(6)
-    printed = f"(({d[0]},{s[1]}),2)"
-    right = tree.name_of(int(tree.head[tree.first_channel[6]]))
-    return Value(
-        Fraction(int(printed != right)), f"From {source} to {destination}: printed {printed}, attached to {right}."
-    )
+    number = {tree.name_of(node): node for node in range(tree.nodes)}
+    links = set(zip(tree.tail.tolist(), tree.head.tolist(), strict=True))
+    (s0, s1, s2), (d0, d1, d2) = (0, 0, 0), (1, 1, 0)
+    switches = [(s0, s1, 2), (s0, s2, 1), (s2, d2, 0), (d0, s2, 1), (d0, s1, 2)]
+    names = [f"({s0},{s1},{s2})", *(f"(({i},{j}),{level})" for i, j, level in switches), f"({d0},{d1},{d2})"]
+    hops = [(a, b) for a, b in pairwise(names) if (number[a], number[b]) in links]
+    missing = [f"{a} → {b}" for a, b in pairwise(names) if (a, b) not in hops]
+    return Value(Fraction(len(hops)), f"Not a link: {', '.join(missing)}.")
+
+
+def _lemma8_step() -> Value:
+    size, rest = gap_instance()
+    return Value(Fraction(rest), f"The instance has {size} pairs, every link's maximum disjoint size is 1.")
+
+
+def _lemma8() -> Value:
+    return Value(Fraction(most_pairs(2, 4)), "By exhaustion over the sources or destinations that cover each link.")
 
 
 def _theorem2() -> Value:
-    ratio = obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4)))
-    return Value(ratio.ratio, "min(m/2, k-1); here the theorem applies to 8 or more leaf switches.")
+    return Value(obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4))).ratio)
 
 
 def _detours() -> Value:
     ratio = obliv.ratio(Detour(obliv.eft2(34, 9)))
-    return Value(ratio.ratio, "A routing with detours, exact; ⌈√17⌉ = 5.")
+    return Value(ratio.ratio, "Exact; ⌈√17⌉ = 5 holds for paths that climb once.")
 
 
 def _theorem5() -> Value:
-    printed, sharp = _theorem5_bound(8, 4), _sharp_bound(8, 4)
+    printed, sharp = _theorem5_bound(8, 5), _sharp_bound(8, 5)
     values = {n: (_theorem5_bound(8, n), _sharp_bound(8, n)) for n in range(2, 8)}
     text = "; ".join(f"n = {n}: {a} and {b}" for n, (a, b) in values.items())
-    note = f"The same argument gives (m/2)^(⌊2n/3⌋/2). On FT(8,n), printed and that: {text}."
-    return Value(Fraction(sharp, printed), note)
+    return Value(Fraction(sharp, printed), f"On FT(8,n), printed and that: {text}.")
 
 
 def _theorem5_bound(m: int, n: int) -> int:
@@ -88,4 +122,14 @@ def _wsr() -> Value:
     tree = obliv.fattree(4, 3)
     wsr, dmodk = (obliv.routing(name, tree) for name in ("wsr", "dmodk"))
     same = sum(list(wsr.paths(s, d)) == list(dmodk.paths(s, d)) for s, d in permutations(range(16), 2))
-    return Value(Fraction(same), "Of 240 pairs; WSR by its own rule, the smallest sum of the links' counts.")
+    return Value(Fraction(same), "WSR by its own rule, the links' counts added up.")
+
+
+def _wsr_everywhere() -> Value:
+    trees = [obliv.fattree(m, 2) for m in range(4, 38, 2)] + [obliv.fattree(16, 3)]
+    count = 0
+    for tree in trees:
+        hosts = np.arange(tree.below[-1])
+        pairs = np.nonzero(hosts[:, None] != hosts)
+        count += np.array_equal(obliv.WSR(tree).ways(*pairs), obliv.DModK(tree).ways(*pairs))
+    return Value(Fraction(count))

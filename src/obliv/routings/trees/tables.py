@@ -20,8 +20,7 @@ from obliv.topologies.base import Topology
 __all__ = ["WSR", "TreeTable", "up_ports"]
 
 
-_OWN_PORTS = 20  # on FT(m, n) beyond, D-mod-k stands for WSR: it came to the same wherever both were computed
-_MOST_WORK = 10**10  # hosts² times paths that WSR's own rule may take: minutes
+_MOST_WORK = 2 * 10**10  # hosts² times paths that WSR's own rule may take: half a minute
 
 
 class TreeTable(TreeRouting):
@@ -126,27 +125,37 @@ def up_ports(routing: TreeRouting) -> list[Array]:
 class WSR(TreeRouting):
     """Widest shortest routing: assigns the pairs in order, each to the path with the least-used links so far.
 
-    By its own rule: the sum of the links' counts, the lowest path number of equals.  On FT(m, n) that came to D-mod-k
-    wherever it was computed, and D-mod-k stands for it beyond 20 ports and where the rule would take too long; on other
+    By its own rule: the sum of the links' counts, the lowest path number of equals. On FT(m, n) that comes to D-mod-k
+    (the proof is in docs/fat-trees.md), which stands in where the rule would take too long; `notes` says so. On other
     trees the two can differ, and what would take too long is refused.
+
+    Raises
+    ------
+    RoutingError
+        If the rule would take too long on a tree other than FT(m, n).
 
     Examples
     --------
     >>> import obliv
     >>> obliv.ratio(obliv.WSR(obliv.fattree(4, 2))).ratio
     Fraction(2, 1)
+    >>> obliv.WSR(obliv.fattree(36, 3)).notes
+    ('wsr: D-mod-k stands in on fattree:36,3, which gives the same paths (docs/fat-trees.md)',)
     """
 
     def __init__(self, topology: Topology, spec: str = "wsr") -> None:
         super().__init__(topology, spec)
         tree = self.topology
         work = tree.below[-1] ** 2 * tree.width[-1]
-        self.own_rule = tree.half is None or (tree.half <= _OWN_PORTS // 2 and work <= _MOST_WORK)
-        if self.own_rule and work > _MOST_WORK:
+        self.own_rule = work <= _MOST_WORK
+        if not self.own_rule and tree.half is None:
             raise RoutingError(
                 f"{spec} chooses among up to {tree.width[-1]} paths for each of {tree.below[-1] ** 2} pairs of "
                 f"{tree.spec}, one after another, which takes too long: take dmodk"
             )
+        if not self.own_rule:
+            self.notes = (f"{spec}: D-mod-k stands in on {tree.spec}, which gives the same paths (docs/fat-trees.md)",)
+            self.alike = tree.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
         if self.own_rule:

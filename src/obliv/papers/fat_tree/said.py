@@ -1,0 +1,133 @@
+"""What the text says of the figures, the algorithms and the theorems."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from obliv.papers.paper import Printed
+from obliv.papers.verdicts import AtLeast, AtMost
+
+__all__ = ["FIGURES", "REGULAR", "STATEMENTS"]
+
+_CLOSE = (
+    "all of the single path routing algorithms achieve a similar performance and their performance ratios are very "
+    "close to 1"
+)
+_ABOVE = (
+    "When the load is high (the probability of the communication between two nodes is larger than 0.75), all schemes "
+    "have a performance ratio of 1"
+)
+_OTHERS = "our optimal oblivious routing algorithms are either comparable to or better than MLID and WSR on average"
+_SIMILAR = "Results for FT(16,3) are similar to those in FT(8,3)"
+
+#: Section VI about Tables II and III.
+REGULAR = {
+    "Hypercube on FT(32,2), printed means: MLID/WSR over OSRM2, less 1": Printed("6.8%"),
+    "Ring on FT(32,2), printed means: MLID/WSR over OSRM2, less 1": Printed("16.8%"),
+    "Printed improvements on FT(32,2) from 6.8% to 16.8%, of 5": Printed(
+        "ranging from 6.8% for the hypercube pattern to 16.8% for the ring pattern", Fraction(5)
+    ),
+    "Hypercube on FT(32,2), computed means: MLID/WSR over OSRM2, less 1": Printed("6.8%"),
+    "Ring on FT(32,2), computed means: MLID/WSR over OSRM2, less 1": Printed("16.8%"),
+    "Patterns on FT(8,3) and FT(16,3) on which OSRM3 and MLID/WSR differ insignificantly, of 10": Printed(
+        "the difference is statistically insignificant", Fraction(10)
+    ),
+    "Pairs of FT(8,3) whose paths under MLID and WSR are each other's reverse": Printed(
+        "The MLID and WSR always have exactly the same performance ratio for symmetrical traffics", Fraction(128 * 127)
+    ),
+    "Symmetric instances with one ratio under MLID and WSR, of 96": Printed(
+        "The MLID and WSR always have exactly the same performance ratio for symmetrical traffics", Fraction(96)
+    ),
+    "Instances of random traffic with two ratios under MLID and WSR, of 32": Printed(
+        "They give different performance ratios only when the traffic matrix is asymmetrical", AtLeast(Fraction(1))
+    ),
+}
+
+FIGURES = {
+    **{
+        f"Figure 11: random traffic on FT({m},{n}), largest mean of eight densities, {name}": Printed(text, "1.0")
+        for m, n, text in ((16, 3, _CLOSE), (32, 2, "very similar"), (8, 3, "very similar"))
+        for name in ("MLID", "WSR", "OSRM2" if n == 2 else "OSRM3")
+    },
+    "Figure 11: probabilities 4/5 and 9/10 on three trees, largest mean of all schemes": Printed(_ABOVE, "1.00"),
+    "Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3": Printed("1", Fraction(1)),
+    "Figure 12: groups of 2 on FT(32,2), MLID/WSR": Printed("larger than 4", AtLeast(Fraction(4))),
+    "Figure 12: groups of 2 on FT(32,2), OSRM2": Printed("no more than 4"),
+    "Figure 12: groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR": Printed("noticeable better", AtMost(Fraction(1))),
+    "Figure 13: groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR": Printed("only slightly", AtMost(Fraction(1))),
+    "Figure 13: groups of 2 to 128 on FT(16,3), OSRM3 over MLID/WSR": Printed(_SIMILAR, AtMost(Fraction(1))),
+    "Figure 14: 4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR": Printed(
+        "OSRM2 is slightly (about 3% on average among all cases in the experiment) worse than WSR/DLID in FT(32,2).",
+        "1.03",
+    ),
+    "Figure 14: 4 hot spots on FT(32,2), largest mean": Printed(
+        "The performance ratios of all schemes are close to 1",
+        undecided="The paper does not say how close.",
+    ),
+    "Figure 15: 4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR": Printed("similar", "1.0"),
+    "Figure 15: 4 hot spots on FT(16,3), largest mean": Printed(
+        "The performance ratios of all schemes are close to 1",
+        undecided="The paper does not say how close.",
+    ),
+    "Other trees: groups of 2 to 32 on FT(18,2), OSRM2 over MLID/WSR": Printed(_OTHERS, AtMost(Fraction(1))),
+    "Other trees: groups of 2 to 32 on FT(12,3), OSRM3 over MLID/WSR": Printed(_OTHERS, AtMost(Fraction(1))),
+}
+
+STATEMENTS = {
+    "Figure 9: sizes m up to 72 with √(m/2) not an integer on which the index names only switches that exist, of 30": (
+        Printed(
+            "Our algorithm OSRM2, described in Fig. 9, can also handle the case when √(m/2) is not an integer.",
+            Fraction(30),
+            erratum='Figure 9 prints "Let m2 = m/2; Let Zs = ⌈√m2⌉, Zd = ⌊√m2⌋; Let Ns = ⌈m2/Zs⌉, Nd = ⌈m2/Zd⌉" and '
+            '"node(s0, s1) → switch(s0, 1) → switch(s1/Ns * Nd + d1/Nd, 0) → switch(d0, 1) → node(d0, d1)". Section '
+            'V-A: "The m/2 top level switches are labeled switches (0,0), (1,0), ..., (m/2 - 1, 0)"; link (i,1) → '
+            '(j,0) carries pairs "with source nodes in group j/Z in switch (i, 1) and destination nodes in group '
+            'j mod Z", so that the factor is the number of groups of destinations, Zd, not their size.',
+        )
+    ),
+    "Section V-A, √(m/2) not an integer: top switches of FT(10,2) for the 6 pairs of groups": Printed(
+        "When √(m/2) is not an integer, the algorithm partitions the m/2 sources attached with each of the level 1 "
+        "switch into Zs = ⌈√(m/2)⌉ groups and the m/2 destinations into Zd = ⌊√(m/2)⌋ groups. It then uses the same "
+        "logic as the cases when √(m/2) is an integer to schedule the SD pairs.",
+        Fraction(6),
+        erratum='The logic is that "each upper level switch carries SD pairs from nodes in one group to nodes in '
+        'another group": one switch for each of the Zs · Zd pairs of groups. With f = ⌊√(m/2)⌋ these are f² + f, '
+        "more than the m/2 switches where f² < m/2 < f² + f.",
+    ),
+    "Figure 10, last branch on FT(4,3), (0,0,0) to (1,1,0): hops that are links, of 6": Printed(
+        "node(s0,s1,s2) → switch((s0,s1),2) → switch((s0,s2),1) → switch((s2,d2),0) → switch((d0,s2),1) → "
+        "switch((d0,s1),2) → node(d0,d1,d2)",
+        Fraction(6),
+        erratum='In our copy of the paper. Section V-B: "A processing node (p0, p1, p2) is attached to switch '
+        '((p0, p1), 2)", so that the last switch is ((d0,d1),2).',
+    ),
+    "Lemma 8, step of the proof on SEFT2(4,4), X = 1: L of the rest": Printed(
+        "From Lemma 4, L(All(i,1)→(R,0) - ∪x≠i LXsrc(i,x)) ≤ X - Σx≠i E(i,x).",
+        AtMost(Fraction(-2)),
+        erratum="A gap in the proof; the lemma is right. Lemma 4 counts each source once; Σ E(i,x) counts a source "
+        "once for each switch x to which it has more than X pairs. Instance: a host of switch 0 sends to all hosts "
+        "elsewhere, and all of them send to it. These are 12 = k(k-1)X² pairs, so they are a largest set S; X = m/k. "
+        "E(0,x) = 1 for three x, so that the right side is 1 - 3.",
+    ),
+    "Lemma 8 on SEFT2(4,4), X = 1: most pairs through the root": Printed("at most k(k-1)X²", Fraction(12)),
+    "Theorem 2 below k = √(2m): D-mod-k on EFT2(32,4), where √(m/2) = 4": Printed(
+        "", beyond='The theorem begins "If k ≥ √(2m)"; below that the ratio of D-mod-k is min(m/2, k-1).'
+    ),
+    "Paths with detours: least ratio known on EFT2(34,9), where Theorem 2 gives 5": Printed(
+        "",
+        beyond='Section II-B: "A path between two processing nodes in FT(m, n) has two phases: the first phase '
+        'contains only up channels and the second phase contains only down channels." A routing that comes down at a '
+        "third leaf and climbs again is outside this model.",
+    ),
+    "Theorem 5 at n = 5: a bound on FT(8,5) over the printed one": Printed(
+        "", beyond="The same argument gives (m/2)^(⌊2n/3⌋/2), never less than (m/2)^⌊(n-1)/3⌋."
+    ),
+    "WSR's routes on FT(4,3) that are D-mod-k's, of 240": Printed(
+        "A recently proposed scheme [9] yields exactly the same routes as WSR.",
+        undecided="The paper does not define the scheme of [9]; D-mod-k is taken for it, ties in WSR go to the path of "
+        "lowest number.",
+    ),
+    "WSR's routes that are D-mod-k's: trees with all of them, of 18": Printed(
+        "", beyond="Proved for every FT(m, n) in docs/fat-trees.md; here by WSR's own rule on FT(4..36,2) and FT(16,3)."
+    ),
+}
