@@ -28,9 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
     Otherwise each worker rewrites the assertions of all tests, and each command that a test starts compiles numpy.
     """
     if sys.dont_write_bytecode:
-        folder = str(config.cache.mkdir("bytecode")) if config.cache else ""
-        if folder:
-            os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+        cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
+        if cache:
+            os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(cache.mkdir("bytecode"))
             os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             sys.dont_write_bytecode = False
 
