@@ -124,6 +124,33 @@ def test_a_packet_may_go_to_and_fro_and_be_pushed_back(tmp_path: Path) -> None:
         assert not by_file(changed, tmp_path)
 
 
+@pytest.mark.parametrize("start", range(1, 11))
+def test_each_step_of_going_to_and_fro_takes_its_link(start: int, tmp_path: Path) -> None:
+    """Packet 0 is on edge 1 at steps 2 to 5, up and down in turn; packet 1 begins with a move down that edge."""
+    network = line(6, 0.0, 1, np.random.default_rng(0)).network
+    instance = obliv.Instance(network, np.array([0, 4, 6]), np.array([0, 1, 2, 3, 2, 3], np.int32))
+    rows = [
+        *([1, 0, 0, 1, 0], [2, 0, 1, 1, 3], [6, 0, 0, -1, 0]),
+        *([7 + edge, 0, edge, 1, 0] for edge in range(4)),
+        *([start, 1, 1, -1, 0], *([start + edge, 1, edge, 1, 0] for edge in range(1, 4))),
+    ]
+    claim = Schedule(
+        topology=network.spec,
+        routing="by hand",
+        algorithm="by hand",
+        packets=2,
+        congestion=2,
+        dilation=4,
+        makespan=max(10, start + 3),
+        deflections=2,
+        lower_bound=4,
+        instance=instance,
+        moves=Moves.from_rows(np.array(rows), 2),
+    ).to_dict()
+    assert obeys(claim) == (start in (2, 4, 6, 8, 9, 10))
+    assert by_file(claim, tmp_path) == obeys(claim)
+
+
 def mutated(claim: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """One small change of moves, as faulty algorithms make them; some do no harm."""
     claim = copy.deepcopy(claim)

@@ -196,6 +196,22 @@ def test_a_price_lowered_below_need_is_refused(tmp_path: Path) -> None:
     assert not verdict(forged, tmp_path).proved
 
 
+def test_a_load_too_low_by_one_unit_of_the_numerators_is_refused(tmp_path: Path) -> None:
+    """Two sources cross the middle of a line of four; both count in the simple bound, the last one too."""
+    made = claim_of("line:4", "dor")
+    assert made["certificate"]["denominator"] == 1
+    made["certificate"] |= {"duals": [], "channels": ["simple"] * 6}
+    assert verdict(copy.deepcopy(made), tmp_path).proved
+    image = [1, 0, 2, 3]  # neighbors exchange their packets: a load of 1
+    made["permutation"] = made["certificate"]["permutation"] = image
+    made["channel"] = {"id": 0, "tail": 0, "head": 1}
+    made["channel_load"] = made["throughput"] = exact(Fraction(1))
+    made["fraction_of_capacity"] = exact(1 / Fraction(made["capacity"]["exact"]))
+    found = verdict(made, tmp_path)
+    assert not found.proved
+    assert [check.check for check in found.checks if not check.ok] == ["channels"]
+
+
 def test_a_wrong_generator_word_is_refused(tmp_path: Path) -> None:
     made = claim_of("torus:5x5", "romm")
     refused = 0

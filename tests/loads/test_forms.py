@@ -63,6 +63,63 @@ def test_keeps_is_what_a_relabelling_shows(network: str, routing: str) -> None:
         assert loads.keeps(g) == wanted
 
 
+def test_translated_loads_keep_maps_that_do_not_keep_the_translations() -> None:
+    """A 4-ary 2-cube is a hypercube of four dimensions by Gray code: bits of x and y may change places."""
+    gray = [0, 1, 3, 2]
+    swapped = [gray.index(bits) for bits in (0, 1, 2, 3)]
+    image = np.empty(16, np.int64)
+    for x in range(4):
+        for y in range(4):
+            one, two = gray[x], gray[y]
+            one, two = one & 2 | two & 1, two & 2 | one & 1
+            image[4 * y + x] = 4 * swapped[two] + swapped[one]
+    torus = obliv.torus(4, 4)
+    moved = channel_map(torus, image)
+    assert moved is not None
+
+    class Inwards(obliv.HopRouting):
+        """Along y only where the packet is aligned in x: translations keep it, the swap does not."""
+
+        def next_hops(self, node: int, destination: int) -> list[int]:
+            hops = obliv.ECMP(self.topology).next_hops(node, destination)
+            along = [c for c in hops if (int(torus.head[c]) - node) % 4]
+            return along or hops
+
+    for routing, kept in ((obliv.ECMP(torus), True), (Inwards(torus, "inwards"), False)):
+        loads = routing.pair_loads()
+        assert isinstance(loads, TranslatedLoads)
+        values = table(loads)
+        shown = all(
+            {(int(image[i]), int(image[j])): share for (i, j), share in values[c].items()} == values[int(moved[c])]
+            for c in range(torus.channels)
+        )
+        assert loads.keeps(image) is shown is kept
+
+
+@pytest.mark.parametrize("slack", [0, Fraction(1, 50), Fraction(1, 5), 1])
+def test_rounded_prices_are_the_coarsest_that_still_prove(slack: Fraction) -> None:
+    loads = obliv.ECMP(obliv.random_regular(12, 3, seed=1)).pair_loads()
+    channels = np.arange(loads.topology.channels)
+    solutions = [loads.solve(c, loads.rates) for c in channels.tolist()]
+    prices = np.array([solution.prices for solution in solutions], np.int64)
+    limits = np.array([int(solution.value * (1 + slack)) for solution in solutions], np.int64)
+    rounded = loads.rounded_prices(channels, prices.copy(), limits)
+    coarser = 0
+    for c in channels.tolist():
+        weights = loads.on_channel(c).toarray()
+
+        def proved(price: Any, weights: Any = weights) -> int:
+            return int(price.sum() + np.maximum(weights - price, 0).max(axis=1).sum())
+
+        assert proved(prices[c]) == solutions[c].value
+        steps = [1 << shift for shift in range(loads.denominator.bit_length() - 3, 0, -2)]
+        choices = [-(-prices[c] // step) * step for step in steps]
+        right = next((choice for choice in choices if proved(choice) <= limits[c]), prices[c])
+        assert rounded[c].tolist() == right.tolist()
+        coarser += right.tolist() != prices[c].tolist()
+    assert coarser or not slack
+
+
 def test_each_routing_takes_the_form_that_fits() -> None:
     torus, mesh, graph = obliv.torus(4, 4), obliv.mesh(4, 4), obliv.random_regular(12, 3, seed=1)
     forms = {
