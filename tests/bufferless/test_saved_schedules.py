@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import zlib
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,6 +116,20 @@ def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) 
     saved["plan"][key] = change(saved["plan"][key])
     (tmp_path / "s.json").write_text(json.dumps(saved))
     assert not obliv.verify(tmp_path / "s.json").proved
+
+
+@pytest.mark.parametrize(("algorithm", "options"), [ALL[3], ALL[5], ALL[6]])
+def test_long_columns_of_a_plan_are_compressed(algorithm: str, options: dict[str, Any], tmp_path: Path) -> None:
+    def compressed(values: list[int]) -> dict[str, Any]:
+        text = b64encode(zlib.compress(np.array(values, "<i8").tobytes())).decode()
+        return {"b64zlib": text, "dtype": "int64", "shape": [len(values)]}
+
+    saved = made_by(algorithm, **options).to_dict()
+    saved["plan"] = {
+        k: compressed(v) if isinstance(v, list) else v for k, v in json.loads(json.dumps(saved))["plan"].items()
+    }
+    (tmp_path / "s.json").write_text(json.dumps(saved))
+    assert obliv.verify(tmp_path / "s.json").proved
 
 
 def test_line_has_two_classes() -> None:
