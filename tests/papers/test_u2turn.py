@@ -234,6 +234,10 @@ def test_averages_on_asymmetric_meshes_are_ours(u2turn: Reproduction) -> None:
 
 def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
     counts = {
+        "XYX and YXY together: all paths of at most 2 turns": 256,
+        "1, odd k: line, throughput": 6,
+        "1, even k: line, throughput": 6,
+        "DOR-XY, 8x7, left half to right half": 4,
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": 21,
         "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": 9,
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": 12,

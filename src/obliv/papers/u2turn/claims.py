@@ -8,7 +8,7 @@ from typing import Any
 
 import obliv
 from obliv.papers.paper import Step, Value, agreeing
-from obliv.papers.u2turn.meshes import largest_loads, worst
+from obliv.papers.u2turn.meshes import largest_loads, worst, worst_load
 
 __all__ = ["LARGEST", "compute", "entries"]
 
@@ -43,6 +43,9 @@ def entries(largest: int, step: Step) -> dict[str, Value]:
             "radices",
             "Shifts by k/2 rounded down and rounded up both attain it.",
         )
+        results[f"1, {word} k: line, throughput"] = agreeing(
+            ((f"k = {k}", _fits_on_line(k)) for k in radices), "radices"
+        )
         results[f"2, {word} k: XYX in X"] = on("mesh:{k}x{k}", "xyx", 0, twice)
         results[f"2, {word} k: XYX in Y"] = on("mesh:{k}x{k}", "xyx", 1, once)
         results[f"2, {word} k: XYX, of capacity"] = _throughputs("xyx", radices, lambda k: Fraction(1, 2))
@@ -55,6 +58,12 @@ def entries(largest: int, step: Step) -> dict[str, Value]:
             "u2turn", radices, lambda k: Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
         )
     return results
+
+
+def _fits_on_line(k: int) -> bool:
+    """Return whether the throughput of a line is 2/(k-1), above half of capacity, or 2/k, exactly half, for even k."""
+    half = worst(f"line:{k}", "dor") - Fraction(1, 2)
+    return 1 / worst_load(f"line:{k}", "dor") == 1 / _once(k) and (half > 0 if k % 2 else half == 0)
 
 
 def _once(k: int) -> Fraction:

@@ -41,13 +41,13 @@ def split(kx: int, ky: int) -> Pairs:
     return pairs + [((x, 0), (i + 1 + x - inside, 1)) for x in range(inside, i + 1)]
 
 
-def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int) -> Fraction:
-    """Return the load on (i, 0) -> (i+1, 0); no node may send or receive more than once."""
+def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int, y: int = 0) -> Fraction:
+    """Return the load on (i, y) -> (i+1, y); no node may send or receive more than once."""
     sources, destinations = zip(*pairs, strict=True)
     require(len(set(sources)) == len(sources) == len(set(destinations)), "the pairs are a partial permutation")
     topology = obliv.topology(f"mesh:{kx}x{ky}")
     loads: Any = obliv.routing(routing, topology).pair_loads()
-    weights = loads.on_channel(channel_between(topology, i, i + 1)).tocsr()
+    weights = loads.on_channel(channel_between(topology, i + kx * y, i + 1 + kx * y)).tocsr()
     total = sum(int(weights[a[0] + kx * a[1], b[0] + kx * b[1]]) for a, b in pairs)
     return Fraction(total, loads.denominator)
 
@@ -59,6 +59,7 @@ def figure3(step: Step) -> dict[str, Value]:
         "DOR-YX, 7x6": Value(_dor_yx(7, 6, 3)),
         "DOR-XY, 8x7": Value(_dor_xy(8, 7, 3)),
         "DOR-YX, 8x7": Value(_dor_yx(8, 7, 3)),
+        "DOR-XY, 8x7, left half to right half": Value(_halves(8, 7)),
     } | {
         f"DOR-{order}, meshes with the bound": agreeing(
             ((f"{kx}x{ky}", load(kx, ky, (kx - 1) // 2) == Fraction(kx // 2 + kx % 2)) for kx, ky in ASYMMETRIC),
@@ -101,6 +102,13 @@ def figure5(step: Step) -> dict[str, Value]:
             "meshes kx > ky up to 8x7",
         )
     }
+
+
+def _halves(kx: int, ky: int) -> Fraction:
+    """Return the largest load of DOR if every node of the left half sends across the middle of its row."""
+    pairs = [((x, y), (x + kx // 2, y)) for y in range(ky) for x in range(kx // 2)]
+    loads = {load_of(kx, ky, "dor", pairs, i, y) for y in range(ky) for i in range(kx - 1)}
+    return max(loads)
 
 
 def _dor_xy(kx: int, ky: int, i: int) -> Fraction:

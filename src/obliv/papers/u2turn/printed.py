@@ -165,6 +165,10 @@ CLAIMS = {
     for entry, texts in {
         "1, {} k: line": {"odd": "(k-1)/2", "even": "k/2"},
         "1, {} k: tornado is a worst case": {"odd": "Tornado", "even": "Tornado"},
+        "1, {} k: line, throughput": {
+            "odd": "2/(k-1), which is higher than half of network capacity",
+            "even": "2/k, which is optimal, namely, half of network capacity",
+        },
         "2, {} k: XYX in X": {"odd": "(k²-1)/(2k)", "even": "k/2"},
         "2, {} k: XYX in Y": {"odd": "(k-1)/2", "even": "k/2"},
         "2, {} k: XYX, of capacity": {"odd": "half of network capacity", "even": "half of network capacity"},
@@ -256,6 +260,9 @@ FIGURE3 = {
     "DOR-YX, 7x6": Printed("(1+kmax)/2", Fraction(4)),
     "DOR-XY, 8x7": Printed("kmax/2", Fraction(4)),
     "DOR-YX, 8x7": Printed("kmax/2", Fraction(4)),
+    "DOR-XY, 8x7, left half to right half": Printed(
+        "the left half part nodes are sources and the right half part nodes are destinations", Fraction(4)
+    ),
     "DOR-XY, meshes with the bound": Printed("kmax/2, (1+kmax)/2"),
     "DOR-YX, meshes with the bound": Printed("kmax/2, (1+kmax)/2"),
 }
@@ -343,6 +350,9 @@ STATEMENTS = {
 } | {
     "XYX: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I"),
     "YXY: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I", erratum=_EQUAL),
+    "XYX and YXY together: all paths of at most 2 turns": Printed(
+        "XYX-Routing and YXY-Routing cover all routing paths between the source and destination with at most 2 turns"
+    ),
     "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": Printed(
         "For meshes ky > kx, XYX-routing achieves the same worst-case throughput with YXY-routing in meshes kx > ky"
     ),

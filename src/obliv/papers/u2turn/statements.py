@@ -34,6 +34,7 @@ def compute(step: Step) -> dict[str, Value]:
             require(x >= y, f"Lx >= Ly on {kx}x{ky}")
             cases.append((f"{kx}x{ky}", x > y))
         entries[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
+    entries["XYX and YXY together: all paths of at most 2 turns"] = _all_paths(4)
     entries |= _asymmetric()
     step(0.8)
     entries |= _symmetric()
@@ -41,6 +42,39 @@ def compute(step: Step) -> dict[str, Value]:
     for routing in ("U2TURN", "U2TURN-A"):
         entries[f"{routing}: free of deadlock"] = _deadlock(routing)
     return entries
+
+
+def _all_paths(k: int) -> Value:
+    """Compare the paths of XYX and YXY with all paths of at most two turns, for every pair of a square mesh."""
+    mesh = obliv.topology(f"mesh:{k}x{k}")
+    xyx, yxy = (obliv.routing(name, mesh) for name in ("xyx", "yxy"))
+    cases = []
+    for source in range(mesh.nodes):
+        paths = _with_two_turns(mesh, source)
+        for destination in range(mesh.nodes):
+            ours = {path for routing in (xyx, yxy) for path, _ in routing.paths(source, destination)}
+            cases.append((f"{source} to {destination}", ours == paths[destination]))
+    return agreeing(cases, f"pairs of the {k}x{k} mesh", "Turns into the opposite direction are not allowed.")
+
+
+def _with_two_turns(mesh: obliv.Topology, source: int) -> list[set[tuple[int, ...]]]:
+    """Return all paths from a node, by destination, that go straight or turn by a right angle at most twice."""
+    paths: list[set[tuple[int, ...]]] = [set() for _ in range(mesh.nodes)]
+    open_paths: list[tuple[int, tuple[int, ...], int]] = [(source, (), 0)]
+    while open_paths:
+        node, path, turns = open_paths.pop()
+        paths[node].add(path)
+        for channel in range(int(mesh.first_channel[node]), int(mesh.first_channel[node + 1])):
+            ahead = int(mesh.head[channel])
+            turned = turns
+            if path:
+                last = int(mesh.head[path[-1]]) - int(mesh.tail[path[-1]])
+                if ahead - node == -last:
+                    continue
+                turned += ahead - node != last
+            if turned <= 2:
+                open_paths.append((ahead, (*path, channel), turned))
+    return paths
 
 
 def _asymmetric() -> dict[str, Value]:
