@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from obliv import view
@@ -44,11 +45,10 @@ def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
         _panel(ax, name)
         if number == 0:
             ax.set_ylabel("routing time (steps)", fontsize=9)
-    figure.supxlabel(
-        f"Butterflies 2² to 2¹² and meshes 4x4 to 32x32, random paths, {_SEEDS} seeds each, the paper's constants.",
-        fontsize=8,
-        color="0.35",
+    caption = (
+        f"Butterflies 2² to 2¹² and meshes 4x4 to 32x32, random paths, {_SEEDS} seeds each, the paper's constants."
     )
+    figure.supxlabel(fill(caption, 75 * len(names)), fontsize=8, color="0.35")
     view.save(figure, path, dpi=dpi)
 
 
