@@ -6,10 +6,12 @@ from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare
 from obliv.analysis.deadlocks.search import deadlock as deadlock
 from obliv.analysis.deadlocks.search import fewest_virtual_channels as fewest_virtual_channels
+from obliv.analysis.heaviest import heaviest_permutation as heaviest_permutation
 from obliv.analysis.locality import locality as locality
 from obliv.analysis.ratios.oblivious import ratio as ratio
 from obliv.analysis.ratios.under_traffic import traffic_ratio as traffic_ratio
 from obliv.analysis.throughput import throughput as throughput
+from obliv.analysis.worst_case.every_channel import worst_channels as worst_channels
 from obliv.analysis.worst_case.exact import worst_case as worst_case
 from obliv.checker.verify import verify as verify
 from obliv.errors import FileError as FileError
@@ -27,6 +29,8 @@ from obliv.io.networkx import to_networkx as to_networkx
 from obliv.loads.base import PairLoads as PairLoads
 from obliv.matching.solve import maximum_weight as maximum_weight
 from obliv.patterns.base import Traffic as Traffic
+from obliv.patterns.birkhoff import birkhoff as birkhoff
+from obliv.patterns.birkhoff import completed as completed
 from obliv.patterns.make import traffic as traffic
 from obliv.patterns.matrices import matrix as matrix
 from obliv.patterns.matrices import permutation as permutation
@@ -54,6 +58,7 @@ from obliv.results import TrafficRatio as TrafficRatio
 from obliv.results import Verification as Verification
 from obliv.results import VirtualChannels as VirtualChannels
 from obliv.results import WorstCase as WorstCase
+from obliv.results import WorstChannels as WorstChannels
 from obliv.results import load as load
 from obliv.routings.base import Routing as Routing
 from obliv.routings.cartesian import DOR as DOR

@@ -9,6 +9,7 @@ import typer
 
 from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
 from obliv.cli.output import answer, progress, read_specs, require_outputs, say
+from obliv.errors import InputError
 
 __all__ = ["worst"]
 
@@ -24,9 +25,13 @@ def worst(
         str,
         typer.Option("--symmetry", help="auto (symmetries of the topology), search, or off (solve every channel)."),
     ] = "auto",
+    channels: Annotated[
+        bool, typer.Option("--channels", help="Report the worst case of every channel, and which are alike.")
+    ] = False,
     samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the worst traffic, or all channels (.png, .svg, .pdf)."),
     ] = None,
     seed: Seed = 0,
     format: FormatOption = Format.table,
@@ -48,6 +53,18 @@ def worst(
     require_outputs(output, plot)
     network, algorithm = read_specs(topology, routing)
     require_outputs(output, plot, inputs=(*network.sources, *algorithm.sources))
+    if channels:
+        from obliv.analysis.worst_case.every_channel import worst_channels
+
+        if certificate or samples:
+            raise InputError("--channels cannot be combined with --certificate or --samples")
+        with progress() as step:
+            every = worst_channels(algorithm, symmetry=symmetry, progress=step)
+        if plot is not None:
+            view.save(every, plot)
+            say(f"picture saved in {plot}")
+        answer(every, format, output)
+        return
     with progress() as step:
         result = worst_case(
             algorithm,

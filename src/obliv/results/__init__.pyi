@@ -34,4 +34,5 @@ from obliv.results.schedule import Schedules as Schedules
 from obliv.results.throughput import Throughput as Throughput
 from obliv.results.verification import Verification as Verification
 from obliv.results.worst_case import WorstCase as WorstCase
+from obliv.results.worst_channels import WorstChannels as WorstChannels
 from obliv.topologies.leveled.instances import Instance as Instance

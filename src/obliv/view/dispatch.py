@@ -16,6 +16,7 @@ __all__ = ["plot"]
 #: The module and the function that draw each kind of result.
 _DRAWN_BY = {
     "worst": ("obliv.view.network.worst_case", "plot_worst"),
+    "worst-channels": ("obliv.view.network.pictures", "plot_worst_channels"),
     "throughput": ("obliv.view.charts.throughput", "plot_throughput"),
     "compare": ("obliv.view.charts.comparison", "plot_comparison"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
@@ -27,13 +28,13 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, Throughput, Comparison, Schedule or Schedules
+    result : WorstCase, WorstChannels, Throughput, Comparison, Schedule or Schedules
         The result.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
-        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_throughput`,
-        :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
+        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`,
+        :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
     -------

@@ -9,10 +9,9 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
-from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.channels import ChannelSearch, search_channels
-from obliv.analysis.worst_case.symmetry import orbits, verified
+from obliv.analysis.worst_case.symmetry import kept, orbits
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.matching.shipments import Flows
@@ -102,18 +101,18 @@ def solved_worst_case(
     random = generator(rng)
     subject = subject_of(x, "worst_case")
     loads = _loads_of(subject, samples, random, step)
-    classes = orbits(loads, _maps(loads, symmetry, step))
+    classes = orbits(loads, kept(loads, symmetry, step))
     channels = np.unique(classes.focus)
     search = search_channels(loads, channels, prices=certificate, progress=step)
     topology, scale = loads.topology, search.rates.scale
     sources = sources_of(subject)
     claim = _load(loads, search)
     flows, permutation = _traffic(loads, search)
-    kept = None
+    proof = None
     if certificate and search.solution is not None:
         from obliv.analysis.worst_case.certificate import certificate_of
 
-        kept = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources)
+        proof = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
         from obliv.analysis.estimate import largest_load
@@ -134,7 +133,7 @@ def solved_worst_case(
         permutation=permutation,
         traffic=None if permutation is not None else tuple((s, d, Fraction(amount, scale)) for s, d, amount in flows),
         focus_channels=len(channels),
-        certificate=kept,
+        certificate=proof,
         names=_names(topology, search.worst),
     )
     return result, search
@@ -162,7 +161,7 @@ def worst_load(loads: PairLoads, progress: Progress | None = None) -> Fraction:
         Called with what is being done and the share that is done.
     """
     step = progress or silent
-    channels = np.unique(orbits(loads, _maps(loads, "auto", step)).focus)
+    channels = np.unique(orbits(loads, kept(loads, "auto", step)).focus)
     return _load(loads, search_channels(loads, channels, progress=step))
 
 
@@ -192,19 +191,6 @@ def _names(topology: Topology, channel: int) -> tuple[str, str]:
     if channel < 0:
         return "", ""
     return topology.name_of(int(topology.tail[channel])), topology.name_of(int(topology.head[channel]))
-
-
-def _maps(loads: PairLoads, symmetry: str, step: Progress) -> list[Array]:
-    if symmetry not in ("auto", "search", "off"):
-        raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
-    if symmetry == "off":
-        return []
-    step("symmetry", 0.0)
-    if symmetry == "search":
-        from obliv.analysis.worst_case.automorphisms import automorphisms
-
-        return [g for g in automorphisms(loads) if loads.keeps(g)]
-    return verified(loads)
 
 
 def _completed(flows: Flows, terminals: int) -> tuple[int, ...]:

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
+from obliv.errors import InputError
 from obliv.loads.base import PairLoads, channel_map
+from obliv.topologies.base import Topology
 
-__all__ = ["Orbits", "orbits", "verified"]
+__all__ = ["Orbits", "classes_of_channels", "kept", "orbits", "verified"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +46,27 @@ def verified(loads: PairLoads) -> list[Array]:
     return [g for g in loads.topology.generators if loads.keeps(g)]
 
 
+def kept(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]:
+    """Return the symmetries that the routing keeps: of those of the topology (auto), of a search, or none (off)."""
+    if symmetry not in ("auto", "search", "off"):
+        raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
+    if symmetry == "off":
+        return []
+    progress("symmetry", 0.0)
+    if symmetry == "search":
+        from obliv.analysis.worst_case.automorphisms import automorphisms
+
+        return [g for g in automorphisms(loads) if loads.keeps(g)]
+    return verified(loads)
+
+
 def orbits(loads: PairLoads, maps: list[Array]) -> Orbits:
+    """Sort the channels by what the maps carry onto each other; the maps must be symmetries of the loads."""
+    return classes_of_channels(loads.topology, maps)
+
+
+def classes_of_channels(topology: Topology, maps: list[Array]) -> Orbits:
     """Sort the channels by what the maps, and their repetitions 2, 4, 8 … times, carry onto each other."""
-    topology = loads.topology
     generators: list[Array] = []
     for g in maps:
         power = np.asarray(g)

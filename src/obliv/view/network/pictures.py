@@ -5,7 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from obliv.errors import InputError
 from obliv.patterns.base import Traffic
+from obliv.results import WorstChannels
 from obliv.results.format import count, short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -16,7 +18,7 @@ from obliv.view.network.names import Labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_loads", "plot_topology"]
+__all__ = ["plot_loads", "plot_topology", "plot_worst_channels"]
 
 
 def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
@@ -84,3 +86,36 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
     )
     heading = f"{routing.spec} on {topology.spec} under {pattern.spec}"
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks)
+
+
+def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
+    """Draw the worst case of every channel; unlike the loads of one traffic they are not attained together.
+
+    Parameters
+    ----------
+    result : WorstChannels
+        The result of an analysis, with the routing or pair loads it is about.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_worst_channels(obliv.worst_channels(obliv.DOR(obliv.mesh(4, 4))))
+    """
+    import obliv
+
+    require_matplotlib()
+    topology = getattr(result.subject, "topology", None) or obliv.topology(result.topology)
+    if topology.channels != len(result.channels):
+        raise InputError(f"the result is not about {topology.spec}: it has {len(result.channels)} channels")
+    own = ax is None
+    ax = draw_loads(topology, [row.channel_load for row in result.channels], ax, labels=labels)
+    heading = f"{result.routing} on {result.topology}: each channel under its own worst traffic"
+    return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"])

@@ -1,0 +1,86 @@
+"""The heaviest permutation in a traffic matrix: the step of Towles' Theorem 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from obliv.analysis.subject import Subject, loads_of
+from obliv.errors import InputError
+from obliv.patterns.base import Traffic
+from obliv.patterns.birkhoff import birkhoff
+from obliv.patterns.make import traffic as traffic_of
+from obliv.patterns.matrices import permutation
+
+__all__ = ["HeaviestPermutation", "heaviest_permutation"]
+
+
+class HeaviestPermutation(NamedTuple):
+    """A permutation out of a traffic matrix.
+
+    Attributes
+    ----------
+    permutation : tuple of int
+        The destination of every terminal.
+    weight : Fraction
+        Its share of the traffic.
+    channel : int
+        The channel that the traffic loads most.
+    channel_load, traffic_load : Fraction
+        The load of that channel under the permutation, and under the traffic: the first is at least the second.
+    """
+
+    permutation: tuple[int, ...]
+    weight: Fraction
+    channel: int
+    channel_load: Fraction
+    traffic_load: Fraction
+
+
+def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutation:
+    """Return the permutation of a traffic matrix that loads the matrix's worst channel most.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+    traffic : Traffic or str
+        Row and column sums at most 1.
+
+    Returns
+    -------
+    HeaviestPermutation
+        Exact. Its load is at least that of the traffic: no traffic is worse than every permutation (Theorem 1).
+
+    Raises
+    ------
+    TrafficError
+        If a row or column of the traffic adds up to more than 1.
+    InputError
+        If the network has no channels, or its terminals have rates.
+
+    References
+    ----------
+    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001,
+    Theorem 1.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> found = obliv.heaviest_permutation(obliv.DOR(obliv.mesh(3, 3)), "uniform")
+    >>> found.channel_load, found.traffic_load
+    (Fraction(1, 1), Fraction(2, 3))
+    """
+    loads = loads_of(x, "heaviest_permutation")
+    topology = loads.topology
+    if not topology.unit_rates:
+        raise InputError(f"{topology.spec}: permutations need terminals of rate 1")
+    flow = traffic_of(traffic, topology)
+    under = loads.under(flow)
+    if not under:
+        raise InputError(f"{topology.spec} has no channels")
+    worst = max(range(len(under)), key=under.__getitem__)
+    parts = birkhoff(flow)
+    heaviest = max(parts, key=lambda part: loads.under(permutation(part[1]))[worst])
+    return HeaviestPermutation(
+        heaviest[1], heaviest[0], worst, loads.under(permutation(heaviest[1]))[worst], under[worst]
+    )

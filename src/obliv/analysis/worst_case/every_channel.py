@@ -1,0 +1,84 @@
+"""The worst case of every channel (γ_c of Towles, section 2), and the classes that symmetries make of them."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.progress import Progress, silent
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.worst_case.symmetry import classes_of_channels, kept, orbits
+from obliv.matching.shipments import ship
+from obliv.results import provenance
+from obliv.results.worst_channels import ChannelWorst, WorstChannels
+
+__all__ = ["worst_channels"]
+
+
+def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | None = None) -> WorstChannels:
+    """Return the worst case of every channel, and which channels are alike.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+    symmetry : {"auto", "search", "off"}
+        As for :func:`obliv.worst_case`.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    WorstChannels
+        Exact. One channel of each class is solved; classes are those of the symmetries verified on the pair loads.
+
+    Raises
+    ------
+    InputError
+        If the pair loads are estimates.
+
+    References
+    ----------
+    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.worst_channels(obliv.DOR(obliv.mesh(3, 2)))
+    >>> sorted({row.channel_load for row in result.channels})
+    [Fraction(1, 1), Fraction(2, 1)]
+    """
+    began = time.perf_counter()
+    step = progress or silent
+    subject = subject_of(x, "worst_channels")
+    loads = loads_of(subject, "worst_channels", step)
+    topology, rates = loads.topology, loads.rates
+    focus = orbits(loads, kept(loads, symmetry, step)).focus
+    load: dict[int, Fraction] = {}
+    for k, channel in enumerate(sorted(set(focus.tolist()))):
+        value = ship(loads.weights(channel), rates, loads.terminals).value
+        load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)
+        step("channels", (k + 1) / topology.channels)
+    rows = [
+        ChannelWorst(channel=c, tail=tail, head=head, channel_load=load[of], focus=of)
+        for c, (tail, head, of) in enumerate(
+            zip(topology.tail.tolist(), topology.head.tolist(), focus.tolist(), strict=True)
+        )
+    ]
+    name = topology.name_of
+    return WorstChannels(
+        topology=topology.spec,
+        routing=name_of(subject),
+        provenance=provenance(
+            {"topology": topology.spec, "routing": name_of(subject)},
+            time.perf_counter() - began,
+            sources=sources_of(subject),
+        ),
+        subject=x,
+        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
+        network_classes=len(np.unique(classes_of_channels(topology, list(topology.generators)).focus)),
+        routing_classes=len(load),
+        channels=tuple(rows),
+        places=tuple(f"{name(row.tail)} -> {name(row.head)}" for row in rows),
+    )
