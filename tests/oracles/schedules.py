@@ -11,7 +11,7 @@ import math
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
@@ -342,7 +342,8 @@ def audit_centralized(case: Case, plan: dict[str, Any], deflections: int) -> Non
             home, frame = target, frame + 1
         assert p in due, "a packet has too few phases"
     tau = max(2 * (lam + stopping - 1) if stopping else 0, 4 * colour_most - 4 + lam)
-    assert plan["tau"] in (tau, max(tau, 2 * (lam + stopping - 1)))
+    shortest = max(tau, 2 * (lam + stopping - 1))
+    assert plan["tau"] in (tau, shortest, max(shortest, 2 * (lam + _degree(case, sets, lam, gamma))))
     tau = plan["tau"]
     assert tau % 2 == 0
     begin = plan["session_start"]
@@ -364,6 +365,21 @@ def audit_centralized(case: Case, plan: dict[str, Any], deflections: int) -> Non
     for p, (session, phase, rest) in due.items():
         assert walks[p][-1][0] == begin[session - 1] + (phase - 1) * tau + rest
     assert pushed == deflections
+
+
+def _degree(case: Case, sets: list[int], lam: int, gamma: int) -> int:
+    """The largest degree of the paper's dependency graphs, pair by pair."""
+    met: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for p, q in combinations(range(len(case.paths)), 2):
+        if sets[p] != sets[q] or group_of(case, p, lam, gamma) != group_of(case, q, lam, gamma):
+            continue
+        for edge in set(case.paths[p]) & set(case.paths[q]):
+            level = case.low(p) + case.paths[p].index(edge)
+            for j in {level // lam, (level + 1) // lam - 1}:  # F_j and F_{j+1} hold both of its ends
+                if j >= 0:
+                    met[j, p].add(q)
+                    met[j, q].add(p)
+    return max(map(len, met.values()), default=0)
 
 
 def _audit_colours(case: Case, members: list[Stay], sets: list[int], lam: int, gamma: int) -> None:

@@ -34,14 +34,15 @@ from obliv.papers.bufferless.statements import _chernoff
 
 PAGE = Path(__file__).parents[2] / "docs/papers/bufferless.md"
 
-# made apart from this code: routing times with the paper's constants, the first partition of seed 0
+# routing times with the printed phases, the first partition of seed 0; those with the shortest phases were worked out
+# apart from this code (see test_centralized)
 APART = {
-    "butterfly:4": 36_072,
-    "butterfly:6": 83_466,
-    "butterfly:8": 136_252,
-    "butterfly:10": 304_618,
-    "leveled-mesh:8x8": 216_594,
-    "leveled-mesh:16x16": 645_440,
+    "butterfly:4": 36_580,
+    "butterfly:6": 85_026,
+    "butterfly:8": 139_372,
+    "butterfly:10": 311_914,
+    "leveled-mesh:8x8": 220_234,
+    "leveled-mesh:16x16": 653_768,
 }
 
 
@@ -151,7 +152,7 @@ def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(probabilities, name, 100)
     computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
     assert list(computed) == list(PROBABILITIES)
-    assert {row["verdict"] for row in computed.values()} == {"match", "rounding"}
+    assert {row["verdict"] for row in computed.values()} == {"match", "rounding", "beyond"}
     valid = next(row for entry, row in computed.items() if "finds a valid one" in entry)
     assert valid["computed"]["value"] == pytest.approx((1 - 1 / 24) ** 12)
 
@@ -193,7 +194,7 @@ def test_other_readings(name: str) -> None:
     one, game, options = errata.game_of(name)
     right = simulate_rounds(game)
     assert right.violation is None
-    schedule = obliv.bufferless.schedule(one, "distributed", tie="survives", **options)
+    schedule = obliv.bufferless.schedule(one, "distributed", **options)
     assert schedule.verified
     assert right.delivery.tolist() == schedule.delivery.tolist()
     assert right.moves.rows().tolist() == schedule.moves.rows().tolist()
@@ -264,7 +265,7 @@ def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.nightly
 def test_the_whole_paper() -> None:
     computed = papers.reproduce("bufferless").to_dict()["rows"]
-    assert {row["verdict"] for row in computed} == {"match", "rounding", "erratum"}
+    assert {row["verdict"] for row in computed} == {"match", "rounding", "erratum", "open", "beyond"}
     text = PAGE.read_text(encoding="utf-8")
     for row in computed:
         if row["table"] == "growth":

@@ -44,8 +44,9 @@ def schedule(
     progress : callable, optional
         Called as ``progress(what, share)``.
     **options
-        Options of the algorithm: ``constants`` ("paper", "tuned", "one-frame"), ``priority`` (for hot-potato "age",
-        "closest", "farthest", "random"; or a function), ``order``, ``lam``, ``s``, ``chi`` and others.
+        Options of the algorithm: ``constants`` ("paper", "tuned", "one-frame"), ``segments`` ("paper", "tight"),
+        ``tie`` ("both-fail", "survives"), ``priority`` (for hot-potato "age", "closest", "farthest", "random"; or a
+        function), ``order``, ``lam``, ``s``, ``chi`` and others.
 
     Returns
     -------

@@ -30,6 +30,20 @@ class Timetable(StrEnum):
     oracle = "oracle"
 
 
+class Segments(StrEnum):
+    """The edges on which packets of one color must not meet."""
+
+    paper = "paper"
+    tight = "tight"
+
+
+class Tie(StrEnum):
+    """What happens to two packets of one color that meet."""
+
+    both_fail = "both-fail"
+    survives = "survives"
+
+
 class Priority(StrEnum):
     """Which packet of hot-potato goes first."""
 
@@ -61,6 +75,23 @@ def bufferless(
     lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels per frame (even).")] = None,
     sets: Annotated[int | None, typer.Option("--sets", min=1, help="Number of packet sets (s).")] = None,
     boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats for distributed (chi).")] = None,
+    segments: Annotated[
+        Segments | None,
+        typer.Option(
+            "--segments",
+            help="Edges that packets of one color must not share, for centralized: paper (all in two frames) or tight "
+            "(those ahead).",
+            show_default="paper with --constants paper, else tight",
+        ),
+    ] = None,
+    tie: Annotated[
+        Tie | None,
+        typer.Option(
+            "--tie",
+            help="Packets of one boat that meet, for distributed: both-fail (the paper's rule), or one survives.",
+            show_default="both-fail with --constants paper, else survives",
+        ),
+    ] = None,
     timetable: Annotated[
         Timetable | None,
         typer.Option(
@@ -105,6 +136,8 @@ def bufferless(
         "lam": lam,
         "s": sets,
         "chi": boats,
+        "segments": segments and segments.value,
+        "tie": tie and tie.value,
         "timetable": timetable and timetable.value,
         "priority": priority and priority.value,
     }
@@ -136,6 +169,8 @@ _OPTIONS = {
     "lam": "--lambda",
     "s": "--sets",
     "chi": "--boats",
+    "segments": "--segments",
+    "tie": "--tie",
     "timetable": "--timetable",
     "priority": "--priority",
 }

@@ -36,12 +36,12 @@ def centralized(
     instance: Instance,
     rng: np.random.Generator,
     constants: str = "paper",
-    segments: str = "tight",
+    segments: str | None = None,
     order: str = "source",
     sets: Array | None = None,
     lam: int | None = None,
     s: int | None = None,
-    tries: int = 5,
+    tries: int | None = None,
 ) -> Run:
     """Route by frames, waves and boats, with every packet's boats chosen beforehand.
 
@@ -51,18 +51,20 @@ def centralized(
     rng : numpy.random.Generator
         Draws the set of every packet, one vector of integers.
     constants : "paper", "tuned" or "one-frame"
-        The paper's lambda and s; the best found by a short search; or a frame so large that packets never stop.
-        Only the paper's keep sets that are empty.
-    segments : "tight" or "paper"
+        The printed algorithm, with its lambda, s and tau; the best lambda and s found by a short search; or a frame so
+        large that packets never stop. The last two leave out empty sets and shorten phases.
+    segments : "tight" or "paper", optional
         The edges on which packets of one color must not meet: those still ahead, or all path edges in the two frames.
+        By default "paper" with the paper's constants, else "tight".
     order : "source" or "shuffled"
         The order of coloring: by source level, then by number; or random.
     sets : int array, optional
         The sets of packets, from 1, instead of random ones.
     lam, s : int, optional
         Levels of a frame, even; number of sets.
-    tries : int
-        Random partitions before lambda is raised by half, and the number of raises.
+    tries : int, optional
+        Random partitions before lambda is raised by half, and the number of raises. By default 1 for the printed
+        algorithm, which fails with a probability of at most 1/DN, and 5 with another lambda, s or `constants`.
 
     Returns
     -------
@@ -90,9 +92,9 @@ def centralized(
     >>> butterfly = instance("butterfly:4")
     >>> run = centralized(butterfly, np.random.default_rng(0))
     >>> run.constants
-    {'constants': 'paper', 'lambda': 72, 's': 131, 'chi': 1, 'tau': 142, 'phases': 255}
+    {'constants': 'paper', 'lambda': 72, 's': 131, 'chi': 1, 'tau': 144, 'phases': 255}
     >>> int(run.delivery.max()), int(centralized(butterfly, np.random.default_rng(0), "one-frame").delivery.max())
-    (36072, 8)
+    (36580, 8)
     """
     for name, value, known in (("constants", constants, CONSTANTS), ("order", order, ORDERS)):
         if value not in known:
@@ -104,7 +106,12 @@ def centralized(
     if sets is not None:
         sets = np.asarray(sets, np.int64)
         s = int(sets.max(initial=1)) if s is None else s
-    options = PlanOptions(segments, order == "shuffled", sets, constants != "paper", tries)
+    printed = constants == "paper"
+    if segments is None:
+        segments = "paper" if printed else "tight"
+    if tries is None:
+        tries = 1 if printed and lam is None and s is None else 5
+    options = PlanOptions(segments, order == "shuffled", sets, not printed, tries, printed)
     notes: tuple[str, ...] = ()
     if constants == "tuned":
         boats = tune(instance, rng, replace(options, tries=4), lam, s)
@@ -114,7 +121,10 @@ def centralized(
         boats, notes = _plan(instance, rng, constants, options, lam, s)
     delivery = delivery_times(instance, boats)
     moves, deflections = planned_moves(instance, boats, delivery)
-    shown = {"constants": constants, "lambda": boats.lam, "s": boats.s, "chi": boats.chi, "tau": boats.tau}
+    chi = boats.tau // 2 - boats.lam + 1 if printed else boats.chi  # d + 1
+    if printed and segments != "paper":
+        notes += ("unlike in the paper, packets of one color may share edges behind them (segments tight)",)
+    shown = {"constants": constants, "lambda": boats.lam, "s": boats.s, "chi": chi, "tau": boats.tau}
     shown["phases"] = int(-(-delivery.max(initial=0) // boats.tau))
     return Run(moves, delivery, "bufferless", deflections, shown, boats, notes)
 

@@ -40,7 +40,7 @@ def distributed(
     rng: np.random.Generator,
     constants: str = "paper",
     timetable: str = "fixed",
-    tie: str = "survives",
+    tie: str | None = None,
     steps: str | None = None,
     lam: int | None = None,
     chi: int | None = None,
@@ -50,8 +50,8 @@ def distributed(
     """Route without buffers where nodes know only C, D, N and the paths of their own packets.
 
     Packets are in random sets, which travel as waves from frame to frame, two frames apart.  To advance by a frame,
-    each packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, a random one
-    fails.  Then all packets undo the round, and those that failed draw again.
+    each packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, both fail, or a
+    random one.  Then all packets undo the round, and those that failed draw again.
 
     Parameters
     ----------
@@ -59,19 +59,22 @@ def distributed(
         With at most one packet from every node.
     rng : numpy.random.Generator
     constants : str
-        "paper"; "tuned", the best of some small ones; "one-frame", the best with all levels in one frame.
+        "paper", the printed algorithm; "tuned", the best of some small ones; "one-frame", the best with all levels in
+        one frame.
     timetable : str
         "fixed": always xi rounds, since no node can see that all packets have succeeded.  "oracle": a sub-phase ends
         once no packet fails, and is skipped if it has no members.
-    tie : str
-        Of two packets of one boat that meet, one "survives", or "both-fail".
+    tie : str, optional
+        Two packets of one boat that meet "both-fail", as printed; or one of them "survives".  By default "both-fail"
+        with the paper's constants, else "survives".
     steps : str, optional
         "all": step by step, with every move.  "boats": only the rides, without moves; delivery times are exact.
         By default all steps if there are at most ``AFFORDABLE``.
     lam, chi, s : int, optional
         Levels of a frame, even and at least 6 chi; boats; sets; instead of those of `constants`.
     rounds : int, optional
-        Limit on the rounds of a sub-phase; by default xi + 5.
+        Limit on the rounds of a sub-phase; by default xi for the printed algorithm, which fails with a probability of
+        at most 2/DN, and xi + 5 with other constants or with the oracle.
 
     Returns
     -------
@@ -106,6 +109,8 @@ def distributed(
     >>> run.delivery, run.moves.rows().tolist()
     (array([ 2, 14]), [[1, 0, 0, 1], [2, 0, 1, 1], [14, 1, 1, 1]])
     """
+    if tie is None:
+        tie = "both-fail" if constants == "paper" else "survives"
     for name, value, known in (
         ("constants", constants, CONSTANTS),
         ("timetable", timetable, TIMETABLES),
@@ -117,8 +122,10 @@ def distributed(
     if rounds is not None and rounds < 1:
         raise OptionError("rounds", f"{{rounds}} is {rounds}; it must be at least 1")
     _require_one_source(instance)
-    rules = _Rules(timetable == "oracle", tie == "both-fail", rounds)
     usual, larger = _candidates(instance, constants, lam, chi, s)
+    if rounds is None and constants == "paper" and timetable == "fixed" and lam is chi is s is None:
+        rounds = usual[0].xi
+    rules = _Rules(timetable == "oracle", tie == "both-fail", rounds)
     try:
         game, rides = _best(instance, rng, usual, rules)
     except OptionError:
@@ -128,6 +135,8 @@ def distributed(
     stepwise = steps == "all" or (steps is None and rides.moves <= AFFORDABLE)
     walked = _step(game, rides) if stepwise else None
     notes = () if walked is not None else (_no_moves(rides.moves, steps is None),)
+    if constants == "paper" and tie != "both-fail":
+        notes = ("unlike in the paper, one of two packets that meet keeps its boat (tie survives)", *notes)
     best = game.constants
     return Run(
         _NOTHING if walked is None else walked.moves,

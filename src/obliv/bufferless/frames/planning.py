@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Places, assign, compact, draw_sets, group_frames, phases
+from obliv.bufferless.frames.graphs import largest_degree
 from obliv.bufferless.kernels.colors import BITS, DONE, TOO_MANY, Cells, Coloring, Room, color_frames
 from obliv.errors import InputError, OptionError
 from obliv.kernels import run
@@ -47,6 +48,9 @@ class PlanOptions:
         Whether sets without packets, and phases of session 1 after its last packet, are left out.
     tries : int
         Random partitions to try.
+    printed : bool
+        Whether phases have the printed length, tau = 2 (lambda + d) with the largest degree d of the dependency graphs;
+        otherwise they are as short as the colors in use allow.
     """
 
     segments: str = "tight"
@@ -54,6 +58,7 @@ class PlanOptions:
     sets: Array | None = None
     dense: bool = False
     tries: int = 5
+    printed: bool = False
 
 
 class PlanningError(OptionError):
@@ -117,7 +122,7 @@ def plan(
     Notes
     -----
     Source: sections 2 and 3 of the paper; tau is longer where lambda is less than twice the number of colors, which the
-    paper excludes.
+    paper excludes, and shorter unless it is wanted as printed.
 
     Examples
     --------
@@ -146,6 +151,8 @@ def plan(
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(count, np.diff(room))
         color, home = color[used], home[used]
     tau = phase_length(lam, chi_stop, chi_all)
+    if options.printed:
+        tau = max(tau, 2 * (lam + largest_degree(instance, places, sets, lam)))
     last = phases(s, gamma)
     if options.dense:
         last = int((2 * sets + places.source + count - 2)[places.session == 1].max(initial=0))

@@ -85,7 +85,11 @@ def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
     rng = np.random.default_rng(seed)
     sets = draw_sets(one.packets, 1, rng)
     constants = Constants(lam, 1, group_frames(one.dilation, lam), chi, 2 * lg(one), 2 * (lam + chi - 1))
-    return one, waves(one, constants, sets, int(rng.integers(2**31))), {"lam": lam, "chi": chi, "s": 1, "rng": seed}
+    return (
+        one,
+        waves(one, constants, sets, int(rng.integers(2**31)), both_fail=True),
+        {"lam": lam, "chi": chi, "s": 1, "rng": seed},
+    )
 
 
 def printed_target(one: Any) -> tuple[Any, Any]:

@@ -23,15 +23,14 @@ def instance(spec: str, seed: int = 0) -> Any:
 
 @lru_cache(maxsize=20)
 def verified(spec: str, algorithm: str) -> Any:
-    """Return a schedule with the paper's constants, with every move checked."""
-    options: dict[str, Any] = {"segments": "paper"} if algorithm == "centralized" else {}
-    return obliv.bufferless.schedule(instance(spec), algorithm, rng=0, **options)
+    """Return a schedule of the printed algorithm, with every move checked."""
+    return obliv.bufferless.schedule(instance(spec), algorithm, rng=0)
 
 
 @lru_cache(maxsize=2000)
 def times(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
-    """Return the size of an instance and its routing time with the paper's constants."""
+    """Return the size of an instance and its routing time by the printed algorithm."""
     packets = instance(spec, seed)
-    options = {"segments": "paper"} if algorithm == "centralized" else {"steps": "boats"}
+    options = {} if algorithm == "centralized" else {"steps": "boats"}
     run = obliv.bufferless.ALGORITHMS[algorithm].run(packets, np.random.default_rng(seed), options)
     return Size(packets.packets, packets.congestion, packets.dilation), int(run.delivery.max())

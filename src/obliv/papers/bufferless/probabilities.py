@@ -79,7 +79,7 @@ def _plans(name: str, formulas: Formulas) -> Value:
     one, worst, good = instance(name), 0, 0
     for sets in _sets(formulas.size, formulas.sets, PLANS):
         try:
-            boats = plan(one, sets, formulas.sets, formulas.frame, PlanOptions(segments="paper"))
+            boats = plan(one, sets, formulas.sets, formulas.frame, PlanOptions(segments="paper", printed=True))
         except PlanningError:
             continue
         time = int(delivery_times(one, boats).max())
@@ -97,7 +97,7 @@ def _rides(name: str, formulas: Formulas) -> Value:
     d = _graph(name, formulas.frame, formulas.group).degrees(sets)
     for seed, row in enumerate(sets):
         try:
-            rounds = int(ride(waves(one, constants, row, seed)).rounds.max())
+            rounds = int(ride(waves(one, constants, row, seed, both_fail=True)).rounds.max())
         except InputError:  # rounds ran out
             continue
         most = max(most, rounds)
@@ -136,6 +136,6 @@ def _rounds() -> Value:
     lam = 12 * d
     constants = Constants(lam, 1, 2, 2 * d, 60, 2 * (lam + 2 * d - 1))
     single = np.ones(one.packets, np.int64)
-    rounds = [int(ride(waves(one, constants, single, seed)).rounds.max()) for seed in range(RIDES)]
+    rounds = [int(ride(waves(one, constants, single, seed, both_fail=True)).rounds.max()) for seed in range(RIDES)]
     note = f"All packets in one set, χ = {2 * d}: {np.mean(rounds):.2f} rounds on average, at most {max(rounds)}."
     return Value(share(int((np.array(rounds) > 8).sum()), RIDES), note)

@@ -30,11 +30,12 @@ def parameters(step: Step) -> dict[str, Value]:
             values[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
         values[f"{name}, centralized, τ over 2(λ + d)"] = Value(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
-            f"d = {d}, {used['chi']} colors, τ = {used['tau']}; as long as stops need, and last boats.",
+            f"d = {d}, χ = {used['chi']}, τ = {used['tau']}.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]))
+            note = "2 log(DN); the printed 2 log(LN) is a misprint, see errata." if entry == "ξ" else ""
+            values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]), note)
         step((at + 1) / len(CONSTANTS))
     return values
 
