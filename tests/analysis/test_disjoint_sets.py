@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import networkx as nx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +22,8 @@ from obliv.analysis.ratios.disjoint_sets import (
     source_set,
     sources,
 )
+from obliv.analysis.ratios.lemmas import lemma1, lemma2, lemma3, lemma3a, lemma4, lemma5, lemma6, lemma7, lemma8, lemma9
+from obliv.errors import InputError
 from obliv.topologies.tree_bounds import single_path_bound, theorem2, theorem3, theorem4, theorem5
 
 Pair = tuple[int, int]
@@ -96,3 +101,66 @@ def test_bounds_as_whole_numbers() -> None:
         assert theorem3(m) == single_path_bound(m, 2)
         for n in range(2, 8):
             assert single_path_bound(m, n) >= theorem5(m, n)
+
+
+# The lemmas as functions.
+
+
+@given(PAIRS, PAIRS)
+def test_functions_of_lemmas_1_to_5(a: set[Pair], b: set[Pair]) -> None:
+    assert lemma1(a) == min(len({s for s, _ in a}), len({d for _, d in a})) >= size(a)
+    assert lemma2(a, b) == size(a) + size(b) >= size(a | b)
+    assert len(a) <= lemma5(a)
+    rest, left = lemma4(a)
+    assert rest <= a
+    assert size(rest) == left
+    for end, lemma in ((0, lemma3), (1, lemma3a)):
+        for node in {pair[end] for pair in a}:
+            star = {pair for pair in a if pair[end] == node}
+            if len(star) > size(a):
+                assert lemma(a, node) == size(a - star)
+            else:
+                with pytest.raises(InputError, match="the lemma is for more than"):
+                    lemma(a, node)
+
+
+@given(st.integers(2, 5), st.integers(2, 8), st.data())
+def test_lemma_6_gives_link_disjoint_paths(half: int, k: int, data: st.DataObject) -> None:
+    """Node by node: every path leads from its source to its destination, and no two share a channel."""
+    tree = obliv.eft2(2 * half, min(k, 2 * half))
+    hosts = st.permutations(range(tree.below[-1]))
+    count = data.draw(st.integers(0, half))
+    pairs = list(zip(data.draw(hosts)[:count], data.draw(hosts)[:count], strict=True))
+    paths = lemma6(tree, pairs)
+    assert list(paths) == pairs
+    used = [channel for path in paths.values() for channel in path]
+    assert len(used) == len(set(used))
+    for (s, d), path in paths.items():
+        nodes = [s, *(int(tree.head[c]) for c in path)]
+        assert nodes[-1] == d
+        assert all(int(tree.tail[c]) == a for c, (a, _) in zip(path, pairwise(nodes), strict=True))
+
+
+def test_lemma_6_refuses() -> None:
+    tree = obliv.eft2(4, 3)
+    for pairs, match in (
+        ([(0, 1), (0, 2)], "node-disjoint"),
+        ([(0, 1), (1, 2), (2, 3)], "it has 2 roots"),
+        ([(0, 9)], "no host 9"),
+    ):
+        with pytest.raises(InputError, match=match):
+            lemma6(tree, pairs)
+    with pytest.raises(InputError, match="two levels"):
+        lemma6(obliv.fattree(4, 3), [(0, 1)])
+
+
+def test_lemmas_7_to_9() -> None:
+    for spec in ("dmodk", "smodk", "hash:seed=3", "osrm2"):
+        for k in (3, 5, 8):
+            routing = obliv.routing(spec, obliv.eft2(8, k))
+            assert lemma7(routing) <= obliv.ratio(routing).ratio <= lemma9(routing)
+    assert lemma8(8, 4, 2) == 4 * 3 * 4 >= most_through_root(8, 4, 2)
+    with pytest.raises(InputError, match="below m/k"):
+        lemma8(8, 4, 1)
+    with pytest.raises(InputError, match="two levels"):
+        lemma7(obliv.routing("dmodk", obliv.fattree(4, 3)))

@@ -160,3 +160,22 @@ def test_ratio_under_traffic() -> None:
     ):
         with pytest.raises(obliv.InputError, match=says):
             obliv.traffic_ratio(routing, traffic, **options)
+
+
+def test_the_loads_beside_the_ratio() -> None:
+    """MLOAD, OPTU and PERF of Yuan et al. apart; on FT(8,3) all by hand from the loads of every link."""
+    tree = obliv.fattree(8, 3)
+    routing = obliv.routing("dmodk", tree)
+    traffic = [obliv.traffic(spec, tree) for spec in ("shift:1", "uniform", "tree:seed=3", "bernoulli:1/3,seed=2")]
+    result = obliv.traffic_ratio(routing, *traffic)
+    for row, flows in zip(result.patterns, traffic, strict=True):
+        matrix = flows.to_matrix()
+        others = [[rate * (s != d) for d, rate in enumerate(line)] for s, line in enumerate(matrix)]
+        assert row.channel_load == max(routing.pair_loads().under(flows))
+        assert row.optimal_load == max(max(map(sum, others)), max(map(sum, zip(*others, strict=True))))
+        assert row.ratio == row.channel_load / row.optimal_load
+        assert f"(load {row.channel_load}" in str(result)
+    mean = obliv.traffic_ratio(routing, "tree", instances=4).patterns[0]
+    assert mean.channel_load == mean.ratio  # jobs have a base load of 1
+    assert mean.optimal_load == obliv.Estimate(1.0, 0.0, 4)
+    assert type(result).from_dict(result.to_dict()) == result

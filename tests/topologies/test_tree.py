@@ -119,3 +119,37 @@ def test_names_are_those_of_the_paper() -> None:
 def test_mistakes(spec: str, says: str) -> None:
     with pytest.raises(obliv.InputError, match=says):
         obliv.topology(spec)
+
+
+def test_capacities_that_grow() -> None:
+    """Figure 1 of Yuan et al.: the binary tree, the binary fat tree, and Figure 2 in its place."""
+    fat = obliv.topology("xgft:3;2,2,2;1,1,1;1,2,4")
+    assert obliv.topology(fat.spec) == fat == obliv.xgft((2, 2, 2), (1, 1, 1), bandwidth=(1, 2, 4))
+    for channel in range(fat.channels):
+        ends = int(fat.tail[channel]), int(fat.head[channel])
+        assert fat.bandwidth_of(channel) == 2 ** min(map(fat.level_of, ends))
+    loads = {
+        spec: obliv.worst_case(obliv.routing("dmodk", obliv.topology(spec))).channel_load
+        for spec in ("xgft:3;2,2,2;1,1,1", fat.spec, "xgft:3;2,2,2;1,1,1;1,3/2,2")
+    }
+    assert list(loads.values()) == [4, 1, 2]
+    assert obliv.topology("xgft:2;2,2;1,2;1,1").bandwidth == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "match"),
+    [
+        ("xgft:3;2,2,2;1,1,1;1,2", "3 levels need that many bandwidths, not 2"),
+        ("xgft:2;2,2;1,1;1,0", "must be a positive"),
+        ("xgft:2;2,2;1,1;1,x", "must be a positive"),
+        ("xgft:2;2,2;1,1;1,1;1", "write LEVELS;CHILDREN"),
+    ],
+)
+def test_capacities_that_are_invalid(spec: str, match: str) -> None:
+    with pytest.raises(obliv.TopologyError, match=match):
+        obliv.topology(spec)
+
+
+def test_the_ratio_is_refused_for_capacities_that_grow() -> None:
+    with pytest.raises(obliv.InputError, match="equal links"):
+        obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:3;2,2,2;1,1,1;1,2,4")))

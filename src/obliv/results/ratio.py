@@ -86,10 +86,24 @@ class Ratio(Result):
 
 @dataclass(frozen=True)
 class PatternRatio(Record):
-    """The performance ratio under one traffic pattern, by its spec."""
+    """The performance ratio under one traffic pattern, by its spec, and the two loads that it divides."""
 
     traffic: str = entry(column="traffic")
     ratio: Fraction | Estimate = entry(column="ratio")
+    channel_load: Fraction | Estimate | None = entry(
+        None, column="channel_load", omit=lambda row: row.channel_load is None
+    )
+    optimal_load: Fraction | Estimate | None = entry(
+        None, column="optimal_load", omit=lambda row: row.optimal_load is None
+    )
+
+    @property
+    def text(self) -> str:
+        """The ratio in words; of a single pattern with the largest link load and the least possible one."""
+        ratio = f"ratio {shown(self.ratio)}"
+        if isinstance(self.ratio, Estimate) or self.channel_load is None:
+            return ratio
+        return f"{ratio} (load {shown(self.channel_load)}, least possible {shown(self.optimal_load)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +115,8 @@ class TrafficRatio(Result):
     >>> import obliv
     >>> obliv.traffic_ratio(obliv.DModK(obliv.fattree(8, 2)), "shift:1", "shift:5")
     traffic-ratio: dmodk on fattree:8,2
-      shift:1  ratio 1
-      shift:5  ratio 1
+      shift:1  ratio 1 (load 1, least possible 1)
+      shift:5  ratio 1 (load 1, least possible 1)
       largest  1
     """
 
@@ -118,5 +132,5 @@ class TrafficRatio(Result):
     patterns: tuple[PatternRatio, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
-        lines = [(row.traffic, f"ratio {shown(row.ratio)}") for row in self.patterns]
+        lines = [(row.traffic, row.text) for row in self.patterns]
         return [*lines, ("largest", shown(self.ratio))] if len(lines) > 1 else lines

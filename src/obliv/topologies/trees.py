@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -14,8 +14,8 @@ import numpy as np
 from obliv._util.typing import Array, FloatArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import Topology, require_network
-from obliv.topologies.checks import integers
+from obliv.topologies.base import Number, Topology, require_network
+from obliv.topologies.checks import integers, positive_number
 from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
@@ -151,7 +151,7 @@ class Tree(Topology):
         return f"(({','.join(map(str, [*place, *ports]))}),{self.levels - level})"
 
 
-def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
+def xgft(children: Sequence[int], parents: Sequence[int], bandwidth: Sequence[Number] = ()) -> Tree:
     """XGFT: extended generalized fat tree XGFT(h; m1, ..., mh; w1, ..., wh).
 
     Parameters
@@ -160,6 +160,9 @@ def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
         m1, ..., mh: children of the nodes of levels 1 to h.
     parents : sequence of int
         w1, ..., wh: parents of the nodes of levels 0 to h - 1.
+    bandwidth : sequence of numbers, optional
+        Bandwidth of the links below the nodes of levels 1 to h; default 1. With one parent a node and 1, 2, 4, ... it
+        is a binary fat tree, whose capacities grow towards the root.
 
     Returns
     -------
@@ -170,7 +173,7 @@ def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
     Raises
     ------
     TopologyError
-        If there are not as many numbers of parents as of children, or one of them is less than 1.
+        If there are not as many numbers of parents, or of bandwidths, as of children, or one of them is out of range.
 
     References
     ----------
@@ -180,24 +183,38 @@ def xgft(children: Sequence[int], parents: Sequence[int]) -> Tree:
     --------
     >>> xgft([4, 4, 8], [1, 2, 4])
     <Topology xgft:3;4,4,8;1,2,4: 184 nodes, 512 channels, 128 terminals>
+    >>> xgft([2, 2, 2], [1, 1, 1], bandwidth=[1, 2, 4])
+    <Topology xgft:3;2,2,2;1,1,1;1,2,4: 15 nodes, 28 channels, 8 terminals>
     """
     children, parents = integers("xgft", *children), integers("xgft", *parents)
-    shape = ";".join(",".join(map(str, part)) for part in ((len(children),), children, parents))
-    return _tree(f"xgft:{shape}", children, parents)
+    parts: list[Sequence[object]] = [(len(children),), children, parents]
+    speeds = tuple(positive_number(speed, "xgft: the bandwidth of a level") for speed in bandwidth)
+    if speeds:
+        parts.append(speeds)
+    spec = "xgft:" + ";".join(",".join(map(str, part)) for part in parts)
+    if speeds and len(speeds) != len(children):
+        raise TopologyError(f"{spec}: {len(children)} levels need that many bandwidths, not {len(speeds)}")
+    tree = _tree(spec, children, parents)
+    if all(speed == 1 for speed in speeds):
+        return tree
+    heights = tree.heights
+    lower = np.minimum(heights[tree.tail], heights[tree.head])
+    return replace(tree, bandwidth=tuple(speeds[height] for height in lower.tolist()))
 
 
 @register_topology("xgft", example="xgft:3;4,4,8;1,2,4")
 def _xgft_of(*shape: str) -> Tree:
-    """XGFT (extended generalized fat tree): levels; children of each level; parents of each level."""
+    """XGFT (extended generalized fat tree): levels; children; parents; bandwidth of each level's links (default 1)."""
     text = ",".join(map(str, shape))
-    parts = [part.split(",") for part in text.split(";")]
-    if len(parts) != 3 or not all(word.strip().isdecimal() and len(word) < 10 for part in parts for word in part):
+    parts = [[word.strip() for word in part.split(",")] for part in text.split(";")]
+    whole = all(word.isdecimal() and len(word) < 10 for part in parts[:3] for word in part)
+    if not 3 <= len(parts) <= 4 or not whole:
         spec = f"xgft:{text}" if text else "xgft"
         raise TopologyError(f"{spec}: write LEVELS;CHILDREN,...;PARENTS,...  as in xgft:3;4,4,8;1,2,4")
-    levels, children, parents = ([int(word) for word in part] for part in parts)
+    levels, children, parents = ([int(word) for word in part] for part in parts[:3])
     if len(levels) != 1 or len(children) != levels[0] or len(parents) != levels[0]:
         raise TopologyError(f"xgft:{text}: {levels[0]} levels need that many numbers of children, and of parents")
-    return xgft(children, parents)
+    return xgft(children, parents, *parts[3:])
 
 
 @register_topology("fattree", example="fattree:8,3")

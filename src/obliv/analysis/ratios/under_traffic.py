@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -22,8 +23,9 @@ from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.ratio import PatternRatio, TrafficRatio
 from obliv.specs.registry import PATTERNS
+from obliv.topologies.base import Topology
 
-__all__ = ["base_load", "performance", "traffic_ratio"]
+__all__ = ["base_load", "max_link_load", "optimal_load", "performance", "traffic_ratio"]
 
 
 def base_load(traffic: Traffic) -> Fraction:
@@ -39,6 +41,38 @@ def base_load(traffic: Traffic) -> Fraction:
     return Fraction(largest, traffic.denominator) + (traffic.uniform * Fraction(n - 1, n) if n else 0)
 
 
+def max_link_load(loads: PairLoads, traffic: Traffic) -> Fraction:
+    """Return the largest link load of a routing under a traffic (Yuan et al., MLOAD); self-traffic counts for nothing.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.fattree(8, 3)
+    >>> max_link_load(obliv.DModK(tree).pair_loads(), obliv.traffic("ring", tree))
+    Fraction(3, 1)
+    """
+    return loads.without_self().largest_under(traffic)
+
+
+def optimal_load(topology: Topology, traffic: Traffic) -> Fraction:
+    """Return the least largest link load of any routing under a traffic (Yuan et al., OPTU), which is its base load.
+
+    Raises
+    ------
+    InputError
+        If the best routing of every traffic is not known on the topology.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.fattree(8, 3)
+    >>> optimal_load(tree, obliv.traffic("ring", tree))
+    Fraction(1, 1)
+    """
+    require_base_load(topology)
+    return base_load(traffic)
+
+
 def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
     """Return the largest link load of a routing under a traffic over that of the best routing (Yuan et al., PERF).
 
@@ -48,13 +82,42 @@ def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
         If the best routing of every traffic is not known on the topology.
     TrafficError
         If no terminal sends to another one.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.fattree(8, 3)
+    >>> performance(obliv.DModK(tree).pair_loads(), obliv.traffic("ring", tree))
+    Fraction(3, 1)
     """
-    require_base_load(loads.topology)
-    loads = loads.without_self()
-    base = base_load(traffic)
-    if not base:
+    return _measured(loads, traffic).ratio
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """The largest link load of a routing and of the best one."""
+
+    load: Fraction
+    optimal: Fraction
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.load / self.optimal
+
+
+def _measured(loads: PairLoads, traffic: Traffic) -> _Exact:
+    optimal = optimal_load(loads.topology, traffic)
+    if not optimal:
         raise TrafficError(f"{traffic.spec}: no terminal sends to another one, so that no routing loads anything")
-    return loads.largest_under(traffic) / base
+    return _Exact(max_link_load(loads, traffic), optimal)
+
+
+def _mean(values: list[Fraction]) -> Estimate:
+    """Return the mean over instances with its standard error."""
+    floats = [float(value) for value in values]
+    mean = sum(floats) / len(floats)
+    error = sqrt(sum((value - mean) ** 2 for value in floats) / (len(floats) - 1) / len(floats))
+    return Estimate(mean, error, len(floats))
 
 
 def traffic_ratio(
@@ -115,15 +178,19 @@ def traffic_ratio(
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
         if not instances:
-            rows.append(PatternRatio(flow.spec, performance(loads, flow)))
+            exact = _measured(loads, flow)
+            rows.append(PatternRatio(flow.spec, exact.ratio, exact.load, exact.optimal))
             continue
-        ratios = []
+        placements = []
         for k in range(instances):
-            ratios.append(float(performance(loads, traffic_of(_placed(given, seed * instances + k), topology))))
+            placements.append(_measured(loads, traffic_of(_placed(given, seed * instances + k), topology)))
             step(str(given), (at + (k + 1) / instances) / len(traffic))
-        mean = sum(ratios) / instances
-        error = sqrt(sum((value - mean) ** 2 for value in ratios) / (instances - 1) / instances)
-        rows.append(PatternRatio(str(given), Estimate(mean, error, instances)))
+        columns = [
+            [row.ratio for row in placements],
+            [row.load for row in placements],
+            [row.optimal for row in placements],
+        ]
+        rows.append(PatternRatio(str(given), *map(_mean, columns)))
     routing = name_of(subject)
     return TrafficRatio(
         topology=topology.spec,

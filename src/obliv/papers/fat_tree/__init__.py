@@ -5,7 +5,18 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 
 from __future__ import annotations
 
-from obliv.papers.fat_tree import curves, drawing, printed, said, statements, study, table1, variants
+from obliv.papers.fat_tree import (
+    curves,
+    disjointness,
+    drawing,
+    network,
+    printed,
+    said,
+    statements,
+    study,
+    table1,
+    variants,
+)
 from obliv.papers.paper import Paper, Step, Table, Value
 
 __all__ = ["PAPER"]
@@ -15,6 +26,18 @@ def _figures(step: Step) -> dict[str, Value]:
     """Compute the figures, then the traffic without figures."""
     drawn = curves.compute(lambda share: step(0.8 * share))
     return drawn | variants.compute(lambda share: step(0.8 + 0.2 * share))
+
+
+_PROPERTIES = network.NETWORK | disjointness.DISJOINTNESS
+
+
+def _properties(step: Step) -> dict[str, Value]:
+    """Compute the properties of the network, and the lemmas."""
+    entries = {}
+    for at, (entry, (_, compute)) in enumerate(_PROPERTIES.items()):
+        entries[entry] = compute()
+        step((at + 1) / len(_PROPERTIES))
+    return entries
 
 
 PAPER = Paper(
@@ -32,6 +55,11 @@ PAPER = Paper(
             "what the text says of Figures 11 to 15, and of clustered traffic that it shows no figure of",
             said.FIGURES | variants.PRINTED,
             _figures,
+        ),
+        "properties": Table(
+            "the network, its properties, and the lemmas",
+            {entry: printed for entry, (printed, _) in _PROPERTIES.items()},
+            _properties,
         ),
         "statements": Table("algorithms and theorems as printed", said.STATEMENTS, statements.compute),
     },

@@ -74,7 +74,7 @@ FIGURES = {
 }
 
 STATEMENTS = {
-    "Figure 9: sizes m up to 72 with √(m/2) not an integer on which the index names only switches that exist, of 30": (
+    "Figure 9: sizes m up to 72, √(m/2) not an integer, whose indices name existing switches only, of 30": (
         Printed(
             "Our algorithm OSRM2, described in Fig. 9, can also handle the case when √(m/2) is not an integer.",
             Fraction(30),
@@ -109,7 +109,6 @@ STATEMENTS = {
         "elsewhere, and all of them send to it. These are 12 = k(k-1)X² pairs, so they are a largest set S; X = m/k. "
         "E(0,x) = 1 for three x, so that the right side is 1 - 3.",
     ),
-    "Lemma 8 on SEFT2(4,4), X = 1: most pairs through the root": Printed("at most k(k-1)X²", Fraction(12)),
     "Theorem 2 below k = √(2m): D-mod-k on EFT2(32,4), where √(m/2) = 4": Printed(
         "", beyond='The theorem begins "If k ≥ √(2m)"; below that the ratio of D-mod-k is min(m/2, k-1).'
     ),

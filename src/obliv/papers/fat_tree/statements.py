@@ -11,7 +11,7 @@ import numpy as np
 import obliv
 from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.said import STATEMENTS
-from obliv.papers.fat_tree.stars import gap_instance, most_pairs
+from obliv.papers.fat_tree.stars import gap_instance
 from obliv.papers.paper import Step, Value
 
 __all__ = ["compute", "groups_in_use", "indices"]
@@ -24,7 +24,6 @@ def compute(step: Step) -> dict[str, Value]:
         _pairs_of_groups,
         _figure10,
         _lemma8_step,
-        _lemma8,
         _theorem2,
         _detours,
         _theorem5,
@@ -85,10 +84,6 @@ def _figure10() -> Value:
 def _lemma8_step() -> Value:
     size, rest = gap_instance()
     return Value(Fraction(rest), f"The instance has {size} pairs, every link's maximum disjoint size is 1.")
-
-
-def _lemma8() -> Value:
-    return Value(Fraction(most_pairs(2, 4)), "By exhaustion over the sources or destinations that cover each link.")
 
 
 def _theorem2() -> Value:
