@@ -157,8 +157,8 @@ _SWITCHES = (
 NETWORK: dict[str, tuple[Printed, Callable[[], Value]]] = {
     "Figure 1 (a), binary tree of 8 nodes: worst load": (
         Printed(
-            "the number of links (and thus the aggregate bandwidth) is reduced by half at each level from the leaves to "
-            "the root",
+            "the number of links (and thus the aggregate bandwidth) is reduced by half at each level from the leaves "
+            "to the root",
             Fraction(4),
         ),
         _binary((), (1, 1, 1)),
