@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,9 @@ def fat_trees(folder: Path, seed: int) -> None:
         result = obliv.worst_case(obliv.routing(routing, tree), certificate=True)
         assert obliv.verify(result).proved
     obliv.routing("kpath:2,base=dmodk,select=shift", tree).pair_loads()
+    larger = obliv.topology("fattree:8,3")
+    shifts = [obliv.traffic(f"shift:{k}", larger) * Fraction(1, 120) for k in range(1, 121)]
+    obliv.throughput(obliv.DModK(larger), sum(shifts[1:], shifts[0]))
 
 
 @workload

@@ -83,7 +83,7 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     >>> import obliv
     >>> from obliv.fabric.generate.from_topology import from_topology
     >>> fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
-    >>> with_lids(fabric, lmc=1).lid[fabric.endpoints].tolist()
+    >>> with_lids(fabric, lmc=1).ports.lid[fabric.endpoints].tolist()
     [8, 10, 12, 14, 16, 18, 20, 22]
     """
     if not 0 <= lmc <= 7:

@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.arrays import addable
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.kernels import COMPILE_ABOVE, run
+from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.loads.kernels.tree import NumberedRoutes, PairWays, add_flows, same_ways
 from obliv.matching.weights import Weights, from_entries
@@ -24,6 +24,7 @@ __all__ = ["TreeLoads", "Ways"]
 Ways = Callable[[Array, Array], Array]
 
 _BLOCK = 1 << 22  # path numbers that are held at a time
+_MANY = 15_000  # flows from which on one pass of compiled code is worth a table of all path numbers
 
 
 class TreeLoads(PairLoads):
@@ -124,7 +125,7 @@ class TreeLoads(PairLoads):
         amount = addable(traffic.amount, self.denominator)
         numbers = self.terminals**2 // self.alike
         small = self.denominator == 1 and amount.dtype != object and numbers <= _BLOCK
-        if small and 20 * len(amount) > COMPILE_ABOVE:
+        if small and len(amount) > _MANY:
             return self._counted(traffic.source, traffic.destination, amount)
         total: Array = np.zeros(self.topology.channels, amount.dtype)
         step = max(1, _BLOCK // self.denominator)
