@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
-from math import gcd, isqrt
+from math import gcd, isqrt, prod
 
 import numpy as np
 import pytest
@@ -113,6 +113,63 @@ def test_permutations_are_uniform() -> None:
     for count, share in zip(counts, [wanted[key] for key in sorted(wanted)], strict=True):
         mean = 48_000 * share / 24
         assert abs(count - mean) < 5 * mean**0.5
+
+
+def _drawn(seed: int, block: int, n: int, count: int) -> list[list[int]]:
+    """The permutations of a seed and a block in plain Python: splitmix64, halves of 64 bits, up to three exchanges."""
+    most = 2**64 - 1
+    state = seed
+    for salt in (block, 0):
+        for _ in range(2):
+            state = (state ^ (state >> 32)) * 0xD6E8FEB86659FD93 & most
+        state = (state ^ (state >> 32)) + salt * 0x9E3779B97F4A7C15 & most
+    halves: list[int] = []
+    drawn = []
+    for _ in range(count):
+        image = list(range(n))
+        top = n - 1
+        while top > 0:
+            sizes = [size for size in (top + 1, top, top - 1) if size > 1] if top < 1600 else [top + 1]
+            while True:
+                if not halves:
+                    state = state + 0x9E3779B97F4A7C15 & most
+                    word = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & most
+                    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & most
+                    word ^= word >> 31
+                    halves = [word % 2**32, word >> 32]
+                rest, places = halves.pop(0), []
+                for size in sizes:
+                    place, rest = divmod(rest * size, 2**32)
+                    places.append(place)
+                if rest >= 2**32 % prod(sizes):  # the last leftover must not be one of those that come too often
+                    break
+            for k, place in enumerate(places):
+                image[top - k], image[place] = image[place], image[top - k]
+            top -= 3 if top < 1600 else 1
+        drawn.append(image)
+    return drawn
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 3), (2, 40), (3, 40), (4, 40), (5, 40), (9, 60), (64, 20), (1700, 2)])
+@pytest.mark.parametrize(("seed", "block"), [(0, 0), (7, 3), (2**62 + 5, 2**33)])
+def test_permutations_are_those_of_the_generator(n: int, count: int, seed: int, block: int) -> None:
+    images = np.empty((count, n), np.int32)
+    random_permutations.compiled()(seed, block, images)
+    assert images.tolist() == _drawn(seed, block, n, count)
+
+
+def test_the_digits_of_a_seed() -> None:
+    """The same seed gives the same answer, in later versions too: blocks of 2^16 // n permutations."""
+    loads = obliv.DOR(obliv.mesh(3, 2)).pair_loads()
+    n, size, step = 6, 2**16 // 6, 5  # row position k is source k · step modulo n
+    images = [image for block in (0, 1) for image in _drawn(5, block, n, size if block == 0 else 40)]
+    tables = np.stack([loads.on_channel(c).toarray() for c in range(loads.topology.channels)])
+    largest = tables[:, np.arange(n) * step % n, np.array(images)].sum(axis=2).max(axis=0)
+    result = obliv.average_case(loads, len(images), 5)
+    assert isinstance(result.channel_load, obliv.Estimate)
+    assert result.channel_load.value == pytest.approx(largest.mean() / loads.denominator, rel=1e-14)
+    assert result.channel_load.samples == len(images)
+    assert result.channel_load.stderr == pytest.approx(largest.std(ddof=1) / len(images) ** 0.5, rel=1e-9)
 
 
 def test_doubly_stochastic_matrices() -> None:

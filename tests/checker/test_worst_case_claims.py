@@ -397,6 +397,24 @@ def test_parts_of_another_kind_are_refused(key: str, tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
+def test_more_entries_for_one_destination_than_the_first_buffers_hold() -> None:
+    """Every node forwards to all nodes below it: packets from the last of 47 to the first use 47 · 46 / 2 channels."""
+    n = 47
+    links = [(v, w) for v in range(n) for w in range(v)]
+    network = obliv.build("down", n, [*links, (0, n - 1)], terminals=[0, n - 1])
+
+    class Down(obliv.HopRouting):
+        def next_hops(self, node: int, destination: int) -> list[int]:
+            if destination:
+                return [0] if node == 0 else []
+            return np.flatnonzero(network.tail == node).tolist() if node else []
+
+    routing = Down(network, "down")
+    loads = routing.pair_loads()
+    assert sum(len(loads.weights(c).weight) for c in range(network.channels)) == len(links) + 1 > 1024
+    assert obliv.verify(obliv.worst_case(routing, certificate=True)).proved
+
+
 def test_the_clock_is_looked_at_before_all_next_hops_are_asked() -> None:
     topology = obliv.mesh(4, 4)
     result = obliv.worst_case(obliv.ECMP(topology), certificate=True)

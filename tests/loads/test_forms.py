@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv._util.progress import silent
 from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
 from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.matching.shipments import simple_bound
 from obliv.routings.base import Routing
 
 NETWORKS = ["mesh:4x2", "mesh:2x3x2", "torus:3x3", "torus:4x4", "torus:2x3", "ring:5", "hypercube:3", "hyperx:2x3"]
@@ -118,6 +121,24 @@ def test_rounded_prices_are_the_coarsest_that_still_prove(slack: Fraction) -> No
         assert rounded[c].tolist() == right.tolist()
         coarser += right.tolist() != prices[c].tolist()
     assert coarser or not slack
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_channels_that_cannot_be_the_worst_are_left_out(fast: bool) -> None:
+    speeds = tuple(Fraction(1 + c % 4) for c in range(48)) if fast else ()
+    mesh = dataclasses.replace(obliv.mesh(4, 4), bandwidth=speeds, capacity_load=None)
+    loads = obliv.routing("1/2*dor+1/2*ecmp", mesh).pair_loads()
+    assert type(loads) is MixedLoads
+    bounds = [simple_bound(loads.weights(c), loads.rates) / mesh.bandwidth_of(c) for c in range(mesh.channels)]
+    best, solved = Fraction(-1), []
+    for group in loads.solve_worst(np.arange(mesh.channels), loads.rates, False, silent):
+        for channel, solution in group:
+            assert bounds[channel] > best
+            best = max(best, solution.value / mesh.bandwidth_of(channel))
+            solved.append(channel)
+    assert len(solved) < mesh.channels
+    assert all(bounds[c] <= best for c in range(mesh.channels) if c not in solved)
+    assert solved == sorted(solved, key=lambda c: (-bounds[c], c))
 
 
 def test_each_routing_takes_the_form_that_fits() -> None:
