@@ -31,7 +31,10 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import PairLoads
+from obliv.loads.mixed import TwoPhaseLoads
 from obliv.loads.without_self import LoadsWithoutSelf
+from obliv.routings.base import Routing
+from obliv.routings.mixes import TwoPhase
 from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
@@ -247,6 +250,20 @@ def test_what_is_asked_of_fabrics_counts_their_terminals(variant: str) -> None:
     assert throughput(routing, "shift:1").patterns[0]["channel_load"] == shifted[0]
 
 
+def test_two_phases_whose_terms_have_a_common_divisor() -> None:
+    """Two pairs of hosts and a double cable between them: halves of loads, of which every sum is whole."""
+    cables = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5), (4, 5)]
+    links = [link for cable in cables for link in (cable, cable[::-1])]
+    network = obliv.build("dumbbell", 6, links, terminals=range(4))
+    base = obliv.ECMP(network)
+    routing = TwoPhase(base, "two phases")
+    loads = routing.pair_loads()
+    assert isinstance(loads, TwoPhaseLoads)
+    assert base.pair_loads().denominator * 4 == 2 * loads.denominator
+    check_law(routing, loads)
+    check_solutions(loads)
+
+
 def test_loads_between_different_terminals_only() -> None:
     routing = obliv.routing("valiant", _subset(obliv.topology("mesh:3x3")))
     whole, others = routing.pair_loads(), routing.pair_loads().without_self()
@@ -254,6 +271,27 @@ def test_loads_between_different_terminals_only() -> None:
         right = whole.on_channel(c).toarray()
         np.fill_diagonal(right, 0)
         assert (others.on_channel(c).toarray() == right).all()
+
+
+def test_a_terminal_that_uses_the_last_channel_only_for_itself() -> None:
+    loop = obliv.build("loop", 2, [(0, 1), (1, 0), (1, 1)])
+
+    class Turning(Routing):
+        """Packets of node 1 for itself go round its own channel."""
+
+        def paths(self, source: int, destination: int) -> Any:
+            return [((2,) if source == destination == 1 else (source,) if source != destination else (), Fraction(1))]
+
+    loads = Turning(loop, "turning").pair_loads()
+    assert [loads.on_channel(c).toarray().tolist() for c in range(3)] == [
+        [[0, 1], [0, 0]],
+        [[0, 0], [1, 0]],
+        [[0, 0], [0, 1]],
+    ]
+    others = loads.without_self()
+    assert not others.on_channel(2).nnz
+    assert [others.on_channel(c).toarray().tolist() for c in range(2)] == [[[0, 1], [0, 0]], [[0, 0], [1, 0]]]
+    assert others.without_self() is others
 
 
 def test_every_routing_and_every_kind_of_loads_is_under_the_law() -> None:
