@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fabric.by_hand import random_fabric, random_tables
 
 import obliv
 from obliv.analysis.locality import minimal_hops
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
+from obliv.routings.distances import Distances
+from obliv.routings.mixes import TwoPhase
 
 ROUTINGS = [
     *("dor", "o1turn", "romm", "romm:xy", "valiant", "xyx", "yxy", "u2turn", "u2turn-a:p=1/3", "ival", "i2turn"),
@@ -179,3 +184,73 @@ def test_a_lonely_terminal_has_no_ratio() -> None:
     result = obliv.locality(obliv.routing("ecmp", obliv.build("one", 1, [])))
     assert result.hops_over_minimal is None
     assert "hops_over_minimal_reason" in result.to_dict()
+
+
+def _damaged(offset: str) -> Any:
+    fabric = random_fabric(7, lmc=2)
+    return fabric_routing(network(fabric), random_tables(fabric, 1, damage=4), offset, missing="skip")
+
+
+def _half_lost(topology: obliv.Topology) -> obliv.Routing:
+    """Half of the packets between neighbors of a ring do not arrive, and none from node 0 to node 2."""
+
+    class HalfLost(obliv.Routing):
+        partial = True
+
+        def paths(self, source: int, destination: int) -> list[Any]:
+            hops = (destination - source) % topology.nodes
+            path = tuple(int(topology.first_channel[(source + k) % topology.nodes]) for k in range(hops))
+            return [] if (source, destination) == (0, 2) else [(path, Fraction(1, 2) if hops == 1 else Fraction(1))]
+
+    return HalfLost(topology, "half-lost")
+
+
+PARTIAL = {
+    "first LID": lambda: _damaged("0"),
+    "all LIDs": lambda: _damaged("spread"),
+    "mix": lambda: Fraction(1, 3) * _damaged("0") + Fraction(2, 3) * _damaged("spread"),
+    "own": lambda: _half_lost(obliv.ring(6)),
+}
+
+
+@pytest.mark.parametrize("name", PARTIAL)
+def test_a_partial_routing_is_measured_over_the_packets_that_it_serves(name: str) -> None:
+    routing = PARTIAL[name]()
+    topology = routing.topology
+    assert routing.partial
+    served = hops = least = Fraction(0)
+    shares: dict[int, Fraction] = {}
+    for destination in topology.terminals.tolist():
+        numerators, over = routing.served(destination)
+        for at, source in enumerate(topology.terminals.tolist()):
+            found = list(routing.paths(source, destination)) if source != destination else [((), Fraction(1))]
+            share = sum((chance for _, chance in found), Fraction(0))
+            assert Fraction(int(numerators[at]), over) == share
+            served += share
+            least += share * _apart(topology, source, destination) if share else 0
+            for channels, chance in found:
+                hops += chance * len(channels)
+                shares[len(channels)] = shares.get(len(channels), Fraction(0)) + chance
+    assert served < len(topology.terminals) ** 2
+    result = obliv.locality(routing)
+    assert (result.hops, result.minimal_hops) == (hops / served, least / served)
+    assert result.hops_over_minimal is not None
+    assert result.hops_over_minimal >= 1
+    assert {h: share for h, share in enumerate(result.lengths or ()) if share} == {
+        h: share / served for h, share in shares.items()
+    }
+    (row,) = obliv.compare(topology, routing).entries
+    assert (row.hops, row.minimal_hops, row.skipped) == (result.hops, result.minimal_hops, routing.skipped)
+    assert routing.pair_loads(200, 1).partial
+    with pytest.raises(obliv.InputError, match="give the routing"):
+        obliv.locality(routing.pair_loads())
+
+
+def _apart(topology: obliv.Topology, source: int, destination: int) -> int:
+    far = Distances(topology.nodes, topology.tail, topology.head)([destination])
+    return int(far[source])
+
+
+def test_two_phases_need_a_routing_that_serves_all_pairs() -> None:
+    with pytest.raises(obliv.RoutingError, match="serves all pairs"):
+        TwoPhase(_damaged("0"), "valiant")

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
-from obliv.analysis.locality import minimal_hops
+from obliv.analysis.locality import minimal_hops, served_pairs
 from obliv.analysis.throughput import throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
@@ -154,7 +155,7 @@ def _cells(
     total = len(networks) * len(columns)
     for at, network in enumerate(networks):
         under = {pattern.name: pattern.on[at] for pattern in patterns}
-        least = minimal_hops(network)
+        least = cache(partial(minimal_hops, network))
         for k, column in enumerate(columns):
             done = at * len(columns) + k
             part = within(_where(progress, f"{column.name} on {network.spec}"), done / total, (done + 1) / total)
@@ -172,7 +173,7 @@ def _entry(
     routing: Routing,
     label: str,
     under: dict[str, Traffic | Misfit],
-    least: Fraction,
+    least: Callable[[], Fraction],
     samples: int,
     seed: int,
     progress: Progress,
@@ -191,6 +192,12 @@ def _entry(
         for name, row in zip(fitting, rows, strict=True)
         if isinstance(row.channel_load, Fraction)
     }
+    hops = loads.hops()
+    if routing.partial:  # the same packets in both means
+        served = served_pairs(routing)
+        hops, minimal = hops * len(network.terminals) ** 2 / served.pairs, served.minimal_hops
+    else:
+        minimal = least()
     return Entry(
         topology=network.spec,
         routing=label,
@@ -198,8 +205,9 @@ def _entry(
         worst=worst,
         average=average if isinstance(average, Estimate) else None,
         patterns={name: carried.get(name) for name in under},
-        hops=loads.hops(),
-        minimal_hops=least,
+        hops=hops,
+        minimal_hops=minimal,
+        skipped=routing.skipped if routing.partial else 0,
         beyond=tuple(name for name, flow in fitting.items() if not flow.admissible),
         reasons={name: str(flow.error) for name, flow in under.items() if isinstance(flow, Misfit)},
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from obliv._util.arrays import product_sum
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
@@ -20,7 +22,7 @@ from obliv.routings.program_lengths import axis_distances
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["locality", "minimal_hops"]
+__all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs"]
 
 
 def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
@@ -36,14 +38,15 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
     Returns
     -------
     Locality
-        Exact; pairs of a terminal with itself are included.
+        Exact; pairs of a terminal with itself are included. Packets that a partial routing leaves out count neither in
+        the mean nor in the minimum.
 
     Raises
     ------
     RoutingError
         If the routing has loops or gaps.
     InputError
-        If the pair loads are estimates, or a terminal cannot be reached.
+        If the pair loads are estimates or those of a partial routing, or a terminal cannot be reached.
 
     Examples
     --------
@@ -59,11 +62,15 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
     lengths: tuple[Fraction, ...] | None = None
     if isinstance(subject, Routing):
         total = subject.path_lengths(progress or silent)
-        pairs = len(subject.topology.terminals) ** 2
+        pairs = sum(total.values(), Fraction(0))
         lengths = tuple(total.get(h, Fraction(0)) / pairs for h in range(max(total) + 1))
         hops = sum((h * share for h, share in enumerate(lengths)), Fraction(0))
+        least = served_pairs(subject).minimal_hops if subject.partial else minimal_hops(subject.topology)
     else:
-        hops = loads_of(subject, "locality").hops()
+        loads = loads_of(subject, "locality")
+        if loads.partial:
+            raise InputError("locality: these pair loads leave out packets without a path; give the routing instead")
+        hops, least = loads.hops(), minimal_hops(subject.topology)
     routing, topology = name_of(subject), subject.topology
     return Locality(
         topology=topology.spec,
@@ -75,7 +82,7 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
         ),
         subject=x,
         hops=hops,
-        minimal_hops=minimal_hops(topology),
+        minimal_hops=least,
         lengths=lengths,
     )
 
@@ -91,16 +98,45 @@ def minimal_hops(topology: Topology) -> Fraction:
     """
     if isinstance(topology, Cartesian) and topology.all_terminals:  # distances add up over the dimensions
         return sum((Fraction(int(axis_distances(along).sum()), along.radix**2) for along in topology.axes), Fraction(0))
-    total = sum(int(far.sum()) for far in _distances(topology))
+    everyone = np.ones(len(topology.terminals), np.int64)
+    total = sum(int(far.sum()) for _, far in _distances(topology, lambda destination: (everyone, 1)))
     return Fraction(total, len(topology.terminals) ** 2)
 
 
-def _distances(topology: Topology) -> Iterator[Array]:
-    """Yield for every terminal the distances from all terminals."""
+@dataclass(frozen=True)
+class ServedPairs:
+    """What a partial routing serves.
+
+    Parameters
+    ----------
+    pairs : Fraction
+        The ordered pairs of terminals, self-pairs included, each by the share of its packets that arrive.
+    minimal_hops : Fraction
+        The least mean hops of these packets.
+    """
+
+    pairs: Fraction
+    minimal_hops: Fraction
+
+
+def served_pairs(routing: Routing) -> ServedPairs:
+    """Return how many packets a routing serves, and the mean distance that they go."""
+    pairs = hops = Fraction(0)
+    for (arriving, over), far in _distances(routing.topology, routing.served):
+        pairs += Fraction(product_sum(arriving, np.ones(len(arriving), np.int64)), over)
+        hops += Fraction(product_sum(arriving, far), over)
+    return ServedPairs(pairs, hops / pairs)
+
+
+def _distances(
+    topology: Topology, served: Callable[[int], tuple[Array, int]]
+) -> Iterator[tuple[tuple[Array, int], Array]]:
+    """Yield for every terminal the shares of packets that arrive there, and how far they go; 0 where none do."""
     far = Distances(topology.nodes, topology.tail, topology.head, len(topology.terminals))
     for destination in topology.terminals.tolist():
-        reached = far([destination])[topology.terminals]
+        shares = served(destination)
+        reached = np.where(shares[0] > 0, far([destination])[topology.terminals], 0)
         if (reached < 0).any():
             lost = topology.name_of(int(topology.terminals[int(np.argmin(reached))]))
             raise InputError(f"{topology.spec}: {topology.name_of(destination)} cannot be reached from {lost}")
-        yield reached
+        yield shares, reached

@@ -45,7 +45,9 @@ class PairLoads(ABC):
     denominator : int
         Common denominator of all numerators.
     samples : int or None
-        Number of sampled paths a pair where the loads are estimates, None where they are exact.
+        Number of sampled paths per pair where the loads are estimates, None where they are exact.
+    partial : bool
+        Whether packets are left out: those of pairs without a path, by a partial routing.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class PairLoads(ABC):
     topology: Topology
     denominator: int
     samples: int | None = None
+    partial: bool = False
 
     @abstractmethod
     def weights(self, channel: int) -> Weights:
@@ -149,7 +152,11 @@ class PairLoads(ABC):
         return Fraction(int(self._carried(traffic).max()), self.denominator * traffic.denominator)
 
     def hops(self) -> Fraction:
-        """Return the mean path length over all ordered pairs of terminals, self-pairs included."""
+        """Return the mean path length over all ordered pairs of terminals, self-pairs included.
+
+        Packets that a partial routing leaves out count as 0 hops; :func:`obliv.locality` of the routing leaves them
+        out of the mean.
+        """
         return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
 
     def solve(self, channel: int, rates: Rates) -> Solution:

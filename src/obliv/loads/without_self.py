@@ -15,6 +15,7 @@ class LoadsWithoutSelf(PairLoads):
         self.topology = every.topology
         self.denominator = every.denominator
         self.samples = every.samples
+        self.partial = every.partial
         self._every = every
 
     def weights(self, channel: int) -> Weights:

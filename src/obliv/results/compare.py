@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv._util.text import plural
 from obliv.results.base import NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short
@@ -63,12 +64,14 @@ class Entry(Record):
     average : Estimate, optional
         Throughput over random permutations, the reciprocal of the mean largest load.
     patterns : mapping from pattern to Fraction or None
-        Largest channel load under row.
+        Largest channel load under each pattern.
     beyond : tuple of str
         Patterns in which some terminal takes more than one packet per cycle: they are not admissible.
     reasons : mapping
     hops, minimal_hops : Fraction, optional
-        Mean hops over all pairs, and the least of any routing.
+        Mean hops over all pairs, and the least of any routing; of a partial routing, over the packets that arrive.
+    skipped : int
+        How many pairs a partial routing leaves out, as a whole or for a share of their packets.
     """
 
     topology: str = entry(column="topology")
@@ -132,6 +135,7 @@ class Entry(Record):
 
     hops: Fraction | None = entry(None, label="hops", column="hops", reason=lambda row: row.no_hops)
     minimal_hops: Fraction | None = entry(None, reason=lambda row: row.no_hops)
+    skipped: int = entry(0, omit=lambda row: not row.skipped)
 
     @property
     @derived(label="× minimal", column="hops_over_minimal", reason=lambda row: row.no_hops)
@@ -256,6 +260,9 @@ class Comparison(Result):
             for name in row.patterns:
                 if row.patterns[name] == 0:
                     missing[f"  - {name} on {row.topology}: loads no channel, its throughput is infinite"] = None
+            if row.skipped:
+                pairs = plural(row.skipped, "pair")
+                missing[f"  - {row.routing} on {row.topology}: leaves out {pairs} whose packets do not arrive"] = None
             for what, reason in row.reasons.items():
                 missing[f"  - {'' if what == 'routing' else what + ' '}on {row.topology}: {reason}"] = None
         return list(missing)

@@ -138,6 +138,24 @@ class Routing:
         """How many ordered pairs have no path, or paths for a share of their packets only."""
         return 0
 
+    def served(self, destination: int) -> tuple[Array, int]:
+        """Return the shares of packets that arrive at one terminal, which are below 1 for a partial routing only.
+
+        Parameters
+        ----------
+        destination : int
+            A node that is a terminal.
+
+        Returns
+        -------
+        numerators : integer array, shape (terminals,)
+            By source; a terminal always serves itself.
+        denominator : int
+        """
+        from obliv.routings.enumeration import served_of
+
+        return served_of(self, destination)
+
     # --------------------------------------------------------------------------- what it may be, beside a list of paths
 
     def components(self) -> tuple[tuple[Fraction, Routing], ...]:
@@ -185,13 +203,17 @@ class Routing:
         """
         step = progress or silent
         if samples is None:
-            return self._loads(step)
-        samples = integer(samples, "samples")
-        if samples < 2:
-            raise RoutingError(f"{samples} samples: at least 2 paths a pair are needed for a standard error")
-        from obliv.routings.sampling import sampled_loads
+            loads = self._loads(step)
+        else:
+            samples = integer(samples, "samples")
+            if samples < 2:
+                raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
+            from obliv.routings.sampling import sampled_loads
 
-        return sampled_loads(self, samples, generator(rng), step)
+            loads = sampled_loads(self, samples, generator(rng), step)
+        if self.partial:
+            loads.partial = True
+        return loads
 
     def path_lengths(self, progress: Progress) -> Lengths:
         """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import lcm
 
+from obliv._util.arrays import whole
 from obliv._util.progress import Progress
+from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
 from obliv.loads.paths import Crossings, collected, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
@@ -14,7 +17,7 @@ from obliv.routings.checks import checked_paths, require_all
 from obliv.routings.lengths import Lengths
 from obliv.routings.representatives import require_relative
 
-__all__ = ["enumerated_loads", "lengths_of"]
+__all__ = ["enumerated_loads", "lengths_of", "served_of"]
 
 
 def enumerated_loads(routing: Routing, progress: Progress) -> PairLoads:
@@ -34,7 +37,15 @@ def lengths_of(routing: Routing, source: int, destination: int) -> Lengths:
         lengths[len(channels)] = lengths.get(len(channels), Fraction(0)) + chance
     total = sum(lengths.values(), Fraction(0))
     require_all(routing, source, destination, total)
-    return lengths if total else {0: Fraction(1)}  # nothing is sent out
+    return {0: Fraction(1)} if source == destination and not total else lengths  # nothing is sent out
+
+
+def served_of(routing: Routing, destination: int) -> tuple[Array, int]:
+    """Return the total probability of the paths from every terminal to one: numerators over a common denominator."""
+    terminals = routing.topology.terminals.tolist()
+    shares = [sum(lengths_of(routing, source, destination).values(), Fraction(0)) for source in terminals]
+    over = lcm(*(share.denominator for share in shares))
+    return whole([int(share * over) for share in shares]), over
 
 
 def _enumerated(routing: Routing, sources: list[int], progress: Progress) -> Iterator[Crossings]:

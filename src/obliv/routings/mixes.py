@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import whole
 from obliv._util.progress import Progress
 from obliv._util.rationals import share
 from obliv._util.typing import Array
@@ -50,6 +52,7 @@ class Mix(Routing):
         if sum((weight for weight, _ in self.parts), Fraction(0)) > 1:
             raise RoutingError(f"the weights of {self.spec} add up to more than 1: write 0.5 * a + 0.5 * b")
         self.sources = tuple(source for _, part in self.parts for source in part.sources)
+        self.partial = any(part.partial for _, part in self.parts)
 
     def components(self) -> tuple[tuple[Fraction, Routing], ...]:
         total = sum((weight for weight, _ in self.parts), Fraction(0))
@@ -62,6 +65,14 @@ class Mix(Routing):
         for weight, part in self.components():
             add(total, part.path_lengths(progress), weight)
         return total
+
+    def served(self, destination: int) -> tuple[Array, int]:
+        parts = [(weight, *part.served(destination)) for weight, part in self.components()]
+        over = lcm(*(weight.denominator * denominator for weight, _, denominator in parts))
+        total: Array = np.zeros(len(self.topology.terminals), object)
+        for weight, numerators, denominator in parts:
+            total += numerators.astype(object) * int(weight * over / denominator)
+        return whole(total.tolist()), over
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         for weight, part in self.components():
@@ -112,6 +123,10 @@ class TwoPhase(Routing):
     """Valiant's scheme: by a base routing to a uniformly random terminal, and from there to the destination."""
 
     def __init__(self, base: Routing, spec: str) -> None:
+        if base.partial:
+            raise RoutingError(
+                f"{spec}: {base.spec} leaves out packets; both phases need a routing that serves all pairs"
+            )
         super().__init__(base.topology, spec)
         self.base = base
 

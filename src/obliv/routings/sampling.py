@@ -51,8 +51,11 @@ def crossed_by_paths(
                 crossed[crossing] += 1
         return crossed
     paths = list(checked_paths(routing, source, destination))
-    require_all(routing, source, destination, sum((chance for _, chance in paths), Fraction(0)))
+    total = sum((chance for _, chance in paths), Fraction(0))
+    require_all(routing, source, destination, total)
     if paths:
+        if total < 1:
+            paths.append(((), 1 - total))  # what a partial routing leaves out
         shares = np.array([float(chance) for _, chance in paths])
         for (path, _), count in zip(paths, rng.multinomial(packets, shares / shares.sum()).tolist(), strict=True):
             if count:

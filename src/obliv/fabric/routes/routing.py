@@ -126,6 +126,14 @@ class FabricRouting(Routing):
         """The pair loads by class of sources, whether or not all packets arrive."""
         return FabricLoads(self.routes)
 
+    def served(self, destination: int) -> tuple[Array, int]:
+        routes, j = self.routes, self._terminal(destination)
+        arrive = np.full(len(routes.class_of), routes.denominator, np.int64)
+        if routes.delivered is not None:
+            arrive = routes.delivered[routes.class_of, j].astype(np.int64)
+            arrive[j] = routes.denominator
+        return arrive, routes.denominator
+
     @property
     def skipped(self) -> int:
         """Number of ordered pairs of endpoints with a route that does not arrive."""
