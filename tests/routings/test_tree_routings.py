@@ -17,7 +17,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import obliv
+from obliv._util.progress import silent
 from obliv.cli import main
+from obliv.routings.trees.base import way_channels
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 from obliv.topologies.tree_bounds import with_lids
 
@@ -369,3 +371,28 @@ def test_narrow_levels_above_all_hosts() -> None:
         obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,1")))
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:1;4;1"))).ratio == 1
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,4"))).ratio == 1
+
+
+@pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:4,3", "eft2:8,3", "xgft:2;3,4;2,3", "xgft:3;2,1,3;1,2,2"])
+@pytest.mark.parametrize("word", ["dmodk", "hash:seed=3", "omrmn", "kpath:2,select=random", "1/3*dmodk+2/3*omrmn"])
+def test_path_lengths_are_those_of_the_paths(tree: str, word: str) -> None:
+    routing = obliv.routing(word, obliv.topology(tree))
+    lengths: dict[int, Fraction] = {}
+    terminals = routing.topology.terminals.tolist()
+    for source, destination in product(terminals, terminals):
+        for channels, chance in routing.paths(source, destination):
+            lengths[len(channels)] = lengths.get(len(channels), Fraction(0)) + chance
+    assert routing.path_lengths(silent) == lengths
+    assert obliv.locality(routing).hops_over_minimal == 1
+
+
+def test_paths_of_its_own_are_listed_for_their_lengths() -> None:
+    class ByTheRoots(obliv.TreeRouting):
+        """Between hosts at one leaf by a root all the same."""
+
+        def paths(self, source: int, destination: int) -> Iterator[Any]:
+            if source != destination:
+                yield way_channels(self.topology, source, destination, 2, 0), Fraction(1)
+
+    routing = ByTheRoots(obliv.fattree(4, 2), "by-the-roots")
+    assert routing.path_lengths(silent) == {0: 8, 4: 56}

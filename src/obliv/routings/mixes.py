@@ -124,9 +124,7 @@ class TwoPhase(Routing):
 
     def __init__(self, base: Routing, spec: str) -> None:
         if base.partial:
-            raise RoutingError(
-                f"{spec}: {base.spec} leaves out packets; both phases need a routing that serves all pairs"
-            )
+            raise RoutingError(f"{spec}: both phases need a routing that serves all pairs; {base.spec} leaves some out")
         super().__init__(base.topology, spec)
         self.base = base
 

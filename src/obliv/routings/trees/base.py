@@ -13,6 +13,7 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.routings.base import Path, Routing, require_topology
+from obliv.routings.lengths import Lengths
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
@@ -63,6 +64,15 @@ class TreeRouting(Routing):
         numbers, counts = np.unique(self.ways(np.array(source), np.array(destination)), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             yield way_channels(tree, source, destination, turn, number), Fraction(count, self.spread)
+
+    def path_lengths(self, progress: Progress) -> Lengths:
+        if self._own_paths:
+            return super().path_lengths(progress)
+        tree = self.topology  # all paths are shortest: as many channels up as down
+        hosts = np.diff(
+            tree.below, prepend=0
+        ).tolist()  # for each source, those towards which its paths turn at a level
+        return {2 * turn: Fraction(tree.below[-1] * count) for turn, count in enumerate(hosts) if count}
 
     @property
     def _own_paths(self) -> bool:
