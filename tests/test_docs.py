@@ -194,7 +194,8 @@ def _check(page: str, folder: Path, slow: bool) -> None:
     with _clean(folder):
         run = Run((ROOT / page).read_text(encoding="utf-8"), slow)
         run.page()
-    assert not run.faults, f"{page} says otherwise:\n\n" + "\n".join(run.faults)
+    advice = f"If the new output is right, paste it with:  uv run python tests/test_docs.py {page}\n\n"
+    assert not run.faults, f"{page} shows other output. {advice}" + "\n".join(run.faults)
 
 
 @pytest.mark.parametrize("page", PAGES)

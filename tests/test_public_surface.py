@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -9,6 +10,8 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -19,6 +22,7 @@ from obliv.errors import OblivError
 from obliv.specs.builtin import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
+SOURCES = Path(obliv.__file__).parent
 PACKAGES = ("obliv", "obliv.bufferless", "obliv.fabric", "obliv.view")
 
 
@@ -47,6 +51,29 @@ def test_the_table_of_built_in_names_is_what_modules_register(registry: Registry
         if entry.make.__module__.startswith("obliv.") and entry.make.__module__ != "obliv.specs.registry"
     }
     assert registered == table
+
+
+DECORATORS = {"register_topology": "topology", "register_routing": "routing", "register_pattern": "traffic"}
+
+
+def _decorated() -> Iterator[tuple[str, str, str]]:
+    """The kind, the word and the module of every name that a decorator in the sources registers, imported or not."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        module = ".".join(("obliv", *path.relative_to(SOURCES).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for call in getattr(node, "decorator_list", ()):
+                if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in DECORATORS):
+                    continue
+                aliases = [ast.literal_eval(word.value) for word in call.keywords if word.arg == "aliases"]
+                for word in (ast.literal_eval(call.args[0]), *(alias for some in aliases for alias in some)):
+                    yield DECORATORS[call.func.id], word, module
+
+
+def test_every_registered_name_is_in_the_table_of_built_in_names() -> None:
+    decorated = set(_decorated())
+    assert len(decorated) > 50
+    missing = decorated - {(kind, word, module) for kind, table in MODULES.items() for word, module in table.items()}
+    assert not missing, f"add these names to the tables in src/obliv/_builtin.py: {sorted(missing)}"
 
 
 def test_a_torus_imports_no_fabric() -> None:

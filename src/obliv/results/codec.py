@@ -19,7 +19,10 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 from obliv._util.codec import pack, unpack
 from obliv.results.numbers import Bounds, Estimate, from_number, number
 
-__all__ = ["PACKED", "TEXT_OR_NULL", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
+__all__ = ["OTHER_VERSION", "PACKED", "TEXT_OR_NULL", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
+
+#: Why a key may be missing from a saved file.
+OTHER_VERSION = "the file may come from another version of obliv"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -71,7 +74,8 @@ def entry(
         ``reason``
             Why the value is None, as text or as a function of the record; written under the key with ``_reason`` added.
         ``omit``
-            A function of the record that says when the key is left out of the JSON; only such a key may be missing.
+            A function of the record that returns whether to omit the key. Keys without `omit` are required when a file
+            is read.
         ``hidden``
             Whether it is never in the JSON.
         ``rank``
@@ -155,7 +159,7 @@ class Record:
             if how.hidden or (key not in data and how.omit is not None):
                 continue
             if key not in data:
-                raise ValueError(f"the key {key!r} is missing")
+                raise ValueError(f"the key {key!r} is missing; {OTHER_VERSION}")
             try:
                 values[field.name] = codecs[field.name].decode(data[key])
             except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:

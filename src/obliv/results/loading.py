@@ -13,6 +13,7 @@ from obliv import results
 from obliv._util.codec import read_json
 from obliv.errors import FileError, InputError
 from obliv.results.base import Result
+from obliv.results.codec import OTHER_VERSION
 
 __all__ = ["load"]
 
@@ -56,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     try:
         return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
-        what = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+        what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
         raise FileError(f"contains an incomplete or invalid result: {what}", path) from None
 
 

@@ -49,7 +49,11 @@ def pair_words(loads: PairLoads) -> PairWords:
     denominator = loads.denominator * scale
     bound = int(worst_load(loads) * denominator)  # no permutation loads a channel more: so wide the lanes must be
     if bound >= 2**61:
-        raise TooLargeError(f"{loads.topology.spec}: loads over {denominator} exceed 64 bits; take a smaller network")
+        cause = "the bandwidths have too many digits" if speeds else "the probabilities have too large denominators"
+        raise TooLargeError(
+            f"{loads.topology.spec}: the largest channel load is a fraction over {denominator} whose numerator exceeds "
+            f"61 bits, since {cause}; use simpler numbers"
+        )
     lanes = Lanes(max(1, bound.bit_length()))
     words = loads.words(lanes, [int(scale / speed) for speed in speeds])
     base, groups = words.base, words.groups

@@ -75,6 +75,8 @@ def average_case(
     ------
     InputError
         If samples is too small, the ensemble unknown, or `exact` asked of more than 9 terminals.
+    TooLargeError
+        If the loads, as whole numerators over a common denominator, exceed 61 bits, or would not fit in memory.
 
     Examples
     --------

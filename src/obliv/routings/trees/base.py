@@ -68,11 +68,9 @@ class TreeRouting(Routing):
     def path_lengths(self, progress: Progress) -> Lengths:
         if self._own_paths:
             return super().path_lengths(progress)
-        tree = self.topology  # all paths are shortest: as many channels up as down
-        hosts = np.diff(
-            tree.below, prepend=0
-        ).tolist()  # for each source, those towards which its paths turn at a level
-        return {2 * turn: Fraction(tree.below[-1] * count) for turn, count in enumerate(hosts) if count}
+        below = self.topology.below  # all paths are shortest: as many channels up as down
+        counts = np.diff(below, prepend=0).tolist()  # of the destinations of a source, by the level of the turn
+        return {2 * turn: Fraction(below[-1] * count) for turn, count in enumerate(counts) if count}
 
     @property
     def _own_paths(self) -> bool:
