@@ -71,6 +71,7 @@ def averages(folder: Path, seed: int) -> None:
 
 @workload
 def fat_trees(folder: Path, seed: int) -> None:
+    obliv.traffic_ratio(obliv.routing("dmodk", obliv.topology("fattree:8,3")), "bernoulli:1")  # many flows
     tree = obliv.topology("fattree:4,3")
     for routing in ("smodk", f"hash:seed={seed}", "osrm3", "wsr"):
         obliv.ratio(obliv.routing(routing, tree))

@@ -146,8 +146,9 @@ class TreeLoads(PairLoads):
         """Return Σ amount of the flows on every channel, for one path a pair by the table of all path numbers."""
         tree = self.topology
         totals = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int64)
-        below, width = np.array(tree.below, np.int64), np.array(tree.width, np.int64)
-        routes = NumberedRoutes(self._numbers, self.alike, below, width)
+        hosts = np.arange(self.terminals)
+        first = np.stack([hosts // tree.below[h] * tree.width[h + 1] for h in range(tree.levels)])
+        routes = NumberedRoutes(self._numbers, self.alike, first, np.array(tree.parents, np.int64))
         run(add_flows, 20.0 * len(amount), routes, source, destination, amount, totals)
         height, up, number = self._place
         return np.asarray(totals[up, height, number])

@@ -18,29 +18,33 @@ class PairWays(NamedTuple):
 
 
 class NumberedRoutes(NamedTuple):
-    """The path number of every (row of alike hosts, host), hosts a row, and hosts and links below each level."""
+    """The path number of every (row of alike hosts, host), and the hosts of a row.
+
+    ``first[height, host]`` is the first link up from the host's sub-tree of each height, and into it; `parents` are
+    those of the nodes of each level.
+    """
 
     number: Array
     alike: int
-    below: Array
-    width: Array
+    first: Array
+    parents: Array
 
 
 @kernel
 def add_flows(routes: NumberedRoutes, source: Array, destination: Array, amount: Array, totals: Array) -> None:
     """Add the amount of every flow to ``totals[up, height, link]`` of the links of its path."""
-    number, alike, below, width = routes
+    number, alike, first, parents = routes
+    levels = len(parents)
     for f in range(len(source)):
         s, d = source[f], destination[f]
         turn = 0
-        while s // below[turn] != d // below[turn]:
+        while turn < levels and first[turn, s] != first[turn, d]:
             turn += 1
-        way = number[s // alike, d]
+        way = int(number[s // alike, d])
         for h in range(turn - 1, -1, -1):
-            links = width[h + 1]
-            totals[1, h, s // below[h] * links + way] += amount[f]
-            totals[0, h, d // below[h] * links + way] += amount[f]
-            way //= links // width[h]
+            totals[1, h, first[h, s] + way] += amount[f]
+            totals[0, h, first[h, d] + way] += amount[f]
+            way //= parents[h]
 
 
 @kernel

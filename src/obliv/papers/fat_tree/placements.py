@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -37,13 +38,18 @@ def ratios(
         By routing, one ratio an instance: the nearest float of an exact one.
     """
     tree = obliv.fattree(m, n)
-    loads_by_name = {name: obliv.routing(_ROUTINGS[name], tree).pair_loads() for name in routings}
+    loads_by_name = {name: _loads(m, n, _ROUTINGS[name]) for name in routings}
     ratios_of: dict[str, list[float]] = {name: [] for name in routings}
     for k in range(instances):
         traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
         for name, loads in loads_by_name.items():
             ratios_of[name].append(float(obliv.traffic_ratio(loads, traffic).patterns[0].ratio))
     return ratios_of
+
+
+@cache
+def _loads(m: int, n: int, spec: str) -> obliv.PairLoads:
+    return obliv.routing(spec, obliv.fattree(m, n)).pair_loads()
 
 
 def placed(spec: str) -> Callable[[Any, int], Any]:
