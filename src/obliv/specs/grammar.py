@@ -104,6 +104,8 @@ def _value(text: str, parameter: inspect.Parameter) -> Any:
     options = typing.get_args(wanted) or (wanted,)
     if type(None) in options:
         options = tuple(o for o in options if o is not type(None))
+    if Fraction in options and str in options:  # a number in any notation: the function checks it
+        return text
     if int in options:
         if not re.fullmatch(r"[+-]?\d+", text):
             raise SpecError(f"{parameter.name} must be a whole number, not {text!r}")

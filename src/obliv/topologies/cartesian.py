@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -16,8 +16,8 @@ from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.axes import Axis, axis, first_links
-from obliv.topologies.base import Topology, require_network
-from obliv.topologies.checks import integers
+from obliv.topologies.base import Number, Topology, require_network
+from obliv.topologies.checks import integers, positive_number
 
 __all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
@@ -160,7 +160,15 @@ def _generators(axes: Sequence[Axis]) -> tuple[NodeArray, ...]:
     return tuple(maps)
 
 
-def _grid(name: str, kind: str, radices: Sequence[int], share: Fraction | None = None) -> Cartesian:
+def _grid(
+    name: str,
+    kind: str,
+    radices: Sequence[int],
+    share: Fraction | None = None,
+    bandwidth: str | Number = 1,
+    injection: Number = 1,
+    ejection: Number = 1,
+) -> Cartesian:
     """Return a product of axes of one kind whose capacity load is a share of the mesh's; without one it is unknown."""
     radices = integers(name, *radices)
     spec = f"{name}:{'x'.join(map(str, radices))}"
@@ -172,8 +180,39 @@ def _grid(name: str, kind: str, radices: Sequence[int], share: Fraction | None =
     nodes = prod(radices)
     per_node = sum(radix - 1 for radix in radices) if kind == "clique" else 2 * len(radices)
     require_network(nodes, nodes * per_node, spec)
-    capacity_load = None if share is None else share * _bisection_load(radices)
-    return _product(spec, [axis(kind, radix) for radix in radices], capacity_load)
+    speeds = _speeds(spec, len(radices), bandwidth)
+    loads = [] if share is None else [share * _bisection_load([k]) / b for k, b in zip(radices, speeds, strict=True)]
+    network = _product(spec, [axis(kind, radix) for radix in radices], max(loads, default=None))
+    return _with_speeds(network, speeds, injection, ejection)
+
+
+def _speeds(spec: str, dimensions: int, bandwidth: str | Number) -> list[Fraction]:
+    """Return the bandwidth of the channels along each dimension: one number for all, or one each as in ``1x1/2``."""
+    given = bandwidth.split("x") if isinstance(bandwidth, str) else [bandwidth]
+    if len(given) not in (1, dimensions):
+        raise TopologyError(f"{spec}: {len(given)} bandwidths {bandwidth}; give one, or one for each dimension")
+    speeds = [positive_number(value, f"{spec}: bandwidth") for value in given]
+    return speeds * dimensions if len(speeds) == 1 else speeds
+
+
+def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: Number, ejection: Number) -> Cartesian:
+    """Return the network with the bandwidth of each dimension and the rates of all terminals, its spec with them."""
+    send = positive_number(injection, f"{network.spec}: injection")
+    take = positive_number(ejection, f"{network.spec}: ejection")
+    speed = "x".join(map(str, speeds)) if len(set(speeds)) > 1 else str(speeds[0])
+    named = {"bandwidth": speed, "injection": str(send), "ejection": str(take)}
+    spec = ",".join([network.spec, *(f"{key}={value}" for key, value in named.items() if value != "1")])
+    if spec == network.spec:
+        return network
+    unit = send == take == 1
+    return replace(
+        network,
+        spec=spec,
+        bandwidth=() if set(speeds) == {1} else tuple(speeds[dim] for dim in network.dim_of.tolist()),
+        injection=() if unit else (send,) * network.nodes,
+        ejection=() if unit else (take,) * network.nodes,
+        capacity_load=network.capacity_load if unit else None,
+    )
 
 
 def _bisection_load(radices: Sequence[int]) -> Fraction:
@@ -183,13 +222,17 @@ def _bisection_load(radices: Sequence[int]) -> Fraction:
 
 
 @register_topology("mesh", example="mesh:8x8")
-def mesh(*radices: int) -> Cartesian:
+def mesh(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Mesh of any number of dimensions; radices may differ.
 
     Parameters
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2.
+    bandwidth : number or str, optional
+        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -206,17 +249,21 @@ def mesh(*radices: int) -> Cartesian:
     >>> mesh(8, 8)
     <Topology mesh:8x8: 64 nodes, 224 channels, 64 terminals>
     """
-    return _grid("mesh", "line", radices, Fraction(1))
+    return _grid("mesh", "line", radices, Fraction(1), bandwidth, injection, ejection)
 
 
 @register_topology("torus", example="torus:9x9")
-def torus(*radices: int) -> Cartesian:
+def torus(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Torus (k-ary n-cube, radices may differ) with channels in both directions around every ring.
 
     Parameters
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2; radix 2 has two parallel channels between its nodes.
+    bandwidth : number or str, optional
+        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -233,17 +280,21 @@ def torus(*radices: int) -> Cartesian:
     >>> torus(9, 9).capacity_load
     Fraction(10, 9)
     """
-    return _grid("torus", "ring", radices, Fraction(1, 2))
+    return _grid("torus", "ring", radices, Fraction(1, 2), bandwidth, injection, ejection)
 
 
 @register_topology("line", example="line:9")
-def line(nodes: int) -> Cartesian:
+def line(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Linear array: a mesh of one dimension.
 
     Parameters
     ----------
     nodes : int
         At least 2.
+    bandwidth : number or str, optional
+        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -259,17 +310,21 @@ def line(nodes: int) -> Cartesian:
     >>> line(9)
     <Topology line:9: 9 nodes, 16 channels, 9 terminals>
     """
-    return _grid("line", "line", [nodes], Fraction(1))
+    return _grid("line", "line", [nodes], Fraction(1), bandwidth, injection, ejection)
 
 
 @register_topology("ring", example="ring:16")
-def ring(nodes: int) -> Cartesian:
+def ring(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Ring with channels in both directions: a torus of one dimension.
 
     Parameters
     ----------
     nodes : int
         At least 2.
+    bandwidth : number or str, optional
+        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -285,7 +340,7 @@ def ring(nodes: int) -> Cartesian:
     >>> ring(16).capacity_load
     Fraction(2, 1)
     """
-    return _grid("ring", "ring", [nodes], Fraction(1, 2))
+    return _grid("ring", "ring", [nodes], Fraction(1, 2), bandwidth, injection, ejection)
 
 
 @register_topology("hypercube", example="hypercube:6")
