@@ -16,6 +16,7 @@ from obliv.analysis.average.pair_words import PairWords, pair_words
 NETWORKS = [
     ("mesh:3x2", "u2turn"),
     ("mesh:2x3", "valiant"),
+    ("mesh:3x2", "xyx"),  # more words for links along x than along y
     ("torus:3x2", "romm"),
     ("torus:2x3", "dor"),
     ("ring:5", "ival"),

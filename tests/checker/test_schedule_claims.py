@@ -151,6 +151,33 @@ def test_each_step_of_going_to_and_fro_takes_its_link(start: int, tmp_path: Path
     assert by_file(claim, tmp_path) == obeys(claim)
 
 
+@pytest.mark.parametrize("back", [1, 2, 3, 6])
+def test_a_lone_packet_may_be_pushed_back_far(back: int, tmp_path: Path) -> None:
+    network = line(9, 0.0, 1, np.random.default_rng(0)).network
+    down = [[1 + k, 0, 5 - k, -1] for k in range(back)]
+    up = [[1 + back + k, 0, 6 - back + k, 1] for k in range(back + 1)]
+    claim = Schedule(
+        topology=network.spec,
+        routing="by hand",
+        algorithm="by hand",
+        packets=1,
+        congestion=1,
+        dilation=1,
+        makespan=2 * back + 1,
+        deflections=back,
+        lower_bound=1,
+        instance=obliv.Instance(network, np.array([0, 1]), np.array([6], np.int32)),
+        moves=Moves.from_rows(np.array(down + up), 1),
+    ).to_dict()
+    assert obeys(claim)
+    assert by_file(claim, tmp_path)
+    claim["moves"][back][2] += 1  # it leaves its way back
+    file = tmp_path / "astray.json"
+    file.write_text(json.dumps(claim))
+    details = [check.detail for check in obliv.verify(file).checks if not check.ok]
+    assert details[0] == f"packet 0: its move at step {back + 1} begins where the packet is not"
+
+
 def mutated(claim: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """One small change of moves, as faulty algorithms make them; some do no harm."""
     claim = copy.deepcopy(claim)
@@ -262,6 +289,8 @@ def test_malformed_schedules_are_refused_in_one_line(
         ("edges", lambda edges: [edge[::-1] if i == 5 else edge for i, edge in enumerate(edges)]),
         ("edges", lambda edges: [[low, high + 1000] for low, high in edges]),
         ("sources", lambda nodes: nodes[1:] + nodes[:1]),
+        ("sources", lambda nodes: [*nodes, nodes[-1]]),
+        ("destinations", lambda nodes: [*nodes, nodes[-1]]),
         ("destinations", lambda nodes: [nodes[0]] * len(nodes)),
         ("paths", lambda paths: [path[:-1] for path in paths]),
         ("paths", lambda paths: [[-1, *path[1:]] for path in paths]),

@@ -39,6 +39,8 @@ CASES = [
     ("torus:5x5", "1/3*dor+2/3*dor:yx"),
     ("torus:4x4", "1/4*romm+3/4*ecmp"),
     ("ring:7", "dor"),
+    ("torus:3x4", "ival"),  # rings are traveled either way round in proportion
+    ("ring:5", "ival"),
 ]
 
 

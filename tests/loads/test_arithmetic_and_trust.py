@@ -13,6 +13,7 @@ import pytest
 import obliv
 from obliv.matching import maximum_weight
 from obliv.matching.weights import from_entries
+from obliv.results import digest_of
 
 F = Fraction
 
@@ -73,8 +74,6 @@ def test_paths_that_cross_a_channel_many_times(tmp_path: Path) -> None:
 
 
 def test_no_overflow_in_the_checker_proves_a_lower_claim(tmp_path: Path) -> None:
-    from obliv.results import digest_of
-
     routing = bouncing(tmp_path, 200)
     made = json.loads(json.dumps(obliv.worst_case(routing, certificate=True).to_dict()))
     made["channel_load"] = made["throughput"] = {"exact": "1", "value": 1.0}
@@ -87,8 +86,8 @@ def test_no_overflow_in_the_checker_proves_a_lower_claim(tmp_path: Path) -> None
         assert not obliv.verify(path).proved
 
 
-@pytest.mark.parametrize("kind", ["hops", "paths", "mix"])
-def test_the_checker_refuses_half_a_routing(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["hops", "paths", "mix", "parts", "negative"])
+def test_the_checker_refuses_half_a_routing(kind: str, tmp_path: Path) -> None:
     ring = obliv.ring(3)
 
     class Hops(obliv.HopRouting):
@@ -100,11 +99,40 @@ def test_the_checker_refuses_half_a_routing(kind: str) -> None:
             far = (destination - source) % 3
             return [(tuple(2 * ((source + k) % 3) for k in range(far)), F(1, 2))]
 
+    class Parts(obliv.Routing):
+        weights: tuple[F, ...] = (F(1, 2),)
+
+        def components(self) -> Any:
+            return [(weight, obliv.routing("shortest", ring)) for weight in self.weights]
+
+        def paths(self, source: int, destination: int) -> Any:
+            return obliv.routing("shortest", ring).paths(source, destination)
+
+    class Negative(Parts):
+        weights = (F(3, 4), F(1, 2), F(-1, 4))
+
     whole = obliv.worst_case(obliv.routing("shortest", ring), certificate=True)
-    half = {"hops": Hops(ring, "h"), "paths": Paths(ring, "p"), "mix": F(1, 2) * obliv.routing("dor", ring)}[kind]
+    half = {
+        "hops": Hops(ring, "h"),
+        "paths": Paths(ring, "p"),
+        "mix": F(1, 2) * obliv.routing("dor", ring),
+        "parts": Parts(ring, "half"),
+        "negative": Negative(ring, "negative"),
+    }[kind]
     found = obliv.verify(whole, routing=half)
     assert not found.proved
     assert any("1/2" in check["detail"] or "add up" in check["detail"] for check in found.checks)
+    made = json.loads(json.dumps(whole.to_dict()))  # a claim of half the load, as that routing has it
+    load, share = F(made["channel_load"]["exact"]) / 2, F(made["fraction_of_capacity"]["exact"]) * 2
+    made["certificate"]["denominator"] *= 2
+    made["channel_load"] = {"exact": str(load), "value": float(load)}
+    made["throughput"] = {"exact": str(1 / load), "value": float(1 / load)}
+    made["fraction_of_capacity"] = {"exact": str(share), "value": float(share)}
+    made["certificate"]["digest"] = digest_of(made)
+    path = tmp_path / "half.json"
+    path.write_text(json.dumps(made))
+    found = obliv.verify(path, routing=half)
+    assert [check.check for check in found.checks if not check.ok] == ["pair loads"]
 
 
 def test_a_subclass_with_paths_of_its_own_is_believed_by_them() -> None:
