@@ -74,6 +74,8 @@ def test_what_fits_nowhere_is_an_error() -> None:
         obliv.compare("ring:5")
     with pytest.raises(obliv.InputError, match="samples"):
         obliv.compare("ring:5", "dor", samples=1)
+    with pytest.raises(obliv.InputError, match="not pair loads; use worst_case or throughput"):
+        obliv.compare("ring:5", obliv.DOR(obliv.ring(5)).pair_loads())  # type: ignore[arg-type]
 
 
 def test_routings_and_traffic_may_be_objects_or_functions() -> None:

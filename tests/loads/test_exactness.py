@@ -319,3 +319,12 @@ def test_every_figure_of_a_result_is_exact() -> None:
         assert type(value) is Fraction
     assert result.channel_load == max(Fraction(1, 3**50) + Fraction(1, 7), Fraction(2, 3**50) + Fraction(1, 2**80))
     assert result.throughput == 1 / result.channel_load
+
+
+def test_bandwidths_of_many_digits() -> None:
+    links = [(v, (v + 1) % 5) for v in range(5)]
+    fast = obliv.build("", 5, links, bandwidth=[3, *[10**21] * 4])
+    assert obliv.worst_case(obliv.Shortest(fast)).channel_load == Fraction(4, 3)
+    slow = obliv.build("", 5, links, bandwidth=[3, *[Fraction(1, 10**19)] * 4])
+    with pytest.raises(obliv.TooLargeError, match="bandwidths have too many digits"):
+        obliv.average_case(obliv.Shortest(slow), 10)

@@ -194,7 +194,7 @@ def test_matrices(n: int, data: st.DataObject) -> None:
 
 
 def test_numbers_of_a_matrix_are_taken_exactly() -> None:
-    """A float is the simplest rational that it is the nearest float of, or else the one that it stores."""
+    """A float is the simplest rational that rounds to it, or else the one that it stores."""
     odd = 0.1234567890123
     assert obliv.matrix([[0.1, 0.2], [0.3, odd]]).to_matrix() == [
         [Fraction(1, 10), Fraction(1, 5)],

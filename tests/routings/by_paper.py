@@ -299,7 +299,7 @@ def by_choice(topology: Any, roots: dict[tuple[int, int], int]) -> Any:
 
 
 def drawn(spec: str, seed: int, split: int = 1) -> Any:
-    """One path a pair by chance, or up to so many with uneven shares."""
+    """One path per pair by chance, or up to so many with uneven shares."""
     chance = random.Random(seed)
     made = {}
     for pair, paths in all_shortest(spec).items():

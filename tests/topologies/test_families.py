@@ -464,8 +464,8 @@ def test_specs_are_canonical(typed: str, spec: str) -> None:
         ("cmesh:c=2", "as in cmesh:4x4,c=4"),
         ("cmesh:4x4,4", "c is missing"),  # not a mesh of three dimensions
         ("cmesh:99999x99999,c=4", "are supported"),
-        ("dragonfly:p=2,a=4,h=2,g=10", "join 2 to 9 groups"),
-        ("dragonfly:p=2,a=4,h=2,g=1", "join 2 to 9 groups"),
+        ("dragonfly:p=2,a=4,h=2,g=10", "g can be 2 to 9"),
+        ("dragonfly:p=2,a=4,h=2,g=1", "g can be 2 to 9"),
         ("dragonfly:p=2,a=0,h=2", "a >= 1"),
         ("dragonfly:p=-1,a=4,h=2", "p >= 0"),
         ("dragonfly:p=2,a=4,h=2,arrangement=palmtree", "did you mean palm-tree"),

@@ -38,7 +38,7 @@ def fraction(text: str) -> Fraction:
 def exact(value: Any) -> Fraction | None:
     """Return a number as an exact one; None if it is not a finite number.
 
-    A float stands for the simplest rational that it is the nearest float of, so that 0.1 + 0.9 and 1/3 + 2/3 are one.
+    A float stands for the simplest rational that rounds to it, so that 0.1 + 0.9 and 1/3 + 2/3 are one.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from obliv.analysis.locality import minimal_hops, served_pairs
 from obliv.analysis.throughput import throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
+from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, require_rows
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
@@ -257,6 +258,11 @@ def _require_one(cells: Sequence[Any]) -> None:
 
 
 def _routing(given: Any, network: Topology) -> Routing:
+    if isinstance(given, PairLoads):
+        raise InputError(
+            "compare needs a routing (a spec, a Routing, or a class or function that makes one), not pair loads; "
+            "use worst_case or throughput for pair loads"
+        )
     routing = routing_of(given, network)
     if routing.topology is not network and routing.topology.spec != network.spec:
         raise RoutingError(f"{routing.spec} was made for {routing.topology.spec}; give its spec to have it made here")

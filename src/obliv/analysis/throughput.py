@@ -37,7 +37,7 @@ def throughput(
     *traffic : Traffic or str
         Patterns, or their specs.
     samples : int, optional
-        Estimate the loads from so many random paths a pair, for routings with too many paths to enumerate.
+        Estimate the loads from so many random paths per pair, for routings with too many paths to enumerate.
     rng : numpy.random.Generator or int, optional
         Source of the samples, or its seed; default 0.
     progress : callable, optional

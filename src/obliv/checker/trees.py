@@ -21,7 +21,7 @@ __all__ = ["row_sums", "single", "walk", "witness_load"]
 
 
 def single(routing: Routing) -> bool:
-    """Whether there is one path a pair that :func:`walk` can follow."""
+    """Whether there is one path per pair that :func:`walk` can follow."""
     return routing.by_number is not None or routing.by_next_channel is not None
 
 
@@ -30,7 +30,7 @@ def walk(routing: Routing, source: Array | int, destination: Array | int) -> Arr
     by_number = routing.by_number
     if by_number is None:
         if routing.by_next_channel is None:
-            raise RoutingError(f"{routing.spec}: there are several paths a pair")
+            raise RoutingError(f"{routing.spec}: there are several paths per pair")
         return _follow(routing, routing.by_next_channel, source, destination)
     tree = by_number.topology
     hosts = tree.terminals.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Pair loads: how much of every channel one unit from each terminal to each uses."""
+"""Pair loads: the load on every channel from one unit sent between each pair of terminals."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ class PairLoads(ABC):
 
     @property
     def numbered_paths(self) -> TreeLoads | None:
-        """The same loads by one numbered shortest path a pair of a fat tree; None where they are not given so."""
+        """The same loads by one numbered shortest path per pair of a fat tree; None where they are not given so."""
         return None
 
     def totals(self) -> Array:
@@ -322,7 +322,7 @@ class PairLoads(ABC):
         return state_of(self)
 
     def __repr__(self) -> str:
-        kind = "exact" if self.samples is None else f"estimated from {self.samples} paths a pair"
+        kind = "exact" if self.samples is None else f"estimated from {self.samples} paths per pair"
         return f"<{type(self).__name__} of {self.topology.spec}: denominator {self.denominator}, {kind}>"
 
 

@@ -115,7 +115,7 @@ class StoredLoads(PairLoads):
             reach = (int(ends[done - 1]) if done else 0) + (_CHUNK if done else 0)
             upto = max(done + 32, int(np.searchsorted(ends, reach, side="right")))
             group = order[done:upto]
-            limits = [min(floor(best * speeds[c]), INT64_SAFE) if speeds else best for c in group.tolist()]
+            limits = [max(-1, min(floor(best * speeds[c]), INT64_SAFE)) if speeds else best for c in group.tolist()]
             value = np.empty(len(group), np.int64)
             price = np.empty((len(group) if prices else 0, n), np.int64)
             first = np.concatenate([[0], np.cumsum(np.minimum(sizes[group], n))])

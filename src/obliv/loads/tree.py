@@ -28,7 +28,7 @@ _MANY = 15_000  # flows from which on one pass of compiled code is worth a table
 
 
 class TreeLoads(PairLoads):
-    """Loads of K equally likely shortest paths a pair, given by their numbers: see :class:`obliv.Tree`.
+    """Loads of K equally likely shortest paths per pair, given by their numbers: see :class:`obliv.Tree`.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ class TreeLoads(PairLoads):
 
     @cached_property
     def _numbers(self) -> Array:
-        """The path number of every row of alike hosts and every host, for one path a pair."""
+        """The path number of every row of alike hosts and every host, for one path per pair."""
         hosts = np.arange(self.terminals)
         ways = self.ways(hosts[:: self.alike, None], hosts)[..., 0]
         return ways.astype(np.min_scalar_type(self.topology.width[-1]))
 
     def _counted(self, source: Array, destination: Array, amount: Array) -> Array:
-        """Return Σ amount of the flows on every channel, for one path a pair by the table of all path numbers."""
+        """Return Σ amount of the flows on every channel, for one path per pair by the table of all path numbers."""
         tree = self.topology
         totals = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int64)
         hosts = np.arange(self.terminals)

@@ -72,7 +72,7 @@ def matrix(
     Parameters
     ----------
     rows : sequence of sequences, shape (N, N)
-        Packets per cycle; a float stands for the simplest rational that it is the nearest float of.
+        Packets per cycle; a float stands for the simplest rational that rounds to it.
     spec : str, optional
         What to call it.
     sources : tuple of (path, SHA-256), optional

@@ -179,7 +179,7 @@ class Routing:
 
     @property
     def by_number(self) -> TreeRouting | None:
-        """The same routing by one numbered shortest path a pair of a fat tree; None where it is not given so."""
+        """The same routing by one numbered shortest path per pair of a fat tree; None where it is not given so."""
         return None
 
     # ------------------------------------------------------------------------------------------- what is computed of it
@@ -190,7 +190,7 @@ class Routing:
         Parameters
         ----------
         samples : int, optional
-            Estimate the loads from so many random paths a pair instead of enumerating all paths (Towles, section 3.2).
+            Random paths sampled per pair, which gives an estimate (Towles, section 3.2); default: enumerate all paths.
         rng : numpy.random.Generator or int, optional
             Source of the samples, or its seed; default 0.
         progress : callable, optional

@@ -28,7 +28,7 @@ __all__ = ["IntArray", "Number", "Topology", "build", "require_network", "topolo
 #: The former name of NodeArray in this room.
 IntArray = NodeArray
 
-#: A number that is taken as an exact one; a float stands for the simplest rational that it is the nearest float of.
+#: A number that is taken as an exact one; a float stands for the simplest rational that rounds to it.
 Number = int | Fraction | float | str
 
 

@@ -80,7 +80,7 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     if p < 0 or a < 1 or h < 1:
         raise TopologyError(f"{spec}: needs p >= 0, a >= 1 and h >= 1")
     if not 2 <= groups <= full:
-        raise TopologyError(f"{spec}: {a}·{h} global ports a group join 2 to {full} groups; choose g in that range")
+        raise TopologyError(f"{spec}: with {a}·{h} global ports per group, g can be 2 to {full}")
     rounds, unused = divmod(a * h, groups - 1)
     routers = groups * a
     channels = routers * (a - 1 + 2 * p) + groups * (groups - 1) * rounds

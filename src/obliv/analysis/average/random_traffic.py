@@ -59,7 +59,7 @@ def average_case(
         ``permutations``; ``birkhoff:K``, mixtures of K random permutations with weights uniform on the simplex; or
         ``sinkhorn``, random matrices scaled until rows and columns add up to one.
     path_samples : int, optional
-        Estimate the loads from so many random paths a pair, for routings with too many paths to enumerate.
+        Estimate the loads from so many random paths per pair, for routings with too many paths to enumerate.
     jobs : int, optional
         Threads; default the number of cores.
     progress : callable, optional

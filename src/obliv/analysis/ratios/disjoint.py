@@ -77,7 +77,7 @@ def largest_disjoint(loads: TreeLoads, *, every: bool = False, progress: Progres
     Parameters
     ----------
     loads : TreeLoads
-        Of a routing with one path a pair.
+        Of a routing with one path per pair.
     every : bool
         Find the most of each height and direction as well.
     progress : callable, optional

@@ -43,7 +43,7 @@ def worst_case(
     certificate : bool
         Whether to keep what proves the claim for all channels, for :meth:`~obliv.WorstCase.save`.
     samples : int, optional
-        Estimate the pair loads from so many random paths a pair, for routings with too many paths to enumerate.
+        Estimate the pair loads from so many random paths per pair, for routings with too many paths to enumerate.
         The result is then an estimate: the traffic found is evaluated again on fresh paths, since a maximum over
         noise is biased upwards; the worst case lies within two standard errors in 95 of 100 runs.
     rng : numpy.random.Generator or int, optional

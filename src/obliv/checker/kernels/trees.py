@@ -1,4 +1,4 @@
-"""Kernels of the checker for one path a pair on fat trees: walk numbered paths, take the largest of each channel."""
+"""Kernels of the checker for one path per pair on fat trees: walk numbered paths, take the largest of each channel."""
 
 from __future__ import annotations
 

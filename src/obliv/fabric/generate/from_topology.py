@@ -105,7 +105,7 @@ def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
     Parameters
     ----------
     routing : Routing
-        With one path a pair, that depends on the switch and the destination only; see :func:`tables_of`.
+        With one path per pair, that depends on the switch and the destination only; see :func:`tables_of`.
     rate : str
         As for :func:`from_topology`.
 

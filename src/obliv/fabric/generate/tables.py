@@ -27,7 +27,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     Parameters
     ----------
     routing : Routing
-        With one path a pair, the next hop of which depends on the switch and the destination only.
+        With one path per pair, the next hop of which depends on the switch and the destination only.
     fabric : Fabric
         Of :func:`from_topology`, also written and read again; with LIDs.
 
@@ -40,7 +40,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     Raises
     ------
     RoutingError
-        If the routing has several paths a pair or its next hops depend on the source.
+        If the routing has several paths per pair or its next hops depend on the source.
 
     Examples
     --------

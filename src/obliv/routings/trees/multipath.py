@@ -1,4 +1,4 @@
-"""Routings on fat trees with several paths a pair: all of them, or at most K."""
+"""Routings on fat trees with several paths per pair: all of them, or at most K."""
 
 from __future__ import annotations
 

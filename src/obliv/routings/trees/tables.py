@@ -78,7 +78,7 @@ def up_ports(routing: TreeRouting) -> list[Array]:
     Parameters
     ----------
     routing : TreeRouting
-        With one path a pair.
+        With one path per pair.
 
     Returns
     -------
@@ -99,7 +99,9 @@ def up_ports(routing: TreeRouting) -> list[Array]:
     """
     tree, n = routing.topology, routing.topology.below[-1]
     if routing.spread != 1:
-        raise RoutingError(f"{routing.spec} has several paths a pair: no single up port for a switch and a destination")
+        raise RoutingError(
+            f"{routing.spec} has several paths per pair: no single up port for a switch and a destination"
+        )
     host = np.arange(n)
     tables = []
     for level in range(1, tree.levels):
