@@ -149,6 +149,26 @@ def _figure8() -> Value:
     return agreeing(cases, "pairs of hosts at different switches")
 
 
+def _spread() -> Value:
+    cases = []
+    for (m, n), spec in product(((8, 2), (8, 3), (4, 4)), ("mlid", "wsr")):
+        tree = obliv.fattree(m, n)
+        totals = obliv.routing(spec, tree).pair_loads().totals()
+        for height, channel_of in product(range(n), (tree.up_channel, tree.down_channel)):
+            loads = totals[channel_of(height, np.arange(tree.links(height)))]
+            cases.append((f"FT({m},{n}) {spec}, height {height}", len(set(loads.tolist())) == 1))
+    return agreeing(cases, "sets of links of one height and direction, all pairs sending,")
+
+
+def _improvement(m: int, n: int) -> Callable[[], Value]:
+    def factor() -> Value:
+        tree = obliv.fattree(m, n)
+        known, new = (obliv.ratio(obliv.routing(spec, tree)).ratio for spec in ("wsr", f"osrm{n}"))
+        return Value(known / new, f"{known} and {new}.")
+
+    return factor
+
+
 _SWITCHES = (
     "FT(m, n) supports m(m/2)^(n-1) processing nodes. ... the total number of switches in FT(m, n) is (2n-1) x "
     "(m/2)^(n-1)."
@@ -213,4 +233,16 @@ NETWORK: dict[str, tuple[Printed, Callable[[], Value]]] = {
     "Section VI: nodes of FT(32,2)": (Printed("512"), _hosts(32, 2)),
     "Section VI: nodes of FT(8,3)": (Printed("128"), _hosts(8, 3)),
     "Section VI: nodes of FT(16,3)": (Printed("1024"), _hosts(16, 3)),
+    "Section VI: MLID and WSR on all links": (
+        Printed("both MLID and WSR fully spread traffic among all links in the fat-tree topology"),
+        _spread,
+    ),
+    "Section VI: worst case of WSR over that of OSRM2 on FT(32,2)": (
+        Printed("√(m/2)", Fraction(4)),
+        _improvement(32, 2),
+    ),
+    "Section VI: worst case of WSR over that of OSRM3 on FT(16,3)": (
+        Printed("(m-1)/(m/2) ≈ 2", Fraction(15, 8)),
+        _improvement(16, 3),
+    ),
 }
