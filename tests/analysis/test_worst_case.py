@@ -72,6 +72,12 @@ def test_estimates_follow_the_rates() -> None:
     assert halves.stderr > 0
 
 
+def test_the_seed_of_an_estimate_is_kept() -> None:
+    dor = obliv.DOR(obliv.mesh(3, 3))
+    assert obliv.worst_case(dor, samples=2, rng=7).provenance["seed"] == 7
+    assert obliv.worst_case(dor, rng=7).provenance["seed"] is None
+
+
 def test_prices_of_many_channels_are_rounded() -> None:
     loads = obliv.ECMP(obliv.random_regular(40, 3, seed=1)).pair_loads()
     certificate = obliv.worst_case(loads, certificate=True).certificate
