@@ -245,7 +245,7 @@ def test_compiled_kernels_agree(spec: str, monkeypatch: pytest.MonkeyPatch) -> N
         ("torus:4x4", "random", {}, "no levels"),
         ("array:9", "transpose", {}, "use random, permutation"),
         ("leveled-hypercube:4", "bit-reverse", {}, "use random, permutation, hotspot"),
-        ("deep:L=9,W=4,S=2", "permutation", {}, "use random"),
+        ("deep:L=9,W=5,S=2", "transpose", {}, "not a square"),
         ("butterfly:3", "transpose", {}, "not a square"),
         ("array:9", "bit-reverse", {}, "not a power of two"),
         ("unrolled-fattree:3,2", "bit-reverse", {}, "not a power of two"),
@@ -330,7 +330,7 @@ def test_lines_and_hypercubes() -> None:
     ):
         with pytest.raises(InputError, match=word):
             instances(spec, paths, **options)
-    for bad in ("torus:4x4", "ring:5", "mesh:3x3x3", "butterfly:3"):
+    for bad in ("torus:4x4", "ring:5", "torus:3x3x3", "butterfly:3"):
         with pytest.raises(InputError, match=r"orientations|no leveled form"):
             oriented(bad)
     with pytest.raises(InputError, match="transpose is not available"):

@@ -22,6 +22,8 @@ FAITHFUL = [
     "leveled-mesh:4x2,orientation=+-",
     "leveled-mesh:5x1,orientation=--",
     "leveled-mesh:1x4",
+    "leveled-mesh:3x2x4",
+    "leveled-mesh:2x3x1x2,orientation=-++-",
     "array:64",
     "array:9,orientation=-",
     "leveled-hypercube:1",
@@ -93,6 +95,23 @@ def test_mesh_of_every_orientation_has_the_same_links(orientation: str) -> None:
     for (x, y), node in zip(itertools.product(range(n), range(m)), range(n * m), strict=True):
         down, right = (x if orientation[0] == "+" else n - 1 - x), (y if orientation[1] == "+" else m - 1 - y)
         assert network.node_level[node] == down + right
+
+
+@pytest.mark.parametrize("orientation", ["+++", "-+-"])
+def test_mesh_of_three_dimensions(orientation: str) -> None:
+    sides = (3, 2, 4)
+    network = obliv.topology(f"leveled-mesh:3x2x4,orientation={orientation}")
+    assert (network.depth, network.nodes, network.edges) == (6, 24, 2 * 8 + 12 + 18)
+    at = list(itertools.product(*map(range, sides)))
+    signs = [1 if sign == "+" else -1 for sign in orientation]
+    for low, high in zip(network.low.tolist(), network.high.tolist(), strict=True):
+        steps = [b - a for a, b in zip(at[low], at[high], strict=True)]
+        assert [step for step in steps if step] == [sign for sign, step in zip(signs, steps, strict=True) if step]
+        assert sum(map(abs, steps)) == 1
+    assert len(set(zip(network.low.tolist(), network.high.tolist(), strict=True))) == network.edges
+    for node, coordinates in enumerate(at):
+        along = (c if sign > 0 else n - 1 - c for c, n, sign in zip(coordinates, sides, signs, strict=True))
+        assert network.node_level[node] == sum(along)
 
 
 def test_hypercube_sets_one_bit() -> None:
@@ -167,7 +186,8 @@ def test_large_networks_are_made_at_once() -> None:
         ("butterfly:99999", "too many"),
         ("leveled-mesh:4", "rows x columns"),
         ("leveled-mesh:1x1", "two nodes"),
-        ("leveled-mesh:4x4x4", "rows x columns"),
+        ("leveled-mesh:4x4x4,orientation=+-", "a sign for each dimension"),
+        ("leveled-mesh:2000x2000x2000", "can be numbered"),
         ("leveled-mesh:4x4,orientation=x", "must be"),
         ("array:1", "two nodes"),
         ("array:5,orientation=++", "must be"),

@@ -31,7 +31,8 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
     Parameters
     ----------
     topology : str or Topology
-        A leveled network, or ``mesh:AxB``, ``line:N`` or ``hypercube:K``, which are taken in their leveled form.
+        A leveled network, or ``mesh:AxB`` (of any dimension), ``line:N`` or ``hypercube:K``, which are taken in their
+        leveled form.
     paths, rng, **options
         As for :func:`obliv.bufferless.instance`; on the last three as for :func:`oriented`.
 
@@ -80,14 +81,14 @@ def oriented(
     Parameters
     ----------
     topology : str or Topology
-        ``mesh:AxB``, ``line:N``, or ``hypercube:K``, whose packets only set bits.
+        ``mesh:AxB`` of any dimension, ``line:N``, or ``hypercube:K``, whose packets only set bits.
     paths : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations: for every node any other; those of a random permutation; (x, y) to (y, x); the node numbers' bits
-        reversed; node 0 with probability `share`, else any other.
+        Destinations: for every node any other; those of a random permutation; (x, y) to (y, x), coordinates in reverse
+        order in more dimensions; the node numbers' bits reversed; node 0 with probability `share`, else any other.
     rng : numpy.random.Generator, int or None
         Random generator or seed; None for seed 0.
     route : {"random", "xy"}
-        On a mesh: steps of both dimensions in random order, or all steps of the first dimension before the others.
+        On a mesh: steps of all dimensions in random order, or all steps of the first dimension before the others.
     share : float
         For hotspot.
 
@@ -116,7 +117,7 @@ def oriented(
         sides = network.radices
     if network.spec.startswith("hypercube:"):
         return [instance(f"leveled-{network.spec}", paths, rng, share=share)]
-    if len(sides) not in (1, 2):
+    if not sides:
         raise InputError(
             f"{network.spec} has no leveled form; mesh:AxB, line:N and hypercube:K have one, and the leveled networks "
             "are butterfly, leveled-mesh, array, leveled-hypercube, multibutterfly, random-leveled, deep and unrolled "
@@ -134,11 +135,10 @@ def oriented(
     source = np.arange(network.nodes)
     to = _to(network.spec, paths, sides, random, share)
     classes = []
-    for signs in [(1,), (-1,)] if len(sides) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]:
-        chosen = _going(source, to, sides, signs)
-        if not chosen.any():
-            continue
-        orientation = "".join("+" if sign > 0 else "-" for sign in signs)
+    against = _against(source, to, sides)
+    for code in np.unique(against[source != to]).tolist():
+        chosen = (against == code) & (source != to)
+        orientation = "".join("-" if code >> bit & 1 else "+" for bit in reversed(range(len(sides))))
         leveled_form = (
             array(sides[0], orientation) if len(sides) == 1 else leveled_mesh(*sides[::-1], orientation=orientation)
         )
@@ -160,13 +160,13 @@ def _to(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Generator, 
     return np.where(rng.random(nodes) < share, 0, other) if kind == "hotspot" else other
 
 
-def _going(source: Array, to: Array, sides: tuple[int, ...], signs: tuple[int, ...]) -> Array:
-    """Return which packets have steps of these signs, along the last dimension first; 0 counts as up."""
-    first = sides[0]
-    steps = [to - source] if len(sides) == 1 else [to // first - source // first, to % first - source % first]
-    along = np.all([(step >= 0) == (sign > 0) for step, sign in zip(steps, signs, strict=True)], axis=0)
-    going: Array = along & (source != to)
-    return going
+def _against(source: Array, to: Array, sides: tuple[int, ...]) -> Array:
+    """Return the dimensions in which packets step down, as bits; the first dimension is the lowest bit."""
+    begin, goal = np.unravel_index(source, sides[::-1])[::-1], np.unravel_index(to, sides[::-1])[::-1]
+    return sum(
+        ((b < a).astype(np.int64) << bit for bit, (a, b) in enumerate(zip(begin, goal, strict=True))),
+        np.zeros(len(source), np.int64),
+    )
 
 
 def _notes(network: Any, source: Array, to: Array) -> tuple[str, ...]:

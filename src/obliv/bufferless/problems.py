@@ -16,6 +16,7 @@ from obliv._util.text import did_you_mean
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths import grids as grid_paths
 from obliv.bufferless.paths import walks
+from obliv.bufferless.paths.across import across
 from obliv.bufferless.paths.rows import ROWS, Drawn, by_rows, fattree, multibutterfly, rows
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io.leveled import read_paths
@@ -49,6 +50,8 @@ FAMILIES = {
     "deep": Family(walks.deep, ("random",)),
 }
 _OTHER = Family(walks.anywhere, ("random",))
+#: Families without paths of their own between given pairs.
+_DRAWN_ACROSS = ("random-leveled", "deep")
 #: The leveled form of other networks.
 _LEVELED = {"mesh": "leveled-mesh", "line": "array", "hypercube": "leveled-hypercube"}
 
@@ -107,6 +110,8 @@ def instance(
         _no_options(options, "paths that are given")
         return _explicit(network, paths)
     family = FAMILIES.get(network.family, _OTHER)
+    if paths != "random" and (network.family in _DRAWN_ACROSS or network.family not in FAMILIES):
+        family = Family(across, ROWS)
     if paths not in family.kinds:
         raise InputError(f"{paths} is not available on {network.spec}; use {', '.join(family.kinds)}")
     known = inspect.signature(family.draw).parameters.values()

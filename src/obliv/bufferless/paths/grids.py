@@ -1,4 +1,7 @@
-"""Paths through meshes, arrays and hypercubes: monotone, between any two nodes that such a path joins."""
+"""Paths through meshes, arrays and hypercubes: monotone, between any two nodes that such a path joins.
+
+Those of meshes of three and more dimensions are in :mod:`obliv.bufferless.paths.arrays`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
+from obliv.bufferless.paths import arrays
 from obliv.bufferless.paths.rows import Drawn, offsets, reversed_bits
 from obliv.errors import InputError
 from obliv.kernels import run
@@ -37,11 +41,12 @@ def mesh(
         A leveled mesh of any orientation.
     kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
         Destinations: any node that a monotone path leads to, all equally likely in each coordinate; those of a random
-        permutation of all nodes, of (x, y) to (y, x), of the node numbers' bits reversed, as far as a monotone path
-        leads there; the corner on the last level with probability `share`, else as random.
+        permutation of all nodes, of (x, y) to (y, x), or of the coordinates in reverse order in more dimensions, of the
+        node numbers' bits reversed, as far as a monotone path leads there; the corner on the last level with
+        probability `share`, else as random.
     rng : numpy.random.Generator
     route : {"random", "xy"}
-        Steps along columns and rows in random order, or all steps down first.
+        Steps of all dimensions in random order, or all steps of the first dimension before those of the next.
     rate : float
         The share of nodes that send, for random and hotspot.
     share : float
@@ -54,6 +59,16 @@ def mesh(
     if route not in ("random", "xy"):
         raise InputError(f"route={route}: it must be random, or xy for all steps from row to row first")
     _probabilities(rate=rate, share=share)
+    if len(network.shape) > 4:
+        to = (
+            arrays.drawn_ends(network, share if kind == "hotspot" else 0.0, rng)
+            if kind in ("random", "hotspot")
+            else destinations(network.spec, kind, network.shape[: len(network.shape) // 2], rng)
+        )
+        source = np.arange(network.nodes)
+        if rate < 1 and kind in ("random", "hotspot"):
+            source = np.flatnonzero(rng.random(network.nodes) <= rate)
+        return between(network, source, to[source], rng, route)
     n, m, down, right = network.shape
     if kind == "random" and max(n, m) < _LARGE and (down, right) == (1, 1):
         return _mesh_one_by_one(network, rng, route, rate)
@@ -79,7 +94,8 @@ def mesh(
 def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator, route: str) -> Drawn:
     """Return paths between given nodes of a mesh or an array, where a monotone path joins them.
 
-    On a mesh `route` is ``xy`` for steps from row to row first, ``yx`` for them last, ``random`` for a random order.
+    On a mesh `route` is ``xy`` for steps from row to row first, ``yx`` for them last, ``random`` for a random order; in
+    more dimensions accordingly.
     """
     if network.family == "array":
         right = network.shape[1]
@@ -89,6 +105,10 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
         along = np.arange(start[-1]) - np.repeat(start[:-1], length)
         edge = np.repeat(first, length) + right * along
         return Drawn(start, edge.astype(np.int32), notes)
+    if len(network.shape) > 4:
+        source, steps, notes = _kept(source, arrays.ahead(network, source, to), network.spec)
+        order = {"xy": range(len(steps)), "yx": range(len(steps) - 1, -1, -1)}.get(route)
+        return arrays.monotone(network, source, steps, rng, order)._replace(notes=notes)
     _, m, down, right = network.shape
     downs, rights = (to // m - source // m) * down, (to % m - source % m) * right
     source, (downs, rights), notes = _kept(source, (downs, rights), network.spec)
@@ -249,9 +269,13 @@ def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Ge
     if kind == "permutation":
         return rng.permutation(nodes)
     if kind == "transpose":
-        if len(set(sides)) != 1:
-            raise InputError(f"transpose on {spec}: it needs as many rows as columns")
-        return node % sides[0] * sides[0] + node // sides[0]
+        if sides != sides[::-1]:
+            raise InputError(
+                f"transpose on {spec}: it needs as many rows as columns"
+                if len(sides) == 2
+                else f"transpose on {spec}: it needs sides that read the same backwards, as in 4x4x4 or 2x5x2"
+            )
+        return np.ravel_multi_index(np.unravel_index(node, sides)[::-1], sides)
     bits = nodes.bit_length() - 1
     if 1 << bits != nodes:
         raise InputError(f"bit-reverse on {spec}: {nodes} nodes are not a power of two")

@@ -17,7 +17,7 @@ from obliv.errors import InputError
 from obliv.kernels import Kernel, run
 from obliv.topologies.leveled.base import Leveled
 
-__all__ = ["ROWS", "Drawn", "by_rows", "fattree", "multibutterfly", "offsets", "rows"]
+__all__ = ["ROWS", "Drawn", "by_rows", "destinations", "fattree", "multibutterfly", "offsets", "rows"]
 
 #: Writes the paths of a family: network, sources, destinations, random generator, edges to fill.
 Fill = Callable[[Leveled, Array, Array, np.random.Generator, Array], None]
@@ -69,14 +69,15 @@ def rows(fill: Fill, network: Leveled, kind: str, rng: np.random.Generator, *, s
         (network.shape[0], network.shape[1]) if network.family == "unrolled-fattree" else (2, network.shape[0])
     )
     count = base**digits
-    destination = _destinations(network.spec, kind, count, rng, share)
+    destination = destinations(network.spec, kind, count, rng, share)
     start = offsets(np.full(count, network.depth))
     edge = np.empty(int(start[-1]), np.int32)
     fill(network, np.arange(count, dtype=np.int32), destination, rng, edge)
     return Drawn(start, edge)
 
 
-def _destinations(spec: str, kind: str, count: int, rng: np.random.Generator, share: float) -> Array:
+def destinations(spec: str, kind: str, count: int, rng: np.random.Generator, share: float) -> Array:
+    """Return the destination of each of `count` rows."""
     bits = count.bit_length() - 1
     row = np.arange(count)
     if kind == "random":

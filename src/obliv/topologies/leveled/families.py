@@ -5,7 +5,9 @@ Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -64,22 +66,23 @@ def butterfly(k: int) -> Leveled:
 
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
-def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
-    """Mesh of n × m nodes whose packets move only down and to the right, or in another orientation.
+def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
+    """Mesh of two or more dimensions whose packets move only one way in each: up, or in another orientation.
 
     Parameters
     ----------
     *radices : int
-        Rows n and columns m.
+        Nodes in each dimension; of two dimensions, rows and columns.
     orientation : str
-        Direction along rows and columns: ``++`` (default), ``+-``, ``-+`` or ``--``.
+        A sign for each dimension, as ``+-``; default ``+`` in all.
 
     Returns
     -------
     Leveled
-        Node x·m + y in row x and column y is on level x + y, for other orientations n - 1 - x or m - 1 - y in the
-        place of x or y. The edge between rows x and x + 1 of column y is x·m + y, the one between columns y and y + 1
-        of row x is (n - 1)·m + x·(m - 1) + y, whatever the orientation.
+        Nodes are numbered with the last coordinate first: of n × m nodes, x·m + y is in row x and column y. The level
+        of a node is the sum of its coordinates, with n - 1 - x in the place of x in a dimension of sign ``-``. Edges
+        are numbered dimension by dimension, whatever the orientation: the one between rows x and x + 1 of column y is
+        x·m + y, the one between columns y and y + 1 of row x is (n - 1)·m + x·(m - 1) + y.
 
     Examples
     --------
@@ -87,34 +90,34 @@ def leveled_mesh(*radices: int, orientation: str = "++") -> Leveled:
     <Leveled leveled-mesh:3x4: levels 0 to 5, 12 nodes, 17 edges>
     >>> leveled_mesh(2, 2, orientation="+-").node_level.tolist()
     [1, 0, 2, 1]
+    >>> leveled_mesh(4, 4, 4)
+    <Leveled leveled-mesh:4x4x4: levels 0 to 9, 64 nodes, 144 edges>
     """
     radices = integers("leveled-mesh", *radices)
-    spec = f"leveled-mesh:{'x'.join(map(str, radices))}" + (
-        "" if orientation == "++" else f",orientation={orientation}"
-    )
-    if len(radices) != 2:
-        raise TopologyError(f"{spec}: needs two numbers, rows x columns, as in leveled-mesh:16x16")
-    n, m = radices
-    if min(n, m) < 1 or n * m < 2:
+    plain = orientation in ("", "+" * len(radices))
+    spec = f"leveled-mesh:{'x'.join(map(str, radices))}" + ("" if plain else f",orientation={orientation}")
+    if len(radices) < 2:
+        raise TopologyError(
+            f"{spec}: needs two numbers or more, rows x columns, as in leveled-mesh:16x16; array:64 has one dimension"
+        )
+    nodes = prod(radices)
+    if min(radices) < 1 or nodes < 2:
         raise TopologyError(f"{spec}: needs at least one row and one column, and two nodes")
-    if orientation not in ("++", "+-", "-+", "--"):
-        raise TopologyError(f"{spec}: the orientation must be ++, +-, -+ or --")
-    down, right = (sign == "+" for sign in orientation)
+    signs = tuple({"+": 1, "-": -1}.get(sign, 0) for sign in orientation or "+" * len(radices))
+    if 0 in signs or len(signs) != len(radices):
+        example = ("+-" * len(radices))[: len(radices)]
+        raise TopologyError(f"{spec}: the orientation must be a sign for each dimension, as in orientation={example}")
     levels = by_formula(
         spec,
-        n * m,
-        (n - 1) * m + n * (m - 1),
-        n + m - 2,
-        partial(_mesh, n, m, down, right),
-        partial(_mesh_levels, n, m, down, right),
-        partial(_mesh_rises, n, m, down, right),
+        nodes,
+        sum(nodes // radix * (radix - 1) for radix in radices),
+        sum(radices) - len(radices),
+        partial(_mesh, radices, signs),
+        partial(_mesh_levels, radices, signs),
+        partial(_mesh_rises, radices, signs),
     )
     return Leveled(
-        spec,
-        levels,
-        "leveled-mesh",
-        (n, m, 1 if down else -1, 1 if right else -1),
-        remark=f"every edge is a link of its own; {_CLASS}",
+        spec, levels, "leveled-mesh", (*radices, *signs), remark=f"every edge is a link of its own; {_CLASS}"
     )
 
 
@@ -220,26 +223,34 @@ def _butterfly(k: int, edge: Array) -> tuple[Array, Array]:
     return low, (low ^ ((edge & 1) << level)) + rows
 
 
-def _mesh(n: int, m: int, down: bool, right: bool, edge: Array) -> tuple[Array, Array]:
-    vertical = edge < (n - 1) * m
-    rest = edge - (n - 1) * m
-    wide = max(m - 1, 1)
-    first = np.where(vertical, edge, rest // wide * m + rest % wide).astype(edge.dtype)
-    second = first + np.where(vertical, m, 1).astype(edge.dtype)
-    ahead = np.where(vertical, down, right)
-    return np.where(ahead, first, second), np.where(ahead, second, first)
+def _mesh(radices: Sequence[int], signs: Sequence[int], edge: Array) -> tuple[Array, Array]:
+    first, second = np.empty_like(edge), np.empty_like(edge)
+    begin, nodes = 0, prod(radices)
+    stride = nodes
+    for radix, sign in zip(radices, signs, strict=True):
+        stride //= radix
+        count = nodes // radix * (radix - 1)
+        chosen = (edge >= begin) & (edge < begin + count)
+        number = edge[chosen] - begin
+        node = number // ((radix - 1) * stride or 1) * radix * stride + number % ((radix - 1) * stride or 1)
+        first[chosen], second[chosen] = (node, node + stride) if sign > 0 else (node + stride, node)
+        begin += count
+    return first, second
 
 
-def _mesh_levels(n: int, m: int, down: bool, right: bool) -> Array:
-    x, y = np.arange(n, dtype=np.int32), np.arange(m, dtype=np.int32)
-    levels: Array = ((x if down else x[::-1])[:, None] + (y if right else y[::-1])).ravel()
+def _mesh_levels(radices: Sequence[int], signs: Sequence[int]) -> Array:
+    levels = np.zeros(1, np.int32)
+    for radix, sign in zip(radices, signs, strict=True):
+        levels = (levels[:, None] + np.arange(radix, dtype=np.int32)[::sign]).ravel()
     return levels
 
 
-def _mesh_rises(n: int, m: int, down: bool, right: bool, edge: Array) -> Array:
-    low = _mesh(n, m, down, right, edge)[0]
-    x, y = low // m, low % m
-    rises: Array = (x if down else n - 1 - x) + (y if right else m - 1 - y)
+def _mesh_rises(radices: Sequence[int], signs: Sequence[int], edge: Array) -> Array:
+    node = _mesh(radices, signs, edge)[0]
+    rises = np.zeros_like(node)
+    for radix, sign in zip(reversed(radices), reversed(signs), strict=True):
+        node, at = np.divmod(node, radix)
+        rises += at if sign > 0 else radix - 1 - at
     return rises
 
 

@@ -242,7 +242,7 @@ def _delays(schedule: Schedule, instance: Instance, packet: int, row: slice, nod
 
 def _points(network: Leveled) -> Array:
     """Return the positions of the nodes: meshes as grids, others with levels from left to right."""
-    if network.family == "leveled-mesh":
+    if network.family == "leveled-mesh" and len(network.shape) == 4:
         rows, columns = network.shape[:2]
         x, y = np.arange(network.nodes) % columns, np.arange(network.nodes) // columns
         points = np.column_stack([x, y]).astype(float)
