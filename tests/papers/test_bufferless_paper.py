@@ -255,10 +255,18 @@ def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) ->
     from obliv.papers.bufferless import drawing
 
     monkeypatch.setattr(drawing, "_SEEDS", 2)
-    assert list(papers.figures("bufferless")) == ["theorem3.1", "theorem4.1"]
+    assert list(papers.figures("bufferless")) == ["figure1", "theorem3.1", "theorem4.1"]
     papers.figures("bufferless")[name](tmp_path / "made.svg")
     text = (tmp_path / "made.svg").read_text(encoding="utf-8")
     for words in (f"Theorem {name[-3:]}", "butterflies", "meshes", "bound, 2m", "fitted", "routing time (steps)"):
+        assert f"<!-- {words}" in text or words in text
+
+
+def test_figure_1(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    papers.figures("bufferless")["figure1"](tmp_path / "made.svg")
+    text = (tmp_path / "made.svg").read_text(encoding="utf-8")
+    for words in ("Leveled network", "Butterfly", "Mesh", "level"):
         assert f"<!-- {words}" in text or words in text
 
 

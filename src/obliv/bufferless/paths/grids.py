@@ -107,8 +107,8 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
         return Drawn(start, edge.astype(np.int32), notes)
     if len(network.shape) > 4:
         source, steps, notes = _kept(source, arrays.ahead(network, source, to), network.spec)
-        order = {"xy": range(len(steps)), "yx": range(len(steps) - 1, -1, -1)}.get(route)
-        return arrays.monotone(network, source, steps, rng, order)._replace(notes=notes)
+        dimensions = {"xy": range(len(steps)), "yx": range(len(steps) - 1, -1, -1)}.get(route)
+        return arrays.monotone(network, source, steps, rng, dimensions)._replace(notes=notes)
     _, m, down, right = network.shape
     downs, rights = (to // m - source // m) * down, (to % m - source % m) * right
     source, (downs, rights), notes = _kept(source, (downs, rights), network.spec)

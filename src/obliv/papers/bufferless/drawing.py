@@ -1,6 +1,6 @@
-"""Routing times against the terms of the theorems, below what the paper's constants bound them by.
+"""Figure 1 of the paper, and routing times against the terms of the theorems, below what its constants bound them by.
 
-The paper has no figure of times; these are the rows of its theorems as pictures.
+The paper has no figure of times; those two are the rows of its theorems as pictures.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from obliv import view
+from obliv.bufferless.problems import leveled
 from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.growth import fit
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
+from obliv.topologies.leveled.base import Leveled, given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURES", "draw"]
+__all__ = ["FIGURES", "draw", "networks"]
 
 _SEEDS = 10
 _THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("distributed", 12, "C log²(DN)")}
@@ -99,6 +101,44 @@ def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
     )
 
 
-FIGURES: dict[str, Callable[[str | Path], None]] = {
+def networks(path: str | Path, dpi: float = 160) -> None:
+    """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with their levels from left to right."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = Figure(figsize=(11.0, 3.9), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    panels = (("Leveled network", _uneven()), ("Butterfly", "butterfly:3"), ("Mesh", "leveled-mesh:4x4"))
+    for ax, (title, spec) in zip(figure.subplots(1, 3), panels, strict=True):
+        network = leveled(spec)
+        rank, level = np.asarray(network.positions, float).T
+        for low, high in zip(*network.edge_ends, strict=True):
+            ax.plot(level[[low, high]], -rank[[low, high]], color="0.6", linewidth=0.9, zorder=1)
+        ax.scatter(level, -rank, s=26, facecolor="white", edgecolor=view.INK, linewidth=1.1, zorder=2)
+        ax.set_title(title, fontsize=11)
+        ax.set_xticks(range(network.depth + 1))
+        ax.set_yticks([])
+        ax.set_xlabel("level", fontsize=9)
+        for side in ("left", "right", "top", "bottom"):
+            ax.spines[side].set_visible(False)
+        ax.margins(0.08)
+    view.save(figure, path, dpi=dpi)
+
+
+def _uneven() -> Leveled:
+    """Return a leveled network whose levels have different numbers of nodes."""
+    counts = (3, 5, 4, 6, 4, 3)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    ends = [
+        (first[level] + a, first[level + 1] + b)
+        for level, (one, two) in enumerate(pairwise(counts))
+        for a in range(one)
+        for b in range(two)
+        if abs((a + 0.5) / one - (b + 0.5) / two) < 0.5 / min(one, two) + 0.02
+    ]
+    low, high = np.array(ends).T
+    return given("a leveled network", low, high, np.repeat(np.arange(len(counts)), counts))
+
+
+FIGURES: dict[str, Callable[[str | Path], None]] = {"figure1": networks} | {
     name: partial(lambda path, which: draw(path, which), which=name) for name in _THEOREMS
 }
