@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+import obliv
 from obliv import view
-from obliv.bufferless.problems import leveled
 from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.growth import fit
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
-from obliv.topologies.leveled.base import Leveled, given
+from obliv.topologies.leveled.base import given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,14 +105,18 @@ def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
 
 
 def networks(path: str | Path, dpi: float = 160) -> None:
-    """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with their levels from left to right."""
+    """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with levels from left to right."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure = Figure(figsize=(11.0, 3.9), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
-    panels = (("Leveled network", _uneven()), ("Butterfly", "butterfly:3"), ("Mesh", "leveled-mesh:4x4"))
-    for ax, (title, spec) in zip(figure.subplots(1, 3), panels, strict=True):
-        network = leveled(spec)
+    panels = {
+        "Leveled network": _uneven(),
+        "Butterfly": obliv.topology("butterfly:3"),
+        "Mesh": obliv.topology("leveled-mesh:4x4"),
+    }
+    network: Any
+    for ax, (title, network) in zip(figure.subplots(1, 3), panels.items(), strict=True):
         rank, level = np.asarray(network.positions, float).T
         for low, high in zip(*network.edge_ends, strict=True):
             ax.plot(level[[low, high]], -rank[[low, high]], color="0.6", linewidth=0.9, zorder=1)
@@ -124,7 +131,7 @@ def networks(path: str | Path, dpi: float = 160) -> None:
     view.save(figure, path, dpi=dpi)
 
 
-def _uneven() -> Leveled:
+def _uneven() -> Any:
     """Return a leveled network whose levels have different numbers of nodes."""
     counts = (3, 5, 4, 6, 4, 3)
     first = np.concatenate([[0], np.cumsum(counts)])
@@ -139,6 +146,7 @@ def _uneven() -> Leveled:
     return given("a leveled network", low, high, np.repeat(np.arange(len(counts)), counts))
 
 
-FIGURES: dict[str, Callable[[str | Path], None]] = {"figure1": networks} | {
-    name: partial(lambda path, which: draw(path, which), which=name) for name in _THEOREMS
+FIGURES: dict[str, Callable[[str | Path], None]] = {
+    "figure1": networks,
+    **{name: partial(lambda path, which: draw(path, which), which=name) for name in _THEOREMS},
 }
