@@ -220,6 +220,7 @@ def test_a_partial_routing_is_measured_over_the_packets_that_it_serves(name: str
     assert routing.partial
     served = hops = least = Fraction(0)
     shares: dict[int, Fraction] = {}
+    skipped = 0
     for destination in topology.terminals.tolist():
         numerators, over = routing.served(destination)
         for at, source in enumerate(topology.terminals.tolist()):
@@ -227,6 +228,7 @@ def test_a_partial_routing_is_measured_over_the_packets_that_it_serves(name: str
             share = sum((chance for _, chance in found), Fraction(0))
             assert Fraction(int(numerators[at]), over) == share
             served += share
+            skipped += share < 1
             least += share * _apart(topology, source, destination) if share else 0
             for channels, chance in found:
                 hops += chance * len(channels)
@@ -235,12 +237,14 @@ def test_a_partial_routing_is_measured_over_the_packets_that_it_serves(name: str
     result = obliv.locality(routing)
     assert (result.hops, result.minimal_hops) == (hops / served, least / served)
     assert result.hops_over_minimal is not None
+    assert result.skipped == skipped
+    assert "left out" in repr(result)
     assert result.hops_over_minimal >= 1
     assert {h: share for h, share in enumerate(result.lengths or ()) if share} == {
         h: share / served for h, share in shares.items()
     }
     (row,) = obliv.compare(topology, routing).entries
-    assert (row.hops, row.minimal_hops, row.skipped) == (result.hops, result.minimal_hops, routing.skipped)
+    assert (row.hops, row.minimal_hops, row.skipped) == (result.hops, result.minimal_hops, skipped)
     assert routing.pair_loads(200, 1).partial
     with pytest.raises(obliv.InputError, match="give the routing"):
         obliv.locality(routing.pair_loads())

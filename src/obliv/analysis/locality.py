@@ -84,6 +84,7 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
         hops=hops,
         minimal_hops=least,
         lengths=lengths,
+        skipped=subject.skipped if isinstance(subject, Routing) and subject.partial else 0,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import Codec, codec_of, derived, entry
 
@@ -24,6 +25,7 @@ class Locality(Result):
     """Path lengths: the mean over all pairs, its ratio to the minimum, and the distribution over all paths.
 
     ``lengths[h]`` is the share of pairs and paths that take h channels; None where only pair loads were given.
+    ``skipped`` counts the pairs that a partial routing leaves out, as a whole or for a share of their packets.
 
     Examples
     --------
@@ -53,6 +55,15 @@ class Locality(Result):
         label="longest path",
         text=lambda locality: None if locality.lengths is None else str(len(locality.lengths) - 1),
         reason="pair loads do not tell paths apart: give a routing",
+    )
+
+    skipped: int = entry(
+        0,
+        omit=lambda locality: not locality.skipped,
+        label="left out",
+        text=lambda locality: (
+            f"{plural(locality.skipped, 'pair')} whose packets do not arrive" if locality.skipped else None
+        ),
     )
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -136,7 +136,10 @@ class Routing:
     @property
     def skipped(self) -> int:
         """How many ordered pairs have no path, or paths for a share of their packets only."""
-        return 0
+        if not self.partial:
+            return 0
+        shares = map(self.served, self.topology.terminals.tolist())
+        return sum(int((numerators < denominator).sum()) for numerators, denominator in shares)
 
     def served(self, destination: int) -> tuple[Array, int]:
         """Return the shares of packets that arrive at one terminal, which are below 1 for a partial routing only.
