@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.kernels.loads import heaviest, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric import Bisection, Shifts
 
@@ -132,6 +134,28 @@ def test_kernels_agree_compiled(seed: int) -> None:
         kernel(*pairs, factor, routes.arrays, result)
         results.append(result.tolist())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("rule", ["0", "group", "index", "spread", [3, 0, 1, 1, 2]])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_narrowest_cable_of_a_pair_is_on_its_routes(rule: Any, compiled: bool) -> None:
+    cables = [((h, 1), (h % 2, 2 + h // 2)) for h in range(2, 7)]  # the first node is a switch
+    turned = fabric_of("sshhhhh", [6, 6, 1, 1, 1, 1, 1], [*cables, ((0, 1), (1, 1)), ((0, 6), (1, 6))], lmc=2)
+    pair = fabric_of("hh", [1, 1], [((0, 1), (1, 1))], lmc=2)
+    none = Tables("none", pair.switches, np.zeros((0, 9), np.uint8), np.zeros(0, np.int32), "opensm")
+    fabrics = (turned, random_fabric(1, lmc=2), random_fabric(2, lmc=2))
+    cases = [(fabric, random_tables(fabric, 2, damage=damage)) for fabric in fabrics for damage in (0, 5)]
+    for fabric, tables in (*cases, (pair, none)):
+        n = len(fabric.endpoints)
+        routing = fabric_routing(network(fabric), tables, rule[:n] if isinstance(rule, list) else rule, missing="skip")
+        load = np.random.default_rng(1).permutation(routing.topology.channels) + 1
+        pairs = [(s, d) for s in range(n) for d in range(n) if s != d]
+        right = [max((int(load[c]) for way, _ in routing.paths(s, d) for c in way), default=0) for s, d in pairs]
+        result = np.empty(len(pairs), np.int64)
+        source, destination = np.array(pairs).T
+        kernel = narrowest.compiled() if compiled else narrowest
+        kernel(source, destination, load, routing.routes.arrays, result)
+        assert result.tolist() == right
 
 
 def test_what_cannot_be_had() -> None:

@@ -100,6 +100,20 @@ def test_bounds_and_traffic_agree_with_the_weights(seed: int) -> None:
     assert loads.under(traffic) == slow
 
 
+def test_hosts_that_are_not_terminals_send_and_take_nothing() -> None:
+    fabric = random_fabric(3)
+    topology = network(fabric).with_terminals([4, 2, 0])
+    routing = fabric_routing(topology, random_tables(fabric, 3))
+    loads = routing.pair_loads()
+    for host in (1, 3):
+        for c in np.flatnonzero((topology.tail == host) | (topology.head == host)).tolist():
+            assert not loads.on_channel(c).nnz
+    for node in (1, 3, topology.hosts):
+        for ends in ((node, 2), (2, node)):
+            with pytest.raises(RoutingError, match="is not a terminal of"):
+                list(routing.paths(*ends))
+
+
 def test_huge_rates_are_not_bounded_in_64_bits() -> None:
     loads = fabric_routing(network(random_fabric(1)), random_tables(random_fabric(1), 1)).pair_loads()
     many = np.full(5, 2**60, np.int64)
