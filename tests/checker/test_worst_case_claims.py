@@ -314,6 +314,20 @@ def test_a_claim_with_rates(tmp_path: Path) -> None:
     assert not check(forged)
 
 
+def test_a_permutation_is_no_witness_where_terminals_have_rates(tmp_path: Path) -> None:
+    """At rates of a half it sends too much, at rates of two it is not the worst."""
+    line = obliv.line(3)
+    whole = obliv.worst_case(obliv.DOR(line), certificate=True)
+    made = json.loads(json.dumps(whole.to_dict()))
+    path = tmp_path / "claim.json"
+    path.write_text(json.dumps(made))
+    assert obliv.verify(path, topology=line).proved
+    for share in (Fraction(1, 2), 2):
+        found = obliv.verify(path, topology=line.with_rates([share] * 3, [share] * 3))
+        failed = {check.check: check.detail for check in found.checks if not check.ok}
+        assert "traffic matrix" in failed["form"]
+
+
 def test_time_that_runs_out_proves_nothing(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:5x5")), certificate=True)
     found = obliv.verify(result, budget=0)

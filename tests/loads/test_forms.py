@@ -66,7 +66,7 @@ def test_keeps_is_what_a_relabelling_shows(network: str, routing: str) -> None:
         assert loads.keeps(g) == wanted
 
 
-def test_translated_loads_keep_maps_that_do_not_keep_the_translations() -> None:
+def test_maps_that_keep_neither_translations_nor_dimensions() -> None:
     """A 4-ary 2-cube is a hypercube of four dimensions by Gray code: bits of x and y may change places."""
     gray = [0, 1, 3, 2]
     swapped = [gray.index(bits) for bits in (0, 1, 2, 3)]
@@ -88,9 +88,13 @@ def test_translated_loads_keep_maps_that_do_not_keep_the_translations() -> None:
             along = [c for c in hops if (int(torus.head[c]) - node) % 4]
             return along or hops
 
-    for routing, kept in ((obliv.ECMP(torus), True), (Inwards(torus, "inwards"), False)):
+    for routing, kept, form in (
+        (obliv.ECMP(torus), True, TranslatedLoads),
+        (Inwards(torus, "inwards"), False, TranslatedLoads),
+        (obliv.DOR(torus), False, SeparableLoads),
+    ):
         loads = routing.pair_loads()
-        assert isinstance(loads, TranslatedLoads)
+        assert isinstance(loads, form)
         values = table(loads)
         shown = all(
             {(int(image[i]), int(image[j])): share for (i, j), share in values[c].items()} == values[int(moved[c])]
