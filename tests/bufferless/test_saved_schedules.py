@@ -107,6 +107,7 @@ def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_pa
         ("sub_begin", lambda x: [begin + 1 for begin in x]),
         ("sub_rounds", lambda x: [rounds + 1 for rounds in x]),
         ("sub_rounds", lambda x: 3),
+        ("sub_phase", lambda x: [phase + (phase == max(x)) for phase in x]),  # the last one that packets ride in
         ("tau", lambda x: "all"),
     ],
 )

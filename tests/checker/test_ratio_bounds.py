@@ -10,6 +10,8 @@ import networkx as nx
 
 import obliv
 from obliv._util.codec import digest_of
+from obliv.checker.known_optimum import check_optimum
+from obliv.checker.report import Report
 from obliv.papers.fat_tree.detour import Detour
 from obliv.topologies.tree_bounds import theorem2
 
@@ -52,3 +54,11 @@ def test_a_bound_may_be_left_out(tmp_path: Path) -> None:
     file = tmp_path / "less.json"
     file.write_text(json.dumps(made))
     assert obliv.verify(file).proved
+
+
+def test_only_fat_trees_are_known_to_have_a_best_routing() -> None:
+    star = obliv.build("star", 4, [(0, 3), (1, 3), (2, 3), (3, 0), (3, 1), (3, 2)], terminals=range(3))
+    for topology, holds in ((obliv.fattree(4, 2), True), (star, False), (obliv.mesh(2, 2), False)):
+        report = Report()
+        check_optimum(report, topology)
+        assert [(check.check, check.ok) for check in report.checks] == [("optimum", holds)]

@@ -467,6 +467,25 @@ def test_all_orders_at_once_are_all_orders_one_by_one(network: str, spec: str) -
             assert at_once == one_by_one
 
 
+def test_random_orders_after_a_draw_anywhere_are_the_mean_of_all_orders() -> None:
+    topology = obliv.mesh(3, 2)
+    program = obliv.routing("valiant", topology).programs[0]
+
+    def flows(orders: Any) -> Any:
+        return program_flows(
+            topology, replace(program, phases=(program.phases[0], replace(last, orders=orders))), lambda: None
+        )
+
+    last = program.phases[1]
+    at_once, one, two = flows(None), flows(((0, 1),)), flows(((1, 0),))
+    for i in range(topology.nodes):
+        mean: dict[tuple[int, int], Fraction] = {}
+        for part in (_as_fractions(one(i)), _as_fractions(two(i))):
+            for key, share in part.items():
+                mean[key] = mean.get(key, Fraction(0)) + share / 2
+        assert _as_fractions(at_once(i)) == mean
+
+
 def _as_fractions(flow: Flow) -> dict[tuple[int, int], Fraction]:
     destination = np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
     return {
