@@ -62,6 +62,39 @@ def test_the_estimate_covers_the_exact_worst_case(topology: str, routing: str) -
     assert covers(topology, routing, range(20)) >= 17
 
 
+@pytest.mark.parametrize("samples", [5, 20])
+def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
+    """One packet in a hundred goes the other way: most samples miss it, and no estimate may call itself certain."""
+    algorithm = obliv.routing("99/100*dor+1/100*dor:yx", obliv.mesh(3, 3))
+    hits = 0
+    for seed in range(30):
+        load = obliv.worst_case(algorithm, samples=samples, rng=seed).channel_load
+        assert isinstance(load, obliv.Estimate)
+        hits += abs(load.value - 1.99) <= 1.96 * load.stderr
+    assert hits >= 28
+
+
+def test_a_wrong_declaration_is_refused_when_sampling_too() -> None:
+    with pytest.raises(obliv.RoutingError, match="declared relative"):
+        obliv.worst_case(Skewed(obliv.torus(5, 5)), samples=5)
+
+
+def test_an_average_over_sampled_paths_can_be_repeated_from_its_seed() -> None:
+    algorithm = obliv.O1TURN(obliv.mesh(3, 3))
+    first = obliv.average_case(algorithm, 100, rng=np.random.default_rng(8), path_samples=10)
+    assert obliv.average_case(algorithm, 100, rng=first.provenance.seed, path_samples=10) == first
+    with pytest.raises(obliv.InputError, match="leave out exact and ensemble"):
+        obliv.average_case(algorithm, 100, ensemble="sinkhorn", path_samples=10)
+
+
+def test_a_network_without_channels() -> None:
+    lonely = obliv.build("lonely", 1, [])
+    with pytest.raises(obliv.InputError, match="no channels"):
+        obliv.average_case(obliv.routing("shortest", lonely), 10)
+    assert obliv.compare(lonely, "shortest", samples=10).entries[0].average is None
+    assert obliv.routing("shortest", lonely).sample(0, 0, np.random.default_rng(0)) == ()
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("topology", "routing"), [*SPECS, ("mesh:4x4", "o1turn"), ("hypercube:3", "valiant"), ("ring:7", "valiant")]

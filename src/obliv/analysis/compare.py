@@ -184,7 +184,7 @@ def _entry(
     loads = routing.pair_loads(progress=within(progress, 0.0, 0.2))
     worst = worst_load(loads, progress=within(progress, 0.2, 0.7))
     average = None
-    if samples:
+    if samples and network.channels:
         average = average_case(loads, samples, seed, progress=within(progress, 0.7, 1.0)).throughput
     fitting = {name: flow for name, flow in under.items() if not isinstance(flow, Misfit)}
     rows = throughput(loads, *fitting.values()).patterns if fitting else ()

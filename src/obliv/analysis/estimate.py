@@ -67,10 +67,12 @@ def largest_load(
 
     Notes
     -----
-    The load in the sample is a maximum over noise: it exceeds, but for the noise of a fixed traffic, the largest load.
-    The load of the same traffic on fresh paths falls short of it, but for its noise. The interval reaches from the
-    second less its noise to the first with its noise, where pairs that share their paths in the sample (in one class
-    under the symmetries of the routing) count as if their noise were the same.
+    The load in the sample is a maximum over noise, and therefore biased upwards. The load of the same traffic on fresh
+    paths is biased downwards. The interval reaches from the second minus its noise to the first plus its noise. Pairs
+    of one class under the symmetries of the routing share their paths in the sample, so their noise is added in full.
+
+    A path that is rare may not have been drawn at all. The noise of a pair is therefore never zero: its variance is at
+    least that of a share with two more packets on either side (Agresti and Coull).
     """
     topology = routing.topology
     nodes, n = topology.terminals.tolist(), len(topology.terminals)
@@ -83,7 +85,8 @@ def largest_load(
             if c == channel:
                 mean += times * packets / samples
                 square += times**2 * packets / samples
-        variance = rate**2 * max(square - mean**2, 0.0) / (samples - 1)
+        share = (min(mean, 1.0) * samples + 2) / (samples + 4)
+        variance = rate**2 * max((square - mean**2) / (samples - 1), share * (1 - share) / (samples + 4))
         fresh += rate * mean
         fresh_variance += variance
         of = int(group[s * n + d])
@@ -130,5 +133,6 @@ def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.
         batch = routing.pair_loads(samples, rng)
         fresh.append(float(np.mean([float(batch.under(traffic)[channel]) for traffic, channel in worst])))
     bias = max(seen - float(np.mean(fresh)), 0.0)
-    noise = _FEW * float(np.std(fresh, ddof=1)) / sqrt(_BATCHES)
+    unseen = sqrt(2.0 * drawn.terminals) / (_BATCHES * samples + 4)  # as in largest_load: paths that were never drawn
+    noise = max(_FEW * float(np.std(fresh, ddof=1)) / sqrt(_BATCHES), unseen)
     return Estimate(load.value - bias / 2, bias / 2 / _SPREAD + hypot(load.stderr, noise), load.samples)

@@ -101,8 +101,13 @@ class Routing:
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the channels of one path, drawn with the routing's probabilities."""
         choices = list(self.paths(source, destination))
-        at = rng.choice(len(choices), p=np.array([float(chance) for _, chance in choices]))
-        return choices[int(at)][0]
+        shares = np.array([float(chance) for _, chance in choices])
+        if source == destination and not shares.sum():  # a terminal may send itself nothing
+            return ()
+        if not np.isclose(shares.sum(), 1):
+            there = f"from {self.topology.name_of(source)} to {self.topology.name_of(destination)}"
+            raise RoutingError(f"{self.spec}: the paths {there} have total probability {shares.sum():g}, not 1")
+        return choices[int(rng.choice(len(choices), p=shares / shares.sum()))][0]
 
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
         """Return how often random packets of a pair of nodes cross the channels.

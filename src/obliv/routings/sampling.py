@@ -13,7 +13,7 @@ from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Crossed, Routing
 from obliv.routings.checks import checked_channels, checked_paths, require_all
-from obliv.routings.representatives import expanded, kept_maps, pair_classes
+from obliv.routings.representatives import expanded, kept_maps, pair_classes, require_relative
 from obliv.topologies.base import Topology
 
 __all__ = ["crossed_by_paths", "sampled_loads"]
@@ -28,6 +28,8 @@ def sampled_loads(routing: Routing, samples: int, rng: np.random.Generator, prog
     maps = kept_maps(routing)
     group = translation_group(topology)
     n = len(topology.terminals)
+    if routing.relative and group is not None and type(routing).paths is not Routing.paths:
+        require_relative(routing, group)
     if group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations):
         drawn = _drawn(routing, np.arange(n), samples, rng, progress)
         return TranslatedLoads(from_entries(topology, drawn, samples), group)

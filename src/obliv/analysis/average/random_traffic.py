@@ -13,7 +13,7 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, drawn_seed, generator
+from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
@@ -87,14 +87,19 @@ def average_case(
     began = time.perf_counter()
     step = progress or silent
     subject = subject_of(x, "average_case")
-    if path_samples is not None and exact:
-        raise InputError("exact needs exact pair loads: leave out path_samples or exact")
-    random = generator(rng)
-    loads = sampled_of(subject, path_samples, random, step) if path_samples else loads_of(subject, "average_case", step)
+    if path_samples is not None and (exact or ensemble != "permutations"):
+        raise InputError("path_samples needs random permutations: leave out exact and ensemble, or path_samples")
+    seed = _seed(rng)
+    random = np.random.default_rng([seed, 1])  # for paths; permutations use the seed itself
+    if path_samples is None:
+        loads = loads_of(subject, "average_case", step)
+    else:
+        loads = sampled_of(subject, path_samples, random, step)
+    if not loads.topology.channels:
+        raise InputError(f"{loads.topology.spec} has no channels: there is no load to average")
     if not loads.topology.unit_rates:
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
     n, base = loads.terminals, loads.topology.capacity_load
-    seed = None
     missing = 0
     idle = "some of this traffic loads no channel: its throughput is infinite"
     load: Fraction | Estimate
@@ -112,9 +117,6 @@ def average_case(
         samples = integer(samples, "samples")
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
-        seed = drawn_seed(rng)
-        if seed >= 2**63:
-            raise InputError(f"rng={seed}: a random seed must be less than 2^63")
         if ensemble == "permutations":
             maxima = _random(pair_words(loads), samples, seed, threads(jobs), step)
         else:
@@ -139,7 +141,7 @@ def average_case(
             {"topology": loads.topology.spec, "routing": routing, "ensemble": ensemble},
             time.perf_counter() - began,
             "exact" if exact else "estimated",
-            seed,
+            None if exact else seed,
             sources_of(subject),
         ),
         subject=x,
@@ -155,6 +157,14 @@ def average_case(
     if missing:
         raise Interrupted(f"after {samples} of {samples + missing} samples", result)
     return result
+
+
+def _seed(rng: Rng) -> int:
+    """Return the seed of all that is drawn."""
+    seed = drawn_seed(rng)
+    if seed >= 2**63:
+        raise InputError(f"rng={seed}: a random seed must be less than 2^63")
+    return seed
 
 
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator

@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import classes_of_channels, kept, orbits
+from obliv.loads.base import terminal_map
 from obliv.matching.shipments import ship
 from obliv.results import provenance
 from obliv.results.worst_channels import ChannelWorst, WorstChannels
@@ -56,10 +57,11 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
     topology, rates = loads.topology, loads.rates
     focus = orbits(loads, kept(loads, symmetry, step)).focus
     load: dict[int, Fraction] = {}
-    for k, channel in enumerate(sorted(set(focus.tolist()))):
+    classes = sorted(set(focus.tolist()))
+    for k, channel in enumerate(classes):
         value = ship(loads.weights(channel), rates, loads.terminals).value
         load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)
-        step("channels", (k + 1) / topology.channels)
+        step("channels", (k + 1) / len(classes))
     rows = [
         ChannelWorst(channel=c, tail=tail, head=head, channel_load=load[of], focus=of)
         for c, (tail, head, of) in enumerate(
@@ -67,6 +69,7 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
         )
     ]
     name = topology.name_of
+    known = [g for g in topology.generators if terminal_map(topology, g) is not None]
     return WorstChannels(
         topology=topology.spec,
         routing=name_of(subject),
@@ -77,7 +80,7 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
         ),
         subject=x,
         capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
-        network_classes=len(np.unique(classes_of_channels(topology, list(topology.generators)).focus)),
+        network_classes=len(np.unique(classes_of_channels(topology, known).focus)),
         routing_classes=len(load),
         channels=tuple(rows),
         places=tuple(f"{name(row.tail)} -> {name(row.head)}" for row in rows),
