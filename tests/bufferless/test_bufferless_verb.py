@@ -54,7 +54,6 @@ HUGE = "1" + "0" * 30
         ["butterfly:40"],
         ["butterfly:27"],
         ["torus:4x4"],
-        ["mesh:3x3x3"],
         ["leveled-file:nofile"],
         ["butterfly:3", "--algorithm", "distributed", "--boats", "99999999999"],
         ["butterfly:3", "--algorithm", "centralized", "--lambda", HUGE],

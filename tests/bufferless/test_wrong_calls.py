@@ -66,7 +66,7 @@ def test_paths_that_are_none(paths: Any) -> None:
         ("butterfly:3", "transpos", "transpose"),
         ("butterfly:3", "transpose", "even"),
         ("leveled-mesh:3x4", "bit-reverse", "power of two"),
-        ("random-leveled:L=4,W=2", "permutation", "random"),
+        ("random-leveled:L=4,W=3", "bit-reverse", "power of two"),
         ("mesh:3x3", "random", "leveled-mesh:3x3"),
         ("line:3", "random", "array:3"),
         ("hypercube:3", "random", "leveled-hypercube:3"),
@@ -187,7 +187,7 @@ def test_what_is_no_instance() -> None:
     for wrong in (None, "array:4", 5, [instance("array:3")]):
         mistake(lambda wrong=wrong: schedule(wrong))
     mistake(lambda: schedules([]))
-    for spec in ("torus:3x3", "ring:5", "mesh:3x3x3", None, 5):
+    for spec in ("torus:3x3", "ring:5", None, 5):
         mistake(lambda spec=spec: instances(spec))
 
 

@@ -29,14 +29,14 @@ from obliv.view.schedules.waves import rides
 def waves() -> Schedule:
     """A schedule of the centralized algorithm with deflections."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    return schedule(drawn, "centralized", lam=12, s=4, rng=16, check_moves=False)
+    return schedule(drawn, "centralized", lam=12, s=4, rng=16, segments="tight", check_moves=False)
 
 
 @pytest.fixture(scope="module")
 def groups() -> Schedule:
     """A schedule of the centralized algorithm with three groups and two sessions."""
     drawn = instance("array:160", rng=1, rate=0.5, maxlen=20)
-    return schedule(drawn, "centralized", lam=14, s=2, rng=3, check_moves=False)
+    return schedule(drawn, "centralized", lam=14, s=2, rng=3, segments="tight", check_moves=False)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
     shown = texts(ax)
     assert [text for text in shown if re.fullmatch(r"F\d+", text)] == [f"F{k}" for k in range(1, 7)]
     assert [text for text in shown if text.startswith("phase")] == [f"phase {k}" for k in range(1, 13)]
-    for words in ("N = 90", "C = 12", "D = 59", "s = 4", "λ = 12", "χ = 6", "τ = 34", "393 steps", "26 deflections"):
+    for words in ("N = 90", "C = 12", "D = 59", "s = 4", "λ = 12", "χ = 16", "τ = 54", "613 steps", "26 deflections"):
         assert words in everything(ax.figure).replace("\n", " ")
 
 

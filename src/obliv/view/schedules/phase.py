@@ -125,7 +125,7 @@ def one_phase(
     if caption:
         frames = f"F{group + frame + 1} (darker)" + (f" and F{group + frame + 2}" if top > a + lam - 1 else "")
         what = f"Phase {phase} of session {session}, wave {wave} in the frames {frames}; numbers and colors are boats."
-        constants = [f"λ = {lam}", f"χ = {int(waves.boat.max())}", f"τ = {tau:,}"]
+        constants = [f"λ = {lam}", f"χ = {schedule.constants.get('chi', int(waves.boat.max()))}", f"τ = {tau:,}"]
         below(ax, [about(schedule, *constants), what])
     return finish(ax, own)
 

@@ -188,7 +188,12 @@ def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, total: i
     extra: list[str] = []
     plan = schedule.plan
     if plan is not None:
-        extra = [f"s = {plan.s:,}", f"λ = {plan.lam}", f"χ = {plan.chi}", f"τ = {plan.tau:,}"]
+        extra = [
+            f"s = {plan.s:,}",
+            f"λ = {plan.lam}",
+            f"χ = {schedule.constants.get('chi', plan.chi)}",
+            f"τ = {plan.tau:,}",
+        ]
     name = title_case(schedule.algorithm) + (" algorithm" if plan else "")
     priority = schedule.constants.get("priority")
     name += f" ({priority} first)" if priority and priority not in schedule.algorithm else ""
