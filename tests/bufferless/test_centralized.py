@@ -67,6 +67,7 @@ def test_constants_and_times_of_the_paper(which):
     assert run.delivery.tolist() == (short + (short - 1) // shortest * (tau - shortest)).tolist()
 
 
+@pytest.mark.nightly
 def test_times_of_the_paper_on_random_levels():
     paths = instance("random-leveled:L=500,W=16,d=2,seed=0", rng=0, packets=500, minlen=200, maxlen=500)
     run = centralized(paths, np.random.default_rng(0))

@@ -167,7 +167,7 @@ def test_functions_do_as_names(name: str) -> None:
         assert (getattr(by_name.moves, part) == getattr(by_function.moves, part)).all()
 
 
-@pytest.mark.parametrize("priority", ["age", "random"])
+@pytest.mark.parametrize("priority", [pytest.param("age", marks=pytest.mark.nightly), "random"])
 def test_interpreted_as_compiled(priority: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one = instance("leveled-mesh:10x10", route="xy")
     runs = []

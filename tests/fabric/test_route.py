@@ -62,7 +62,7 @@ def sound(fabric: Fabric, tables: Tables) -> None:
         ("fattree:6,2", "osrm2-c", 2, 2),
         ("fattree:4,3", "osrm3-d", 2, 0),
         ("fattree:8,3", "osrm3-d", 4, 0),
-        ("fattree:8,3", "osrm3", 4, 2),
+        pytest.param("fattree:8,3", "osrm3", 4, 2, marks=pytest.mark.nightly),
         ("fattree:8,3", "dmodk", 7, 0),
         ("fattree:8,2", "dmodk", 4, 0),
         ("fattree:16,2", "osrm2", 4, 1),

@@ -328,6 +328,7 @@ def test_claims_up_to_21() -> None:
         assert found.value == found.against, entry
 
 
+@pytest.mark.nightly
 def test_figures_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     files = papers.draw("u2turn", tmp_path)
