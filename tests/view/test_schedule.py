@@ -120,7 +120,17 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
     shown = texts(ax)
     assert [text for text in shown if re.fullmatch(r"F\d+", text)] == [f"F{k}" for k in range(1, 7)]
     assert [text for text in shown if text.startswith("phase")] == [f"phase {k}" for k in range(1, 13)]
-    for words in ("N = 90", "C = 12", "D = 59", "s = 4", "λ = 12", "χ = 16", "τ = 54", "613 steps", "26 deflections"):
+    chi = waves.constants["chi"]
+    constants = (
+        "N = 90",
+        "C = 12",
+        "D = 59",
+        "s = 4",
+        "λ = 12",
+        f"χ = {chi}",
+        f"τ = {2 * (chi + 12 - 1)}",
+    )  # section 3.5
+    for words in (*constants, f"{waves.makespan} steps", f"{waves.deflections} deflections"):
         assert words in everything(ax.figure).replace("\n", " ")
 
 

@@ -15,7 +15,7 @@ from obliv.results.numbers import Estimate
 from obliv.routings.base import Routing
 from obliv.routings.representatives import class_of_pair
 
-__all__ = ["average_largest", "flows_of", "largest_load"]
+__all__ = ["average_largest", "largest_load", "pair_rates"]
 
 #: Within so many standard errors on either side in 95 of 100 cases.
 _SPREAD = 1.96
@@ -27,7 +27,7 @@ _PERMUTATIONS, _BATCHES = 50, 8
 _FEW = 2.365 / 1.96
 
 
-def flows_of(traffic: Traffic) -> list[tuple[int, int, Fraction]]:
+def pair_rates(traffic: Traffic) -> list[tuple[int, int, Fraction]]:
     """Return a traffic as flows between terminals, every pair at most once."""
     if traffic.uniform:
         rates = traffic.to_matrix()

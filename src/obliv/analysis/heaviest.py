@@ -10,7 +10,6 @@ from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.patterns.birkhoff import birkhoff
 from obliv.patterns.make import traffic as traffic_of
-from obliv.patterns.matrices import permutation
 
 __all__ = ["HeaviestPermutation", "heaviest_permutation"]
 
@@ -79,8 +78,10 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
     if not under:
         raise InputError(f"{topology.spec} has no channels")
     worst = max(range(len(under)), key=under.__getitem__)
-    parts = birkhoff(flow)
-    heaviest = max(parts, key=lambda part: loads.under(permutation(part[1]))[worst])
-    return HeaviestPermutation(
-        heaviest[1], heaviest[0], worst, loads.under(permutation(heaviest[1]))[worst], under[worst]
+    source, destination, numerator = loads.weights(worst).spread()
+    crossing = dict(zip(zip(source.tolist(), destination.tolist(), strict=True), numerator.tolist(), strict=True))
+    heaviest, weight, image = max(
+        (sum(crossing.get(pair, 0) for pair in enumerate(image)), weight, image) for weight, image in birkhoff(flow)
     )
+    load = Fraction(heaviest, loads.denominator) / topology.bandwidth_of(worst)
+    return HeaviestPermutation(image, weight, worst, load, under[worst])

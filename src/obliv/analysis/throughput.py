@@ -113,10 +113,10 @@ def _largest(
     under = loads.under(traffic)
     if not under or loads.samples is None or not isinstance(subject, Routing):
         return max(under, default=None)
-    from obliv.analysis.estimate import flows_of, largest_load
+    from obliv.analysis.estimate import largest_load, pair_rates
 
     worst = max(range(len(under)), key=under.__getitem__)
-    return largest_load(subject, loads.samples, worst, flows_of(traffic), under[worst], rng)
+    return largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], rng)
 
 
 def _of_capacity(load: Fraction | Estimate | None, capacity_load: Fraction | None) -> Fraction | Estimate | None:

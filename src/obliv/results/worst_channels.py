@@ -61,7 +61,7 @@ class WorstChannels(Result):
     network_classes: int = entry(0)
     routing_classes: int = entry(0)
     channels: tuple[ChannelWorst, ...] = ()
-    places: tuple[str, ...] = entry((), key="channel_names", compare=False, omit=lambda worst: not worst.places)
+    places: tuple[str, ...] = entry((), compare=False, omit=lambda worst: not worst.places)
 
     @property
     def channel_load(self) -> Fraction:

@@ -50,7 +50,7 @@ def pair_classes(topology: Topology, maps: list[Array]) -> PairClasses:
     """
     n = len(topology.terminals)
     require_memory(40.0 * n * n * (1 + len(maps)), "the classes of pairs")
-    moved = [channels for node_map in maps if (channels := channel_map(topology, node_map)) is not None]
+    moved = [_channels_moved(topology, node_map) for node_map in maps]
     images = [_pairs_moved(topology, node_map) for node_map in maps]
     representatives: Array = np.unique(_labels(images, n), return_index=True)[1]
     reached = np.zeros(n * n, bool)
@@ -87,6 +87,13 @@ def kept_maps(routing: Routing) -> list[Array]:
         for g in routing.symmetries()
         if channel_map(topology, g) is not None and terminal_map(topology, g) is not None
     ]
+
+
+def _channels_moved(topology: Topology, node_map: Array) -> Array:
+    channels = channel_map(topology, node_map)
+    if channels is None:
+        raise RoutingError(f"a symmetry of a routing on {topology.spec} is not an automorphism of the network")
+    return channels
 
 
 def _pairs_moved(topology: Topology, node_map: Array) -> Array:
@@ -154,9 +161,7 @@ def require_relative(routing: Routing, group: Group) -> None:
     for source in range(1, nodes):
         offset = offsets[source % len(offsets)]
         destination = int(group.add(offset, source))
-        moved = channel_map(routing.topology, group.add(np.arange(nodes), source))
-        if moved is None:
-            raise RoutingError(f"{routing.spec}: a translation of {routing.topology.spec} is not an automorphism")
+        moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source))
         expected = _distribution((moved[list(path)].tolist(), share) for path, share in paths[offset])
         if expected != _distribution(checked_paths(routing, source, destination)):
             name = routing.topology.name_of

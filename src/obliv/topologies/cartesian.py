@@ -181,7 +181,7 @@ def _grid(
     per_node = sum(radix - 1 for radix in radices) if kind == "clique" else 2 * len(radices)
     require_network(nodes, nodes * per_node, spec)
     speeds = _speeds(spec, len(radices), bandwidth)
-    loads = [] if share is None else [share * _bisection_load([k]) / b for k, b in zip(radices, speeds, strict=True)]
+    loads = [] if share is None else [share * _bisection_load(k) / b for k, b in zip(radices, speeds, strict=True)]
     network = _product(spec, [axis(kind, radix) for radix in radices], max(loads, default=None))
     return _with_speeds(network, speeds, injection, ejection)
 
@@ -215,9 +215,8 @@ def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: Number, 
     )
 
 
-def _bisection_load(radices: Sequence[int]) -> Fraction:
-    """Return the largest load of uniform traffic on a mesh: k/4, or (k² - 1)/(4k) for odd k, k the longest side."""
-    k = max(radices)
+def _bisection_load(k: int) -> Fraction:
+    """Return the largest load of uniform traffic along a dimension of a mesh: k/4, or (k² - 1)/(4k) for odd k."""
     return Fraction(k, 4) if k % 2 == 0 else Fraction(k * k - 1, 4 * k)
 
 

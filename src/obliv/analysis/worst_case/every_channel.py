@@ -11,7 +11,6 @@ from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import classes_of_channels, kept, orbits
 from obliv.loads.base import terminal_map
-from obliv.matching.shipments import ship
 from obliv.results import provenance
 from obliv.results.worst_channels import ChannelWorst, WorstChannels
 
@@ -59,7 +58,7 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
     load: dict[int, Fraction] = {}
     classes = sorted(set(focus.tolist()))
     for k, channel in enumerate(classes):
-        value = ship(loads.weights(channel), rates, loads.terminals).value
+        value = loads.solve(channel, rates).value
         load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)
         step("channels", (k + 1) / len(classes))
     rows = [
