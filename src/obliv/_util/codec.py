@@ -54,7 +54,7 @@ def unpack(value: Any) -> Any:
     if isinstance(value, dict):
         return inflated(value).tolist()
     if isinstance(value, list):
-        return [unpack(each) for each in value]
+        return [unpack(entry) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{value!r} where a whole number is needed")
     if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):

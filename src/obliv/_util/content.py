@@ -55,7 +55,7 @@ def same_content(one: Any, two: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == two.keys() and all(same_content(entry, two[key]) for key, entry in one.items())
     if is_dataclass(one):
-        return all(same_content(getattr(one, each.name), getattr(two, each.name)) for each in fields(one))
+        return all(same_content(getattr(one, field.name), getattr(two, field.name)) for field in fields(one))
     if "__eq__" not in _defined(type(one)) and hasattr(one, "__dict__"):
         return same_content(state_of(one), state_of(two))
     return bool(one == two)

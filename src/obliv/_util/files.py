@@ -49,7 +49,7 @@ _ENCODING = re.compile(
     r"|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr))\Z",
     re.IGNORECASE,
 )
-_MOST = 2**29  # bytes that a compressed file may hold; a small one can hold any number
+_LARGEST = 2**29  # bytes that a compressed file may hold; a small one can hold any number
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -68,7 +68,7 @@ def read_bytes(path: str | Path) -> bytes:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     if data.startswith(GZIP):
         pieces = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
-        data = b"".join(unpacked(pieces, path, _MOST))
+        data = b"".join(unpacked(pieces, path, _LARGEST))
     if not data.strip():
         raise FileError("the file is empty", path)
     return data

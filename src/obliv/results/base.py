@@ -35,7 +35,7 @@ class Provenance(Record):
     seed: int | None = None
     wall_seconds: float = entry(0.0, compare=False)
     exactness: str = "exact"
-    sources: dict[str, str] = entry(default_factory=dict, omit=lambda made: not made.sources)
+    sources: dict[str, str] = entry(default_factory=dict, omit=lambda provenance: not provenance.sources)
 
 
 def provenance(
@@ -45,7 +45,7 @@ def provenance(
     seed: int | None = None,
     sources: tuple[tuple[str, str], ...] = (),
 ) -> Provenance:
-    """Return the provenance of a result that obliv has just made in so many seconds."""
+    """Return the provenance of a result that this version of obliv computed in `seconds`."""
     return Provenance(__version__, specs, seed, round(seconds, 6), exactness, dict(sources))
 
 
@@ -86,10 +86,10 @@ class Result(Record):
     """
 
     kind: ClassVar[str] = ""
-    marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that tell it from other classes of its kind.
+    marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that other classes of the same kind lack.
     table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
 
-    columns: ClassVar[tuple[str, ...]] = ()  #: Of the rows, where there may be none.
+    columns: ClassVar[tuple[str, ...]] = ()  #: The columns where a result may have no rows.
 
     topology: str = entry("", column="topology")
     routing: str = entry("", column="routing")
@@ -116,10 +116,10 @@ class Result(Record):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the result's table."""
-        if not self.table:
+        if self.table:
+            yield from (self.cells() | row.cells() for row in getattr(self, self.table))
+        else:
             yield self.cells()
-        for row in getattr(self, self.table) if self.table else ():
-            yield self.cells() | row.cells()
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return the rows as a data frame (needs pandas); exact numbers and errors have columns of their own."""

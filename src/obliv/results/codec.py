@@ -170,12 +170,13 @@ class Record:
         """Return the entries that stand in rows, by column; those of a record in it take their own columns."""
         cells: dict[str, Any] = {}
         for name, how in self._entries.items():
-            value = getattr(self, name) if how.column else None
-            nested = _record_in(type(self), name) if how.column else None
-            if nested is not None:
-                cells |= dict.fromkeys(nested.header()) if value is None else value.cells()
-            elif how.column:
+            if not how.column:
+                continue
+            value, nested = getattr(self, name), _record_in(type(self), name)
+            if nested is None:
                 cells[how.column] = value
+            else:
+                cells |= dict.fromkeys(nested.header()) if value is None else value.cells()
         return cells
 
     @classmethod
@@ -188,8 +189,9 @@ class Record:
         """Return the names of the columns of :meth:`cells`."""
         names: list[str] = []
         for name, how in cls._entries.items():
-            nested = _record_in(cls, name) if how.column else None
-            names += [] if not how.column else [how.column] if nested is None else nested.header()
+            if how.column:
+                nested = _record_in(cls, name)
+                names += [how.column] if nested is None else nested.header()
         return tuple(names)
 
 
@@ -204,9 +206,11 @@ def codec_of(hint: Any) -> Codec:
     if hint is Any or hint is object:
         return Codec(lambda value: value, lambda value: value)
     if origin in (typing.Union, types.UnionType):
-        rest = tuple(each for each in arguments if each is not type(None))
-        one = _number_codec(rest) if set(rest) <= _NUMBERS else codec_of(rest[0])
-        return _optional(one) if len(rest) < len(arguments) else one
+        kinds = tuple(kind for kind in arguments if kind is not type(None))
+        if len(kinds) > 1 and not set(kinds) <= _NUMBERS.keys():
+            raise TypeError(f"no codec for the union {hint}: declare one with entry(codec=...)")
+        codec = _number_codec(kinds) if kinds[0] in _NUMBERS else codec_of(kinds[0])
+        return _optional(codec) if len(kinds) < len(arguments) else codec
     if hint in _NUMBERS:
         return _number_codec((hint,))
     if origin is tuple:
@@ -214,8 +218,8 @@ def codec_of(hint: Any) -> Codec:
     if origin is dict:
         item = codec_of(arguments[1])
         return Codec(
-            lambda value: {key: item.encode(each) for key, each in value.items()},
-            lambda data: {key: item.decode(each) for key, each in _expect(data, dict).items()},
+            lambda value: {key: item.encode(entry) for key, entry in value.items()},
+            lambda data: {key: item.decode(entry) for key, entry in _expect(data, dict).items()},
         )
     if isinstance(hint, type) and issubclass(hint, Record):
         return Codec(lambda value: value.to_dict(), hint.from_dict)
@@ -232,40 +236,37 @@ PACKED = Codec(pack, lambda data: tuple(unpack(data)))
 #: Text that is null where it is "".
 TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _expect(data, str))
 
-_NUMBERS = {Fraction, Estimate, Bounds}
+_NUMBERS = {Fraction: "an exact number", Estimate: "an estimate", Bounds: "a pair of bounds"}
 
 
 def _number_codec(kinds: tuple[Any, ...]) -> Codec:
     def decode(data: Any) -> Any:
         value = from_number(_expect(data, dict))
         if not isinstance(value, kinds):
-            raise ValueError(f"{_short(data)} is not {' or '.join(_NAMES[kind] for kind in kinds)}")
+            raise ValueError(f"{_short(data)} is not {' or '.join(_NUMBERS[kind] for kind in kinds)}")
         return value
 
     return Codec(number, decode)
 
 
-_NAMES = {Fraction: "an exact number", Estimate: "an estimate", Bounds: "a pair of bounds"}
-
-
 def _tuple_codec(items: tuple[Any, ...]) -> Codec:
     if len(items) == 2 and items[1] is Ellipsis:
-        one = codec_of(items[0])
+        item = codec_of(items[0])
         return Codec(
-            lambda value: [one.encode(each) for each in value],
-            lambda data: tuple(one.decode(each) for each in _expect(data, list)),
+            lambda value: [item.encode(part) for part in value],
+            lambda data: tuple(item.decode(part) for part in _expect(data, list)),
         )
-    each = [codec_of(item) for item in items]
+    codecs = [codec_of(item) for item in items]
     return Codec(
-        lambda value: [codec.encode(part) for codec, part in zip(each, value, strict=True)],
-        lambda data: tuple(codec.decode(part) for codec, part in zip(each, _expect(data, list), strict=True)),
+        lambda value: [codec.encode(part) for codec, part in zip(codecs, value, strict=True)],
+        lambda data: tuple(codec.decode(part) for codec, part in zip(codecs, _expect(data, list), strict=True)),
     )
 
 
-def _optional(one: Codec) -> Codec:
+def _optional(codec: Codec) -> Codec:
     return Codec(
-        lambda value: None if value is None else one.encode(value),
-        lambda data: None if data is None else one.decode(data),
+        lambda value: None if value is None else codec.encode(value),
+        lambda data: None if data is None else codec.decode(data),
     )
 
 
@@ -306,10 +307,10 @@ def _return_type(cls: type, name: str) -> Any:
 
 
 def _find_record(cls: type[Record], name: str) -> type[Record] | None:
-    """Return the type of record that an entry holds, None where it holds something else."""
+    """Return the type of record that an entry holds; None for any other entry."""
     hint = typing.get_type_hints(cls).get(name)
     kinds = [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not tuple else []
-    return next((each for each in kinds if isinstance(each, type) and issubclass(each, Record)), None)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Record)), None)
 
 
 # mypy does not take classes for hashable

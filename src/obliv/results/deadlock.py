@@ -40,16 +40,16 @@ class Deadlock(Result):
 
     kind: ClassVar[str] = "deadlock"
 
-    scheme: str = entry("none", label="scheme", text=lambda made: made.scheme, column="scheme")
+    scheme: str = entry("none", label="scheme", text=lambda check: check.scheme, column="scheme")
     acyclic: bool = entry(
         True,
         label="verdict",
-        text=lambda made: "acyclic: no deadlock" if made.acyclic else f"cyclic: {_waiting(len(made.cycle))}",
+        text=lambda check: "acyclic: no deadlock" if check.acyclic else f"cyclic: {_waiting(len(check.cycle))}",
         column="acyclic",
     )
     cycle: tuple[VirtualChannel, ...] | None = None
     virtual_channels: int = entry(
-        0, label="virtual channels", text=lambda made: made._counts(), column="virtual_channels"
+        0, label="virtual channels", text=lambda check: check._counts(), column="virtual_channels"
     )
     by_dimension: dict[str, int] = entry(default_factory=dict, key="virtual_channels_by_dimension")
     dependencies: int = entry(0, label="dependencies", column="dependencies")

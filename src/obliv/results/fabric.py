@@ -48,7 +48,6 @@ class HotCable(Cable):
     """
 
     load: Fraction | Bounds = entry(key="channel_load")
-    uniform: Fraction = entry(key="uniform_load")
 
     @property
     def solved(self) -> bool:
@@ -61,10 +60,7 @@ class HotCable(Cable):
         """An upper bound of the worst load, or the load if it is known."""
         return self.load if isinstance(self.load, Fraction) else self.load.upper
 
-    @property
-    @derived(hidden=True, column="uniform_load")
-    def _uniform(self) -> Fraction:
-        return self.uniform
+    uniform: Fraction = entry(key="uniform_load", column="uniform_load")
 
     @property
     @derived(hidden=True, column="at_least")
@@ -115,7 +111,7 @@ class FabricWorst(WorstCase):
     cable_columns: ClassVar[tuple[str, ...]] = (
         *("channel", "from", "port", "to", "to_port"),
         *("worst_load", "worst_load_exact", "uniform_load", "uniform_load_exact", "at_least", "at_least_exact"),
-    )  #: Of the table of cables, where there are none.
+    )  #: The columns of the table of cables where a result lists no cables.
 
     terminal_names: tuple[str, ...] = entry((), key="names", rank=3)
     crossing: tuple[tuple[int, int], ...] = entry((), rank=3)
@@ -167,7 +163,7 @@ class Shifts(Result):
     worst_load: Fraction = entry(
         Fraction(0),
         label="worst load",
-        text=lambda made: f"{shown(made.worst_load)} (first at shift {made.worst_shift})",
+        text=lambda shifts: f"{shown(shifts.worst_load)} (first at shift {shifts.worst_shift})",
         column="worst_load",
     )
     worst_shift: int = entry(0, column="worst_shift")
@@ -192,7 +188,7 @@ class Bisection(Result):
     smallest: Fraction = entry(
         Fraction(0),
         label="samples",
-        text=lambda made: f"{made.bandwidth.samples}, from {shown(made.smallest)} to {shown(made.largest)}",
+        text=lambda result: f"{result.bandwidth.samples}, from {shown(result.smallest)} to {shown(result.largest)}",
         column="smallest",
     )
     largest: Fraction = entry(Fraction(0), column="largest")

@@ -86,13 +86,13 @@ class FabricCheck(Result):
     shape : str
         The fat tree that the fabric is, or nearly is; "" where it is not one.
     findings : tuple of Finding
-        Errors first. Of very many of a severity and kind the last stands for those that are not kept.
+        Errors first. Where a severity and kind has very many, the last finding stands for those that are not stored.
     pairs : int
         Ordered pairs of endpoints.
     unrouted, loops, dead_ends, wrong_ends : int or None
         Pairs that the tables do not serve, and those that go round, stop at a switch, or come to another host; None
         where no tables were given.
-        engine : EngineRun or None
+    engine : EngineRun or None
         Where a log was given.
     credit : CreditLoop or None
 

@@ -123,7 +123,7 @@ class FabricRoute(Result):
 
     @property
     def kept(self) -> bool:
-        """Whether nothing better than the old tables was found."""
+        """Whether the old tables are returned because no better ones were computed."""
         return self.engine == "kept"
 
     @property

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from obliv.results.numbers import Bounds, Estimate, Number, as_float
 
-__all__ = ["brief", "count", "short", "shown"]
+__all__ = ["brief", "short", "shown"]
 
 
 def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
@@ -51,11 +51,6 @@ def short(value: Number | float, longest: int = 15) -> str:
     ('25/144 = 0.1736', '4', '0.410 ± 0.002', '-')
     """
     return _estimated(value) if isinstance(value, Estimate) else shown(value, 4, longest)
-
-
-def count(number: int, one: str, many: str) -> str:
-    """Return how many there are, in words: ``1 pair``, ``2 pairs``."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def brief(value: Number | float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,9 @@ from obliv.results.codec import Codec, Record, entry
 
 __all__ = ["Listing", "Name"]
 
-_VERSION = Codec(lambda made: {"version": made.version}, lambda data: Provenance(version=str(data["version"])))
+_VERSION = Codec(
+    lambda provenance: {"version": provenance.version}, lambda data: Provenance(version=str(data["version"]))
+)
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,13 @@ class Listing(Result):
     """The registered names of a kind, such as "routings"."""
 
     kind: ClassVar[str] = "list"
+    table: ClassVar[str] = "names"
 
     topology: str = entry("", hidden=True)
     routing: str = entry("", hidden=True)
     provenance: Provenance = entry(default_factory=Provenance, codec=_VERSION, rank=1)
     what: str = ""
     names: tuple[Name, ...] = entry((), key="rows")
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each name."""
-        return (row.cells() for row in self.names)
 
     def __repr__(self) -> str:
         wide, wider = (max((len(row[column]) for row in self.names), default=0) for column in ("name", "example"))

@@ -14,7 +14,6 @@ __all__ = [
     "Number",
     "as_float",
     "bounded",
-    "exact",
     "from_number",
     "inverse",
     "known",
@@ -97,7 +96,7 @@ def as_float(value: Fraction) -> float:
 def rational(text: Any) -> Fraction:
     """Return a saved rational, digits or digits/digits; raise ValueError for any other text."""
     if not isinstance(text, str) or len(text) > 10_000 or not re.fullmatch(r"\d+(/0*[1-9]\d*)?", text):
-        raise ValueError("no saved rational number")
+        raise ValueError("not a saved rational number")
     return Fraction(text)
 
 
@@ -114,12 +113,6 @@ def from_number(value: Any) -> Number | Bounds:
     return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
 
 
-def exact(value: Any) -> Fraction | None:
-    """Return the exact number in a JSON value, None where it is of another kind."""
-    found = from_number(value)
-    return found if isinstance(found, Fraction) else None
-
-
 def known(value: Fraction | Estimate) -> Fraction:
     """Return an exact number as it is; TypeError for an estimate."""
     if isinstance(value, Estimate):
@@ -127,13 +120,11 @@ def known(value: Fraction | Estimate) -> Fraction:
     return value
 
 
-def inverse(load_: Fraction | Estimate) -> Fraction | Estimate | None:
-    """1 / load; None if no channel is loaded."""
-    if isinstance(load_, Estimate):
-        if load_.value == 0:
-            return None
-        return Estimate(1 / load_.value, load_.stderr / load_.value**2, load_.samples)
-    return 1 / load_ if load_ else None
+def inverse(load: Fraction | Estimate) -> Fraction | Estimate | None:
+    """Return 1 / load; None if no channel is loaded."""
+    if isinstance(load, Estimate):
+        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples) if load.value else None
+    return 1 / load if load else None
 
 
 def scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:

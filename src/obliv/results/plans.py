@@ -36,7 +36,7 @@ class Plan(Value):
     @classmethod
     def _names(cls) -> list[tuple[str, str]]:
         """Return the names of the fields and their keys in files."""
-        return [(each.name, cls.keys.get(each.name, each.name)) for each in fields(cls)]  # type: ignore[arg-type]
+        return [(field.name, cls.keys.get(field.name, field.name)) for field in fields(cls)]  # type: ignore[arg-type]
 
     @staticmethod
     def from_dict(saved: dict[str, Any]) -> CentralizedPlan | DistributedPlan:
@@ -114,7 +114,7 @@ class CentralizedPlan(Plan):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributedPlan(Plan):
-    """The plan of the distributed algorithm, found while it runs.
+    """The plan of the distributed algorithm, which the run determines.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class DistributedPlan(Plan):
         The color in the phase, and the level where the packet begins it.
     sub_phase, sub_part, sub_rounds, sub_begin : int array
         Of every sub-phase in which packets ride: its phase; its part (0, 1, 2 for A, B1, B2); rounds until no packet
-        failed; the time before the first move.  Phases count from 1 through both sessions, sets from 1.
+        failed; the time before the first move. Phases count from 1 through both sessions, sets from 1.
     """
 
     kind: ClassVar[str] = "distributed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, zip_longest
@@ -75,6 +75,7 @@ class Reproduction(Result):
 
     kind: ClassVar[str] = "reproduce"
     marks: ClassVar[tuple[str, ...]] = ("rows",)
+    table: ClassVar[str] = "entries"
 
     topology: str = field("", hidden=True)
     routing: str = field("", hidden=True)
@@ -85,10 +86,6 @@ class Reproduction(Result):
     def ok(self) -> bool:
         """Whether every entry agrees with the published value or is explained."""
         return all(row.verdict != "differs" for row in self.entries)
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each entry."""
-        return (row.cells() for row in self.entries)
 
     def __repr__(self) -> str:
         """Return one aligned table for each table of the paper, its notes below."""
@@ -113,15 +110,12 @@ class Papers(Result):
 
     kind: ClassVar[str] = "reproduce"
     marks: ClassVar[tuple[str, ...]] = ("papers",)
+    table: ClassVar[str] = "papers"
 
     topology: str = field("", hidden=True)
     routing: str = field("", hidden=True)
     provenance: Any = field(None, hidden=True)
     papers: tuple[PaperName, ...] = ()
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each paper."""
-        return (row.cells() for row in self.papers)
 
     def __repr__(self) -> str:
         return "\n".join(f"{row.paper:<10}  {row.about}" for row in self.papers)

@@ -156,19 +156,16 @@ class Schedule(Result):
     def summary(self) -> list[tuple[str, str]]:
         both = self.congestion + self.dilation
         times = f", {self.makespan / both:.3g} times C + D" if both else ""
-        checked = "every move, by the verifier" if self.verified else "not checked"
-        lines = [
+        return [
             ("packets", f"{self.packets:,}"),
             ("congestion C", f"{self.congestion:,}"),
             ("dilation D", f"{self.dilation:,}"),
             ("routing time", f"{self.makespan:,} steps{times}"),
             ("at least", f"{self.lower_bound:,} steps, for any schedule"),
+            *_deflections(self),
+            *((name, str(value)) for name, value in self.constants.items()),
+            *_checked(self),
         ]
-        if self.rules == "bufferless":
-            lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
-        lines += [(name, str(value)) for name, value in self.constants.items()]
-        lines += [("checked", checked), *(("note", note) for note in self.notes)]
-        return lines
 
     def bare(self) -> Schedule:
         """Return the figures only, without instance, moves and plan."""
@@ -255,22 +252,20 @@ class Schedules(Result):
     classes: tuple[Schedule, ...] = entry((), rank=2)
 
     def summary(self) -> list[tuple[str, str]]:
-        lines = [
+        return [
             ("packets", f"{self.packets:,} in {len(self.classes)} classes, one after another"),
             ("congestion C", f"{self.congestion:,}"),
             ("dilation D", f"{self.dilation:,}"),
             ("routing time", f"{self.makespan:,} steps, {self.makespan / self._both:.3g} times C + D of the classes"),
             ("at least", f"{self.lower_bound:,} steps, classes one after another"),
+            *_deflections(self),
+            *((name, str(value)) for name, value in self.classes[0].constants.items() if self._same(name)),
+            *(
+                (one.topology, f"{one.packets:,} packets, {one.makespan:,} steps (at least {one.lower_bound:,})")
+                for one in self.classes
+            ),
+            *_checked(self),
         ]
-        if self.rules == "bufferless":
-            lines.append(("deflections", "not counted" if self.deflections is None else f"{self.deflections:,}"))
-        lines += [(name, str(value)) for name, value in self.classes[0].constants.items() if self._same(name)]
-        lines += [
-            (one.topology, f"{one.packets:,} packets, {one.makespan:,} steps (at least {one.lower_bound:,})")
-            for one in self.classes
-        ]
-        checked = "every move, by the verifier" if self.verified else "not checked"
-        return [*lines, ("checked", checked), *(("note", note) for note in self.notes)]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for schedule in self.classes:
@@ -293,3 +288,14 @@ class Schedules(Result):
         if not data["classes"]:
             raise ValueError("classes: no schedule")
         return super().from_dict(data)
+
+
+def _deflections(result: Schedule | Schedules) -> list[tuple[str, str]]:
+    text = "not counted" if result.deflections is None else f"{result.deflections:,}"
+    return [("deflections", text)] if result.rules == "bufferless" else []
+
+
+def _checked(result: Schedule | Schedules) -> list[tuple[str, str]]:
+    """Return whether the verifier has checked the moves, and the notes."""
+    checked = "every move, by the verifier" if result.verified else "not checked"
+    return [("checked", checked), *(("note", note) for note in result.notes)]

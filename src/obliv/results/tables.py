@@ -53,18 +53,17 @@ def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None
     from rich.table import Table
     from rich.text import Text
 
-    held = list(rows)
-    names = list(_columns(held)) if columns is None else list(columns)
+    rows = list(rows)
+    names = list(_columns(rows)) if columns is None else list(columns)
     headings = columns if isinstance(columns, Mapping) else {name: name.replace("_", " ") for name in names}
-    made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in names:
-        right = all(_is_number(row.get(name)) or row.get(name) is None for row in held) and any(
-            row.get(name) is not None for row in held
-        )
-        made.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
-    for row in held:
-        made.add_row(*(Text(_shown(row.get(name))) for name in names))  # Text: brackets are no markup
-    return made
+        values = [value for row in rows if (value := row.get(name)) is not None]
+        right = bool(values) and all(map(_is_number, values))
+        grid.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(_shown(row.get(name))) for name in names))  # Text: brackets are not markup
+    return grid
 
 
 def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
@@ -82,7 +81,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     str
         A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
         estimates has the standard errors under ``name_stderr``. What is missing is empty. Text that a spreadsheet would
-        take for a formula has an apostrophe before it; what is no printable character is a question mark.
+        take for a formula has an apostrophe before it; characters that are not printable become question marks.
 
     Examples
     --------
@@ -90,10 +89,10 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     routing,load,load_exact
     romm,6.4,32/5
     """
-    held = list(rows)
-    header: list[str] = [] if held else list(columns)
-    for name in _columns(held):
-        values = [row.get(name) for row in held]
+    rows = list(rows)
+    header: list[str] = [] if rows else list(columns)
+    for name in _columns(rows):
+        values = [row.get(name) for row in rows]
         header.append(name)
         header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
         header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
@@ -101,7 +100,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
     if header:
         writer.writerow({name: _as_text(name) for name in header})
-    for row in held:
+    for row in rows:
         cells: dict[str, Any] = {}
         for name, value in row.items():
             cells |= _cells(name, value)

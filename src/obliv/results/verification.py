@@ -51,7 +51,7 @@ class Verification(Result):
 
     kind: ClassVar[str] = "verification"
 
-    proved: bool = entry(False, label="verdict", text=lambda made: "proved" if made.proved else "not proved")
+    proved: bool = entry(False, label="verdict", text=lambda result: "proved" if result.proved else "not proved")
     claim: str = ""
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from obliv._util.text import plural
 from obliv.results.base import NO_CAPACITY, Result
 from obliv.results.codec import Record, entry
-from obliv.results.format import count, shown
+from obliv.results.format import shown
 
 __all__ = ["ChannelWorst", "WorstChannels"]
 
@@ -81,7 +82,7 @@ class WorstChannels(Result):
         focus = sorted((row for row in self.channels if row.channel == row.focus), key=lambda row: -row.channel_load)
         for row in focus[:_LISTED]:
             place = self.places[row.channel] if self.places else f"{row.tail} -> {row.head}"
-            lines.append((place, f"{shown(row.channel_load)}, {count(sizes[row.focus], 'channel', 'channels alike')}"))
+            lines.append((place, f"{shown(row.channel_load)}, {plural(sizes[row.focus], 'channel', 'channels alike')}"))
         if len(focus) > _LISTED:
             lines.append(("", f"and {len(focus) - _LISTED} more classes; --format csv lists every channel"))
         return lines

@@ -100,10 +100,7 @@ def _convert(
 
 
 def _value(text: str, parameter: inspect.Parameter) -> Any:
-    wanted = parameter.annotation
-    options = typing.get_args(wanted) or (wanted,)
-    if type(None) in options:
-        options = tuple(o for o in options if o is not type(None))
+    options = typing.get_args(parameter.annotation) or (parameter.annotation,)
     if Fraction in options and str in options:  # a number in any notation: the function checks it
         return text
     if int in options:

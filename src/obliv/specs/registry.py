@@ -214,7 +214,7 @@ PATTERNS: Registry[Any] = Registry("traffic", "obliv.patterns", MODULES["traffic
 
 def registry(kind: str) -> Registry[Any]:
     """Return the registry of a kind: ``topology``, ``routing`` or ``traffic``."""
-    return {each.kind: each for each in (TOPOLOGIES, ROUTINGS, PATTERNS)}[kind]
+    return {table.kind: table for table in (TOPOLOGIES, ROUTINGS, PATTERNS)}[kind]
 
 
 def register_topology(name: str, *, aliases: tuple[str, ...] = (), example: str = "") -> Callable[[F], F]:

@@ -23,7 +23,7 @@ from obliv.topologies.leveled.instance_json import fields_of, numbers_of, readab
 __all__ = ["Instance"]
 
 
-_FEW = 64  # edges that are looked up by halving rather than in an array over all edges
+_SEARCHED = 64  # up to this number of edges a binary search replaces an array over all edges
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +162,7 @@ class Instance(Value):
     def _bound_over(self, users: int) -> int:
         """Return the bound over all edges with at least `users` users."""
         edges = np.flatnonzero(self.users >= users)
-        slot = np.zeros(self.network.edges if len(edges) > _FEW else 0, np.int32)
+        slot = np.zeros(self.network.edges if len(edges) > _SEARCHED else 0, np.int32)
         if len(slot):
             slot[edges] = np.arange(len(edges), dtype=np.int32)
         least = np.full((2, len(edges)), self.dilation, np.int64)

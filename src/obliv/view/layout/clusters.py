@@ -14,7 +14,7 @@ from obliv.view.layout.stress import stressed
 
 __all__ = ["clusters"]
 
-_MOST = 1200  # switches; beyond that the layout is slow and unreadable
+_MOST_SWITCHES = 1200  # beyond that the layout is slow and unreadable
 _NEAR = 1.35  # between switches of a grid with few hosts, which lie in the four corners
 _NAMED = 60  # nodes; networks up to this size have names beside the nodes
 _NAMED_GAP, _BARE_GAP = 0.62, 0.42  # between hosts
@@ -27,7 +27,7 @@ def clusters(topology: Topology, hint: LayoutHint) -> Layout | None:
     hosts = hint.hosts
     switches = topology.nodes - hosts
     home = topology.head[topology.first_channel[:hosts]] - hosts
-    if (home < 0).any() or not 0 < switches <= _MOST:
+    if (home < 0).any() or not 0 < switches <= _MOST_SWITCHES:
         return None
     inner = (topology.tail >= hosts) & (topology.head >= hosts)
     pairs = np.column_stack([topology.tail[inner], topology.head[inner]]).astype(np.int64) - hosts

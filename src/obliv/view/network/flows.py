@@ -16,7 +16,7 @@ from obliv.view.style import INK, MANY, SHARES, colormap
 __all__ = ["draw_flows", "flow_sign"]
 
 _THINNEST = 0.6  # points
-_FEW = 60  # flows
+_OPAQUE = 60  # flows; more flows over a large network are translucent
 _SHARES = SHARES[:5]  # the last one is for the strongest flow, often for all; the key shows it
 
 
@@ -49,7 +49,7 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
 
 def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:
     """Return the opacity: many arrows over a large network are translucent."""
-    return 0.95 if on.topology.nodes <= MANY or len(strong) <= _FEW else 0.5
+    return 0.95 if on.topology.nodes <= MANY or len(strong) <= _OPAQUE else 0.5
 
 
 def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.results.format import count
+from obliv._util.text import plural
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 from obliv.view.axes import bar, key, points_per_unit, room
@@ -51,7 +51,7 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
         bar(ax, strong, "load of the pair on the worst channel" + (" (estimated)" if shown.estimated else ""))
     signs = [(strong, shown.strong, "pair on the worst channel", "pairs on the worst channel")]
     signs += [(weak, shown.weak, "other pair", "other pairs"), (fixed, shown.fixed, "fixed point", "fixed points")]
-    key(ax, [_sign(dots, count(len(flows), *names)) for dots, flows, *names in signs if flows])
+    key(ax, [_sign(dots, plural(len(flows), *names)) for dots, flows, *names in signs if flows])
     return ax
 
 

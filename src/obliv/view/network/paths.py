@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.results.format import brief, count
+from obliv.results.format import brief
 from obliv.routings.base import Routing
 from obliv.view.axes import bar, finish, key, points_per_unit, require_matplotlib
 from obliv.view.layout.curves import RADIUS
@@ -79,11 +80,11 @@ def draw_paths(
     if title:
         lengths = sorted({len(channels) for channels in paths})
         mean = sum((chance * len(channels) for channels, chance in paths.items()), Fraction(0))
-        far = count(lengths[0], "hop", "hops")
+        far = plural(lengths[0], "hop")
         if len(lengths) > 1:
             far = f"{lengths[0]} to {lengths[-1]} hops, mean {brief(mean)}"
         what = f"{routing.spec} on {topology.spec}: {topology.name_of(start)} to {topology.name_of(end)}"
-        lines = [what, f"{count(len(paths), 'path', 'paths')}, {far}"]
+        lines = [what, f"{plural(len(paths), 'path')}, {far}"]
     return finish(on.ax, own, lines)
 
 

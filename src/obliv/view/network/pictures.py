@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.results import WorstChannels
-from obliv.results.format import count, short
+from obliv.results.format import short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.view.axes import finish, require_matplotlib
@@ -44,7 +45,7 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
     """
     own = ax is None
     ax = draw_topology(topology, ax, labels)
-    size = f"{count(topology.nodes, 'node', 'nodes')}, {count(topology.channels, 'channel', 'channels')}"
+    size = f"{plural(topology.nodes, 'node')}, {plural(topology.channels, 'channel')}"
     return finish(ax, own, [topology.spec, size])
 
 

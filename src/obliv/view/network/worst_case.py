@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from obliv._util.text import did_you_mean
+from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
 from obliv.results import Estimate, WorstCase
-from obliv.results.format import brief, count, short
+from obliv.results.format import brief, short
 from obliv.view.axes import finish, key, require_matplotlib
 from obliv.view.network.canvas import canvas
 from obliv.view.network.channels import as_amounts, loads_on, outlined
@@ -85,10 +85,10 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
         amounts[worst] = result.channel_load.value
     loads_on(on, amounts, shown.label)
     draw_flows(on, shown.strong, weak)
-    weak_text = count(len(shown.weak), "other pair", "other pairs") + (" (not drawn)" if many else "")
+    weak_text = plural(len(shown.weak), "other pair") + (" (not drawn)" if many else "")
     signs = [
         outlined(on, worst, amounts, f"worst {channel_title(topology, worst)}: load {brief(result.channel_load)}"),
-        flow_sign(on, shown.strong, count(len(shown.strong), "pair that loads it", "pairs that load it")),
+        flow_sign(on, shown.strong, plural(len(shown.strong), "pair that loads it", "pairs that load it")),
         Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
     ]
     key(on.ax, [*(signs if shown.weak else signs[:2]), *node_signs(topology)])
