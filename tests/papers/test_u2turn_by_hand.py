@@ -8,8 +8,10 @@ from fractions import Fraction
 from itertools import pairwise, permutations, product
 from typing import Any
 
+import numpy as np
 import pytest
 
+from obliv.papers.u2turn.meshes import worst
 from obliv.papers.verdicts import verdict
 
 Node = tuple[int, int]
@@ -127,6 +129,23 @@ def test_random_under_u2turn(k: int, printed: str, fits_without: bool) -> None:
     assert (verdict(printed, without) == "match") == fits_without
 
 
+@pytest.mark.parametrize(("k", "printed"), [(3, 0.72), (4, 0.7), (5, 0.685), (6, 0.682), (7, 0.686)])
+def test_random_under_u2turn_with_drawn_destinations(k: int, printed: float) -> None:
+    """Withdrawn: 300 packets from every node, to destinations that are drawn, give the printed entries."""
+    nodes = grid(k, k)
+    per_pair = [loads_of({pair: ONE}, lambda *pair: u2turn(k, *pair)) for pair in product(nodes, nodes)]
+    number = {channel: c for c, channel in enumerate(sorted({channel for loads in per_pair for channel in loads}))}
+    share = np.zeros((len(number), len(per_pair)))
+    for pair, loads in enumerate(per_pair):
+        for channel, load in loads.items():
+            share[number[channel], pair] = load
+    rng = np.random.default_rng(1)
+    drawn = rng.multinomial(300, np.full(k * k, 1 / k**2), size=(100, k * k)).reshape(100, -1) / 300
+    values = (k * k - k % 2) / (4 * k) / (share @ drawn.T).max(axis=0)
+    assert max(values) < 2 * k / (3 * k - 1)
+    assert min(values) < printed < max(values)
+
+
 @pytest.mark.parametrize(
     ("k", "printed", "dor"),
     [(3, "0.75", "1.33"), (4, "1.1", "2"), (5, "1.17", "2.4"), (6, "1.27", "3"), (7, "1.32", "3.4"), (8, "1.43", "4")],
@@ -152,22 +171,39 @@ def test_the_channel_that_refutes_1_43() -> None:
     assert Fraction(8, 4) / Fraction(139, 96) == Fraction(192, 139) < Fraction("1.425")
 
 
-def test_lx_equals_ly_on_3x2_by_all_720_permutations() -> None:
-    nodes = grid(3, 2)
-    per_pair: dict[tuple[Node, Node], Loads] = {}
-    for s in nodes:
-        for d in nodes:
-            per_pair[s, d] = defaultdict(Fraction)
-            yxy(3, 2, s, d, ONE, per_pair[s, d])
+def largest(kx: int, ky: int, route: Callable[..., None]) -> list[Fraction]:
+    """Return the largest load in X and in Y over all permutations of a mesh."""
+    nodes = grid(kx, ky)
+    per_pair = {pair: loads_of({pair: ONE}, route) for pair in product(nodes, nodes)}
     channels = {channel for loads in per_pair.values() for channel in loads}
     largest = [Fraction(0), Fraction(0)]
     for image in permutations(nodes):
         for a, b in channels:
             load = sum(
-                (per_pair[s, d].get((a, b), Fraction(0)) for s, d in zip(nodes, image, strict=True)), Fraction(0)
+                (per_pair[pair].get((a, b), Fraction(0)) for pair in zip(nodes, image, strict=True)), Fraction(0)
             )
             largest[a[0] == b[0]] = max(largest[a[0] == b[0]], load)
-    assert largest == [1, 1]  # Table I at kx = 3, ky = 2: (kx-1)/2 and ky/2
+    return largest
+
+
+def test_lx_equals_ly_on_3x2_by_all_720_permutations() -> None:
+    # Table I at kx = 3, ky = 2: (kx-1)/2 and ky/2
+    assert largest(3, 2, lambda *pair: yxy(3, 2, *pair)) == [1, 1]
+
+
+def test_equations_10_to_13_on_2x3_by_all_720_permutations() -> None:
+    """With kx < ky XYX is U2TURN, and Y decides: 1 by equation 10, 7/6 by equation 12, of a capacity load of 2/3."""
+
+    def even_mix(s: Node, d: Node, share: Fraction, loads: Loads) -> None:
+        xyx(2, 3, s, d, share / 2, loads)
+        yxy(2, 3, s, d, share / 2, loads)
+
+    u2turn_load, u2turn_a = max(largest(2, 3, lambda *pair: xyx(2, 3, *pair))), largest(2, 3, even_mix)
+    assert u2turn_load == Fraction(3 - 1, 2)
+    assert u2turn_a[1] == max(u2turn_a) == Fraction((3 - 1) * (2 * 3 + 1), 4 * 3)
+    for spec, load, value in (("u2turn", u2turn_load, "2/3"), ("u2turn-a", max(u2turn_a), "4/7")):
+        assert Fraction(2, 3) / load == Fraction(value)
+        assert worst("mesh:2x3", spec) == Fraction(value)
 
 
 @pytest.mark.parametrize("k", range(3, 9))

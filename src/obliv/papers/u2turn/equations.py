@@ -1,20 +1,26 @@
-"""Equations 1 to 13, evaluated on every mesh up to 8x7 or every radix up to 13."""
+"""Equations 1 to 13, evaluated on every mesh up to 8x7 and 7x8, or every radix up to 13."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import obliv
 from obliv.papers.paper import Step, Value, agreeing, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, capacity_load, largest_loads, worst, worst_load
-from obliv.papers.u2turn.printed import bound_of_dor, bound_of_o1turn, of_u2turn, of_u2turn_a
+from obliv.papers.u2turn.printed import (
+    ASYMMETRIC_EQUATIONS,
+    bound_of_dor,
+    bound_of_o1turn,
+    exchanged,
+    of_u2turn,
+    of_u2turn_a,
+)
 
 __all__ = ["compute", "exact_load_of_dor", "hops"]
 
 _RADICES = range(2, 14)
-_MESHES = "meshes kx > ky up to 8x7"
 
 
 def exact_load_of_dor(kx: int, ky: int) -> Fraction:
@@ -34,8 +40,8 @@ def compute(step: Step) -> dict[str, Value]:
     entries = dict(_capacity())
     step(0.1)
     entries |= _latency(lambda share: step(0.1 + 0.4 * share))
-    entries |= _asymmetric(lambda share: step(0.5 + 0.5 * share))
-    return entries
+    entries |= _asymmetric(False, lambda share: step(0.5 + 0.25 * share))
+    return entries | _asymmetric(True, lambda share: step(0.75 + 0.25 * share))
 
 
 def _uniform_load(spec: str) -> Fraction:
@@ -82,55 +88,60 @@ def _latency(step: Step) -> dict[str, Value]:
     }
 
 
-def _asymmetric(step: Step) -> dict[str, Value]:
-    named = [(f"{kx}x{ky}", f"mesh:{kx}x{ky}", kx, ky) for kx, ky in ASYMMETRIC]
-    for at, (_, mesh, _, _) in enumerate(named):
-        for routing in ("valiant", "dor", "dor:yx", "o1turn", "yxy", "u2turn", "u2turn-a"):
-            worst_load(mesh, routing)
-        largest_loads(mesh, "u2turn-a")
-        step((at + 1) / len(named))
-
-    def on_every_mesh(fits: Callable[[str, int, int], bool], note: str = "") -> Value:
-        return agreeing(((size, fits(mesh, kx, ky)) for size, mesh, kx, ky in named), _MESHES, note)
-
-    closed = on_every_mesh(
-        lambda mesh, kx, ky: exact_load_of_dor(kx, ky) == worst_load(mesh, "dor") == worst_load(mesh, "dor:yx")
-    )
-    tight = ", ".join(size for size, mesh, kx, _ in named if worst(mesh, "dor") == bound_of_dor(kx))
-    equal = on_every_mesh(lambda mesh, kx, ky: worst(mesh, "o1turn") == bound_of_o1turn(kx))
-    return {
-        "(4) load of uniform traffic": on_every_mesh(lambda mesh, kx, ky: _uniform_load(mesh) == capacity_load(kx)),
-        "(5) VAL": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "valiant") == Fraction(1, 2)),
-        "(6) DOR, both orders: load": on_every_mesh(
-            lambda mesh, kx, ky: (
-                min(worst_load(mesh, "dor"), worst_load(mesh, "dor:yx")) >= capacity_load(kx) / bound_of_dor(kx)
-            ),
-            "The exact load is the larger of max over i < kx-1 of min(i+1, (kx-1-i) ky) and max over j < ky-1 of "
-            f"min((j+1) kx, ky-1-j), in both orders: {closed.note}",
-        ),
-        "(6) DOR, kx - ky = 1: load": agreeing(
-            ((size, worst_load(mesh, "dor") == kx - 1) for size, mesh, kx, ky in named if kx - ky == 1), "meshes"
-        ),
-        "(7) DOR": on_every_mesh(
-            lambda mesh, kx, ky: worst(mesh, "dor") <= bound_of_dor(kx), f"A bound, not the value; tight on {tight}."
-        ),
-        "(8) O1TURN: load": on_every_mesh(lambda mesh, kx, ky: worst_load(mesh, "o1turn") >= Fraction(kx, 2)),
-        "(9) O1TURN": on_every_mesh(
-            lambda mesh, kx, ky: worst(mesh, "o1turn") <= bound_of_o1turn(kx), f"Equality holds: {equal.note}"
-        ),
-        "(10) YXY: load": on_every_mesh(lambda mesh, kx, ky: worst_load(mesh, "yxy") == kx // 2),
-        "(11) YXY": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "yxy") == of_u2turn(kx)),
-        "(11) U2TURN": on_every_mesh(
-            lambda mesh, kx, ky: worst(mesh, "u2turn") == of_u2turn(kx),
-            "No routing does better: the cut beside the middle forces a load of kmax/2, rounded down.",
-        ),
-        "(12) U2TURN-A: load": on_every_mesh(
-            lambda mesh, kx, ky: (
-                worst_load(mesh, "u2turn-a")
-                == largest_loads(mesh, "u2turn-a")[0]
-                == capacity_load(kx) / of_u2turn_a(kx)
-            ),
-            "In X.",
-        ),
-        "(13) U2TURN-A": on_every_mesh(lambda mesh, kx, ky: worst(mesh, "u2turn-a") == of_u2turn_a(kx)),
+def _asymmetric(exchange: bool, step: Step) -> dict[str, Value]:
+    """Check equations 4 to 13 on every mesh kx > ky, or on every mesh kx < ky with X and Y exchanged."""
+    results: dict[str, dict[str, bool]] = {}
+    closed, tight, equal = [], [], True
+    for at, (long, short) in enumerate(ASYMMETRIC):
+        size = f"{short}x{long}" if exchange else f"{long}x{short}"
+        mesh = f"mesh:{size}"
+        results[size] = _holding(mesh, long, short, exchange)
+        closed.append((size, _loads_of_dor(mesh) == [exact_load_of_dor(long, short)] * 2))
+        tight += [size] if worst(mesh, "dor") == bound_of_dor(long) else []
+        equal &= worst(mesh, "o1turn") == bound_of_o1turn(long)
+        step((at + 1) / len(ASYMMETRIC))
+    require(equal, "O1TURN attains the bound of equation 9 on every mesh")
+    what = "meshes kx < ky up to 7x8" if exchange else "meshes kx > ky up to 8x7"
+    notes = {
+        "(6) DOR, both orders: load": "The exact load is the larger of max over i < kx-1 of min(i+1, (kx-1-i) ky) and "
+        f"max over j < ky-1 of min((j+1) kx, ky-1-j), in both orders: {agreeing(closed, what).note}",
+        "(7) DOR": f"A bound, not the value; tight on {', '.join(tight)}.",
+        "(9) O1TURN": "Equality holds on all of them.",
+        "(11) U2TURN": "No routing does better: the cut beside the middle forces a load of kmax/2, rounded down.",
+        "(12) U2TURN-A: load": "In Y." if exchange else "In X.",
     }
+    return {
+        exchanged(entry) if exchange else entry: agreeing(
+            ((size, holding[entry]) for size, holding in results.items() if entry in holding),
+            what,
+            notes.get(entry, ""),
+        )
+        for entry in ASYMMETRIC_EQUATIONS
+    }
+
+
+def _holding(mesh: str, long: int, short: int, exchange: bool) -> dict[str, bool]:
+    """Return which equations hold on one mesh with kmax = `long`."""
+    dor, straight, dim = _loads_of_dor(mesh), "xyx" if exchange else "yxy", int(exchange)
+    holding = {
+        "(4) load of uniform traffic": _uniform_load(mesh) == capacity_load(long),
+        "(5) VAL": worst(mesh, "valiant") == Fraction(1, 2),
+        "(6) DOR, both orders: load": min(dor) >= capacity_load(long) / bound_of_dor(long),
+        "(7) DOR": capacity_load(long) / min(dor) <= bound_of_dor(long),
+        "(8) O1TURN: load": worst_load(mesh, "o1turn") >= Fraction(long, 2),
+        "(9) O1TURN": worst(mesh, "o1turn") <= bound_of_o1turn(long),
+        "(10) YXY: load": worst_load(mesh, straight) == long // 2,
+        "(11) YXY": worst(mesh, straight) == of_u2turn(long),
+        "(11) U2TURN": worst(mesh, "u2turn") == of_u2turn(long),
+        "(12) U2TURN-A: load": (
+            worst_load(mesh, "u2turn-a")
+            == largest_loads(mesh, "u2turn-a")[dim]
+            == (Fraction((long - 1) * (2 * long + 1), 4 * long) if long % 2 else Fraction(long, 2))
+        ),
+        "(13) U2TURN-A": worst(mesh, "u2turn-a") == of_u2turn_a(long),
+    }
+    return holding | ({"(6) DOR, kx - ky = 1: load": dor == [long - 1] * 2} if long - short == 1 else {})
+
+
+def _loads_of_dor(mesh: str) -> list[Fraction]:
+    return [worst_load(mesh, "dor"), worst_load(mesh, "dor:yx")]

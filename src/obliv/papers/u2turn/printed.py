@@ -8,6 +8,7 @@ from obliv.papers.paper import Printed
 from obliv.papers.verdicts import AtMost
 
 __all__ = [
+    "ASYMMETRIC_EQUATIONS",
     "AVERAGES",
     "AVERAGE_MESHES",
     "CLAIMS",
@@ -28,6 +29,7 @@ __all__ = [
     "TABLE4",
     "bound_of_dor",
     "bound_of_o1turn",
+    "exchanged",
     "of_u2turn",
     "of_u2turn_a",
 ]
@@ -99,12 +101,12 @@ EVEN: dict[str, Rows] = {
 }
 
 _RANDOM = (
-    'Table II: "Destination node chosen at uniform random"; DOR and O1TURN are printed 1, the capacity. Section '
-    'III-A: "When y1 = y2, it just needs one-segment routing: route directly". Hence XYX loads an X channel with '
-    "(2k-1)/k times what DOR puts there and a Y channel with as much as DOR, YXY the other way round: U2TURN has "
-    "(3k-1)/(2k) times DOR's load everywhere, and 2k/(3k-1) of capacity. Without the short cut for y1 = y2 (except "
-    "for packets to their source) it would be 1/(3/2 - 1/k²), which prints as the paper's numbers at k = 3, 4, 5 and "
-    "8, but not at 6 and 7."
+    'Table II: "Destination node chosen at uniform random". The paper does not say whether the row is the expected '
+    'load or is measured with destinations that were drawn (section I: "Section V provides simulation results"). In '
+    "expectation U2TURN has (3k-1)/(2k) times DOR's load on every channel, 2k/(3k-1) of capacity: XYX loads an X "
+    "channel with (2k-1)/k times what DOR puts there and a Y channel with as much as DOR, YXY the other way round. The "
+    "largest load of drawn destinations is above the largest expected load, and all printed entries are below "
+    "2k/(3k-1)."
 )
 _NEAREST = (
     'Table II: "Packets sent to nodes one hop away with equal probability", which gives the print at the five other '
@@ -120,11 +122,9 @@ _AVERAGE = (
     'The paper finds averages "by averaging the throughput over a large set of random traffic matrix T (e.g. |T| = '
     '1000000)" and does not define the random matrix.'
 )
-_ERRATA = {
-    **{(size, "Random", "U2TURN"): _RANDOM for size in ODD | EVEN},
-    ("8x8", "Nearest-Neighbor", "U2TURN"): _NEAREST,
-}
+_ERRATA = {("8x8", "Nearest-Neighbor", "U2TURN"): _NEAREST}
 _OPEN = {
+    **{(size, "Random", "U2TURN"): _RANDOM for size in ODD | EVEN},
     ("3x3", "Nearest-Neighbor", "VAL"): _STAGES,
     **{(size, "Average-case", name): _AVERAGE for size in ODD | EVEN for name in COLUMNS},
 }
@@ -191,6 +191,28 @@ _SEGMENT = (
     "DOR. The penalty over DOR is (3k-1)/(2k)."
 )
 
+#: Equations 4 to 13 for kx > ky.
+ASYMMETRIC_EQUATIONS = {
+    "(4) load of uniform traffic": "kmax/4, (kmax²-1)/(4 kmax)",
+    "(5) VAL": "1/2",
+    "(6) DOR, both orders: load": ">= kmax/2, (1+kmax)/2",
+    "(6) DOR, kx - ky = 1: load": "kmax-1",
+    "(7) DOR": "<= 1/2, (kmax-1)/(2 kmax)",
+    "(8) O1TURN: load": ">= kmax/2",
+    "(9) O1TURN": "<= 1/2, (kmax²-1)/(2 kmax²)",
+    "(10) YXY: load": "kmax/2, (kmax-1)/2",
+    "(11) YXY": "1/2, (kmax+1)/(2 kmax)",
+    "(11) U2TURN": "1/2, (kmax+1)/(2 kmax)",
+    "(12) U2TURN-A: load": "kmax/2, (kmax-1)(2kmax+1)/(4kmax)",
+    "(13) U2TURN-A": "1/2, (kmax+1)/(2 kmax+1)",
+}
+
+
+def exchanged(entry: str) -> str:
+    """Return the entry of an equation for kx < ky: "these algorithms just need to exchange the operations"."""
+    return entry.replace("YXY", "XYX").replace("kx - ky", "ky - kx") + ", kx < ky"
+
+
 EQUATIONS = {
     "(1) even k: load of uniform traffic": Printed("k/4"),
     "(1) odd k: load of uniform traffic": Printed("(k²-1)/(4k)"),
@@ -201,19 +223,7 @@ EQUATIONS = {
     "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Printed("less than 1.5", AtMost(Fraction(3, 2))),
     "(3) DOR: mean hops": Printed("2 (k²-1)/(3k)"),
     "(3) VAL: penalty over DOR": Printed("2"),
-    "(4) load of uniform traffic": Printed("kmax/4, (kmax²-1)/(4 kmax)"),
-    "(5) VAL": Printed("1/2"),
-    "(6) DOR, both orders: load": Printed(">= kmax/2, (1+kmax)/2"),
-    "(6) DOR, kx - ky = 1: load": Printed("kmax-1"),
-    "(7) DOR": Printed("<= 1/2, (kmax-1)/(2 kmax)"),
-    "(8) O1TURN: load": Printed(">= kmax/2"),
-    "(9) O1TURN": Printed("<= 1/2, (kmax²-1)/(2 kmax²)"),
-    "(10) YXY: load": Printed("kmax/2, (kmax-1)/2"),
-    "(11) YXY": Printed("1/2, (kmax+1)/(2 kmax)"),
-    "(11) U2TURN": Printed("1/2, (kmax+1)/(2 kmax)"),
-    "(12) U2TURN-A: load": Printed("kmax/2, (kmax-1)(2kmax+1)/(4kmax)"),
-    "(13) U2TURN-A": Printed("1/2, (kmax+1)/(2 kmax+1)"),
-}
+} | {name(entry): Printed(text) for name in (str, exchanged) for entry, text in ASYMMETRIC_EQUATIONS.items()}
 
 
 def bound_of_dor(k: int) -> Fraction:
