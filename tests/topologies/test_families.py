@@ -223,7 +223,7 @@ def test_the_palm_tree_is_the_relative_arrangement_mirrored() -> None:
 
 def test_ports_that_cannot_serve_all_groups_alike_stay_unused() -> None:
     topology = obliv.dragonfly(1, 4, 2, 4)
-    assert topology.notes == ("2 of the 8 global ports of every group stay unused, 6 serve each of the other 3 alike",)
+    assert topology.notes == ("2 of the 8 global ports of every group stay unused, 6 serve the other 3 groups equally",)
     assert sum(degrees(topology)) == 16 * 2 + 16 * 3 + 4 * 6
     assert between_routers(topology).max() <= 3
 

@@ -8,6 +8,8 @@ from functools import cache
 
 import numpy as np
 
+from obliv._util.typing import IntArray
+
 __all__ = ["Axis", "Way", "axis", "first_links"]
 
 
@@ -89,11 +91,6 @@ def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tu
 
 
 @cache
-def first_links(along: Axis) -> tuple[int, ...]:
-    """Return the first link of every coordinate."""
-    tails = [tail for tail, _ in along.links]
-    return (
-        tuple(sum(tail < x for tail in tails) for x in range(along.radix))
-        if along.radix < 512
-        else tuple(np.searchsorted(tails, np.arange(along.radix)).tolist())
-    )
+def first_links(along: Axis) -> IntArray:
+    """Return the first link of every coordinate, and at the end the number of links."""
+    return np.searchsorted([tail for tail, _ in along.links], np.arange(along.radix + 1))

@@ -23,10 +23,7 @@ from obliv.topologies.checks import check, integers, positive_number, require_ne
 if TYPE_CHECKING:
     from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["IntArray", "Number", "Topology", "build", "require_network", "topology"]
-
-#: The former name of NodeArray in this room.
-IntArray = NodeArray
+__all__ = ["Number", "Topology", "build", "require_network", "topology"]
 
 #: A number that is taken as an exact one; a float stands for the simplest rational that rounds to it.
 Number = int | Fraction | float | str
@@ -38,8 +35,8 @@ class Topology:
 
     A value: two topologies are equal (``==``) if their spec and all else in them are equal; what was read from a file
     and what was built by hand differ in their specs (see :meth:`same_network`). :func:`obliv.build` makes one from a
-    list of channels. Self-loops, parallel channels and disconnected networks are legal: a routing that cannot lead
-    from one terminal to another says so when it is asked for that pair.
+    list of channels. Self-loops, parallel channels and disconnected networks are legal: a routing raises an error for
+    a pair of terminals that it cannot connect.
 
     Parameters
     ----------
@@ -179,7 +176,7 @@ class Topology:
         """Whether every node is a terminal, in the order of the nodes."""
         return len(self.terminals) == self.nodes and bool((self.terminals == np.arange(self.nodes)).all())
 
-    # What a kind of network knows beyond its channels, with plain defaults.
+    # Capabilities of some kinds of networks, with plain defaults.
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -211,7 +208,7 @@ class Topology:
         return "", ""
 
     def layout_hint(self) -> LayoutHint | None:
-        """Return how hosts and switches lie, for pictures; None where the topology knows nothing about it."""
+        """Return how hosts and switches lie, for pictures; None where the topology has no hint."""
         return None
 
     def node(self, name: str | int) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.typing import NodeArray
+from obliv._util.typing import IntArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.axes import Axis, axis, first_links
@@ -68,33 +68,31 @@ class Cartesian(Topology):
     @cached_property
     def _link_zero(self) -> list[npt.NDArray[np.int64]]:
         """For every axis and node the channel along link 0 of the axis, as if it began at that node."""
-        nodes: npt.NDArray[np.int64] = np.arange(self.nodes)
-        first, tables = self.first_channel[:-1].astype(np.int64), []
-        for along, stride in zip(self.axes, self.strides, strict=True):
-            links = np.array([*first_links(along), len(along.links)])
-            at = nodes // stride % along.radix
+        first, tables = self.first_channel[:-1], []
+        for dim, along in enumerate(self.axes):
+            links, at = first_links(along), coordinate(self.radices, dim)
             tables.append(first - links[at])
             first = first + np.diff(links)[at]
         return tables
 
 
+def coordinate(radices: Sequence[int], dim: int) -> IntArray:
+    """Return the coordinate of every node of a Cartesian network in one dimension."""
+    return np.arange(prod(radices)) // prod(radices[:dim]) % radices[dim]
+
+
 def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
     radices = [along.radix for along in axes]
     nodes = prod(radices)
-    numbers = np.arange(nodes)
     tails, dims, links, heads = [], [], [], []
     for dim, along in enumerate(axes):
-        stride = prod(radices[:dim])
-        at = numbers // stride % along.radix
-        ends = np.asarray(along.links, np.int64).reshape(-1, 2)
-        first = np.asarray([*first_links(along), len(along.links)])
-        degree = first[at + 1] - first[at]
-        tail = np.repeat(numbers, degree)
-        link = np.arange(len(tail)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(first[at], degree)
-        tails.append(tail)
-        links.append(link)
-        dims.append(np.full(len(tail), dim))
-        heads.append(tail + (ends[link, 1] - ends[link, 0]) * stride if len(ends) else tail)
+        at, first = coordinate(radices, dim), first_links(along)
+        degree = np.diff(first)[at]
+        tails.append(np.repeat(np.arange(nodes), degree))
+        links.append(np.arange(degree.sum()) + np.repeat(first[at] - np.cumsum(degree) + degree, degree))
+        dims.append(np.full(len(tails[-1]), dim))
+        steps = np.diff(np.asarray(along.links))[:, 0] * prod(radices[:dim])
+        heads.append(tails[-1] + steps[links[-1]])
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
     return Cartesian(
@@ -115,22 +113,19 @@ def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) ->
 
 def _positions(radices: Sequence[int]) -> npt.NDArray[np.float64]:
     """Place dimensions x and y as a tile, and further ones as tiles side by side, right and up in turn."""
-    numbers = np.arange(prod(radices))
-    place = np.zeros((len(numbers), 2))
+    place = np.zeros((prod(radices), 2))
     scale = [1.0, 1.0]
     for dim, radix in enumerate(radices):
-        stride = prod(radices[:dim])
-        place[:, dim % 2] += numbers // stride % radix * scale[dim % 2]
+        place[:, dim % 2] += coordinate(radices, dim) * scale[dim % 2]
         scale[dim % 2] *= radix + 0.6
     return place
 
 
 def _moved(axes: Sequence[Axis], dim: int, to: npt.NDArray[Any]) -> NodeArray:
     """Return the node map that moves coordinate `dim` only."""
-    stride = prod(along.radix for along in axes[:dim])
-    numbers = np.arange(prod(along.radix for along in axes))
-    at = numbers // stride % axes[dim].radix
-    moved: NodeArray = (numbers + (to[at] - at) * stride).astype(np.int32)
+    radices = [along.radix for along in axes]
+    at = coordinate(radices, dim)
+    moved: NodeArray = (np.arange(len(at)) + (to[at] - at) * prod(radices[:dim])).astype(np.int32)
     return moved
 
 

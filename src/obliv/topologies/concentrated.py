@@ -1,4 +1,4 @@
-"""Hosts on routers, and the mesh that has some on every router."""
+"""Hosts on routers, and the mesh with hosts on every router."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, build, require_network
-from obliv.topologies.cartesian import mesh
+from obliv.topologies.cartesian import coordinate, mesh
 from obliv.topologies.checks import integers
 
 __all__ = ["circles", "cmesh", "fan", "with_hosts"]
@@ -153,11 +153,10 @@ def fan(angle: Array, hosts: int, reach: float) -> Array:
 
 
 def _aslant(places: Array, radices: Sequence[int]) -> Array:
-    """Return the places of a mesh with its tiles a little askew, so that links between tiles miss other routers."""
-    numbers = np.arange(len(places))
+    """Return the places of a mesh, its tiles slightly shifted so that links between tiles miss other routers."""
     moved = places.copy()
     for dim in range(2, len(radices)):
-        moved[:, 1 - dim % 2] += 0.4 * (numbers // prod(radices[:dim]) % radices[dim])
+        moved[:, 1 - dim % 2] += 0.4 * coordinate(radices, dim)
     return moved
 
 

@@ -95,17 +95,16 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
         places=places,
         spots=fan(angle, p, 0.9),
         maps=_maps(groups, a, arrangement, _mirrors(arrangement, groups, h, unused)),
-        notes=(_left_over(a * h, unused, groups),) if unused else (),
+        notes=(
+            f"{unused} of the {a * h} global ports of every group stay unused, {a * h - unused} serve the other "
+            f"{groups - 1} groups equally",
+        )
+        * bool(unused),
     )
 
 
-def _left_over(ports: int, unused: int, groups: int) -> str:
-    others = f"serve each of the other {groups - 1} alike"
-    return f"{unused} of the {ports} global ports of every group stay unused, {ports - unused} {others}"
-
-
 def _local(groups: int, a: int) -> Array:
-    """Channels inside groups: every router to all others, in their order."""
+    """Return the channels inside groups: from every router to all others, in their order."""
     one = np.repeat(np.arange(a), a - 1)
     other = np.tile(np.arange(a - 1), a)
     pairs = np.column_stack([one, other + (other >= one)])
@@ -124,7 +123,7 @@ def _towards(groups: int, arrangement: str) -> Array:
 
 
 def _global(towards: Array, rounds: int, a: int, h: int) -> Array:
-    """Channels between groups, group by group and port by port."""
+    """Return the channels between groups, group by group and port by port."""
     groups = len(towards)
     i = np.arange(groups)[:, None]
     back = np.zeros((groups, groups), np.int64)  # the port of the first round by which one group leads to another
@@ -137,7 +136,7 @@ def _global(towards: Array, rounds: int, a: int, h: int) -> Array:
 
 
 def _mirrors(arrangement: str, groups: int, h: int, unused: int) -> bool:
-    """Whether the order of groups can be reversed."""
+    """Return whether the order of groups can be reversed."""
     if arrangement == "circulant":  # ports change places in twos, which have to be of one router
         return h % 2 == 0 and groups % 2 == 1
     return not unused  # the order of ports is reversed along with it

@@ -92,15 +92,8 @@ def _pairing(n: int, d: int, rng: np.random.Generator) -> list[tuple[int, int]] 
 
 
 def _connected(n: int, edges: list[tuple[int, int]]) -> bool:
-    near: list[list[int]] = [[] for _ in range(n)]
-    for a, b in edges:
-        near[a].append(b)
-        near[b].append(a)
-    seen = {0}
-    stack = [0]
-    while stack:
-        for other in near[stack.pop()]:
-            if other not in seen:
-                seen.add(other)
-                stack.append(other)
-    return len(seen) == n
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(edges)), tuple(np.transpose(edges))), shape=(n, n))
+    return bool(connected_components(graph, directed=False)[0] == 1)

@@ -110,7 +110,7 @@ def _prime_power(q: int) -> tuple[int, int] | None:
 
 
 def _field(p: int, m: int) -> _Field:
-    """Polynomials over the integers modulo p, modulo the first polynomial of degree m for which z is primitive."""
+    """Return the polynomials over the integers modulo p, modulo the first of degree m for which z is primitive."""
     q = p**m
     weights = p ** np.arange(m)
     digits = np.arange(q)[:, None] // weights % p
@@ -141,9 +141,9 @@ def _exponents(q: int, delta: int) -> tuple[Array, Array]:
 
 
 def _links(field: _Field, even: Array, odd: Array) -> Array:
-    """Channels, for each router inside its group of q before those to the other side."""
+    """Return the channels; those of a router inside its group of q come before those to the other side."""
     q = field.q
-    x, y = (each[:, None] for each in np.divmod(np.arange(q * q), q))
+    x, y = (column[:, None] for column in np.divmod(np.arange(q * q), q))
     top = x * q + y
     above = x * q + field.add[y, np.sort(field.powers[even])]
     below = x * q + field.add[y, np.sort(field.powers[odd])]
@@ -155,7 +155,7 @@ def _links(field: _Field, even: Array, odd: Array) -> Array:
 
 
 def _maps(field: _Field, even: Array, odd: Array) -> list[NodeArray]:
-    """Automorphisms, each by the images of (0,x,y) and of (1,m,c)."""
+    """Return automorphisms, computed as the images of (0,x,y) and of (1,m,c)."""
     q, add, times, negative, powers = field.q, field.add, field.times, field.negative, field.powers
     x, y = np.divmod(np.arange(q * q), q)
     m, c = x, y
@@ -166,7 +166,7 @@ def _maps(field: _Field, even: Array, odd: Array) -> list[NodeArray]:
     ]
     one, two = set(even.tolist()), set(odd.tolist())
     for e, s in enumerate(powers.tolist()):
-        moved = [{(each + e) % (q - 1) for each in exponents} for exponents in (one, two)]
+        moved = [{(k + e) % (q - 1) for k in exponents} for exponents in (one, two)]
         if e and moved == [one, two]:
             images.append(((0, x, times[s, y]), (1, times[s, m], times[s, c])))
         if moved == [two, one]:
@@ -174,4 +174,4 @@ def _maps(field: _Field, even: Array, odd: Array) -> list[NodeArray]:
         if e and len(images) > 3:
             break
     numbers = [[side * q * q + a * q + b for side, a, b in image] for image in images]
-    return [np.concatenate(each).astype(np.int32) for each in numbers]
+    return [np.concatenate(sides).astype(np.int32) for sides in numbers]

@@ -113,7 +113,7 @@ def kautz(d: int, n: int) -> Topology:
     require_network(nodes, nodes * d, spec)
     weights = d ** np.arange(n)[::-1]
     letters = np.arange(nodes)[:, None] // weights
-    letters[:, 1:] %= d  # so far, of the d letters that may follow, which one
+    letters[:, 1:] %= d  # the index among the d letters that may follow
     for k in range(1, n):
         letters[:, k] += letters[:, k] >= letters[:, k - 1]
 
@@ -156,6 +156,6 @@ def _renamed(letters: Array, alphabet: int, numbers: Callable[[Array], Array]) -
 
 
 def _circle(turn: Array) -> Array:
-    """Places on a circle, clockwise from the top."""
+    """Return places on a circle, clockwise from the top."""
     places: Array = np.column_stack([np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)])
     return places

@@ -1,8 +1,8 @@
 """Leveled networks: nodes on levels 0 to L, every edge leads from a level to the next.
 
 An edge is identified by its number, not by its ends, since edges may be parallel.  As a topology every edge is two
-channels, one each way.  Ends and levels are computed when first used: a butterfly of 2^20 inputs has 42 million edges,
-and most computations on it need no list of them.
+channels, one in each direction.  Ends and levels are computed when first used: a butterfly of 2^20 inputs has 42
+million edges, and most computations on it need no list of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.memory import require_memory
-from obliv._util.typing import Array
+from obliv._util.typing import Array, NodeArray
 from obliv.errors import TopologyError
-from obliv.topologies.base import IntArray, Topology
+from obliv.topologies.base import Topology
 
 __all__ = ["FAITHFUL", "Leveled", "Levels", "by_formula", "given", "require_numbers"]
 
@@ -69,9 +69,9 @@ class Leveled(Topology):
     shape : tuple of int
         The family's numbers.
     faithful : bool
-        Whether a schedule on it is a schedule on the network that it stands for.
+        Whether a schedule on it is also a schedule on the network that it represents.
     remark : str
-        Why, or why not.
+        The reason for `faithful`, in words.
     labels : tuple of str
         Names of the nodes; empty where they have no names.
     sources : tuple of (path, SHA-256)
@@ -82,7 +82,7 @@ class Leveled(Topology):
     Raises
     ------
     TopologyError
-        If an edge does not lead from a level to the next (found when the ends are first used).
+        If an edge does not lead from a level to the next; checked when the ends are first used.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Leveled(Topology):
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
+        """The number of edges, each of which is two channels."""
         return self.levels.edges
 
     @property
@@ -129,13 +129,13 @@ class Leveled(Topology):
         return self.levels.depth
 
     @cached_property
-    def node_level(self) -> IntArray:
+    def node_level(self) -> NodeArray:
         """The level of every node."""
         require_memory(4.0 * self.nodes, f"the levels of {self.nodes} nodes")
         return self.levels.levels().astype(np.int32, copy=False)
 
     @cached_property
-    def edge_ends(self) -> tuple[IntArray, IntArray]:
+    def edge_ends(self) -> tuple[NodeArray, NodeArray]:
         """The lower and the upper end of every edge."""
         require_memory(8.0 * self.edges, f"the ends of {self.edges} edges")
         low, high = (side.astype(np.int32, copy=False) for side in self.levels.ends())
@@ -155,12 +155,12 @@ class Leveled(Topology):
         return low, high
 
     @property
-    def low(self) -> IntArray:
+    def low(self) -> NodeArray:
         """The lower end of every edge."""
         return self.edge_ends[0]
 
     @property
-    def high(self) -> IntArray:
+    def high(self) -> NodeArray:
         """The upper end of every edge."""
         return self.edge_ends[1]
 
@@ -185,23 +185,23 @@ class Leveled(Topology):
         return np.argsort(np.concatenate([low, high]), kind="stable")
 
     @cached_property
-    def tail(self) -> IntArray:
+    def tail(self) -> NodeArray:
         """The node that every channel leaves."""
         return np.concatenate(self.edge_ends)[self._order]
 
     @cached_property
-    def head(self) -> IntArray:
+    def head(self) -> NodeArray:
         """The node that every channel enters."""
         return np.concatenate(self.edge_ends[::-1])[self._order]
 
     @cached_property
-    def terminals(self) -> IntArray:
+    def terminals(self) -> NodeArray:
         """Every node."""
         return np.arange(self.nodes, dtype=np.int32)
 
     @property
     def channels(self) -> int:
-        """Two an edge."""
+        """The number of channels, two for every edge."""
         return 2 * self.edges
 
     @cached_property
@@ -241,22 +241,22 @@ class Leveled(Topology):
 
 def by_formula(
     spec: str,
-    nodes: int,
-    edges: int,
-    depth: int,
+    shape: tuple[int, ...],
+    size: tuple[int, int, int],
     joins: Callable[[Array], tuple[Array, Array]],
     levels: Callable[[], Array],
     rises: Callable[[Array], Array],
-) -> Levels:
-    """Return levels whose ends of edges are formulas of their numbers; nothing is computed before it is needed.
+    **more: Any,
+) -> Leveled:
+    """Return a network of a family, of `size` nodes, edges and last level, whose edges are formulas of their numbers.
 
-    Raises
-    ------
-    TopologyError
-        If nodes or edges are too many to be numbered.
+    Ends and levels are computed when they are first used. See :class:`Levels` for the functions; TopologyError if nodes
+    or edges are too many to be numbered.
     """
+    nodes, edges, depth = size
     require_numbers(spec, nodes, edges)
-    return Levels(nodes, edges, depth, partial(_everywhere, joins, edges), levels, rises, joins)
+    network = Levels(nodes, edges, depth, partial(_everywhere, joins, edges), levels, rises, joins)
+    return Leveled(spec, network, spec.partition(":")[0], shape, **more)
 
 
 def given(spec: str, low: Array, high: Array, level: Array, **more: Any) -> Leveled:
@@ -283,7 +283,7 @@ def require_numbers(spec: str, nodes: int, edges: int) -> None:
 
 def _everywhere(joins: Callable[[Array], tuple[Array, Array]], edges: int) -> tuple[Array, Array]:
     low, high = np.empty(edges, np.int32), np.empty(edges, np.int32)
-    for first in range(0, edges, _BLOCK):  # what a formula makes on its way stays small
+    for first in range(0, edges, _BLOCK):  # intermediate arrays of a formula stay small
         last = min(first + _BLOCK, edges)
         low[first:last], high[first:last] = joins(np.arange(first, last, dtype=np.int32))
     return low, high

@@ -15,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.checks import integers
-from obliv.topologies.leveled.base import Leveled, by_formula
+from obliv.topologies.leveled.base import FAITHFUL, Leveled, by_formula
 
 __all__ = ["array", "butterfly", "equal_levels", "in_blocks", "leveled_hypercube", "leveled_mesh", "row_count"]
 
@@ -53,16 +53,14 @@ def butterfly(k: int) -> Leveled:
     (k,) = integers("butterfly", k=k)
     spec = f"butterfly:{k}"
     rows = row_count(spec, 2, k)
-    levels = by_formula(
+    return by_formula(
         spec,
-        (k + 1) * rows,
-        2 * k * rows,
-        k,
+        (k,),
+        ((k + 1) * rows, 2 * k * rows, k),
         partial(_butterfly, k),
         partial(equal_levels, k, rows),
         partial(in_blocks, 2 * rows),
     )
-    return Leveled(spec, levels, "butterfly", (k,))
 
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
@@ -107,17 +105,14 @@ def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
     if 0 in signs or len(signs) != len(radices):
         example = ("+-" * len(radices))[: len(radices)]
         raise TopologyError(f"{spec}: the orientation must be a sign for each dimension, as in orientation={example}")
-    levels = by_formula(
+    return by_formula(
         spec,
-        nodes,
-        sum(nodes // radix * (radix - 1) for radix in radices),
-        sum(radices) - len(radices),
+        (*radices, *signs),
+        (nodes, sum(nodes // radix * (radix - 1) for radix in radices), sum(radices) - len(radices)),
         partial(_mesh, radices, signs),
         partial(_mesh_levels, radices, signs),
         partial(_mesh_rises, radices, signs),
-    )
-    return Leveled(
-        spec, levels, "leveled-mesh", (*radices, *signs), remark=f"every edge is a link of its own; {_CLASS}"
+        remark=f"{FAITHFUL}; {_CLASS}",
     )
 
 
@@ -148,11 +143,16 @@ def array(n: int, orientation: str = "+") -> Leveled:
         raise TopologyError(f"{spec}: needs at least two nodes")
     if orientation not in ("+", "-"):
         raise TopologyError(f"{spec}: the orientation must be + or -")
-    right = orientation == "+"
-    levels = by_formula(
-        spec, n, n - 1, n - 1, partial(_array, right), partial(_array_levels, n, right), partial(_array_rises, n, right)
+    sign = 1 if orientation == "+" else -1
+    return by_formula(
+        spec,
+        (n, sign),
+        (n, n - 1, n - 1),
+        partial(_mesh, (n,), (sign,)),
+        partial(_mesh_levels, (n,), (sign,)),
+        partial(_mesh_rises, (n,), (sign,)),
+        remark=f"{FAITHFUL}; {_CLASS}",
     )
-    return Leveled(spec, levels, "array", (n, 1 if right else -1), remark=f"every edge is a link of its own; {_CLASS}")
 
 
 @register_topology("leveled-hypercube", example="leveled-hypercube:6")
@@ -177,21 +177,14 @@ def leveled_hypercube(k: int) -> Leveled:
     (k,) = integers("leveled-hypercube", k=k)
     spec = f"leveled-hypercube:{k}"
     nodes = row_count(spec, 2, k)
-    levels = by_formula(
+    return by_formula(
         spec,
-        nodes,
-        k * nodes // 2,
-        k,
+        (k,),
+        (nodes, k * nodes // 2, k),
         partial(_hypercube, k),
         partial(_hypercube_levels, k),
         partial(_hypercube_rises, k),
-    )
-    return Leveled(
-        spec,
-        levels,
-        "leveled-hypercube",
-        (k,),
-        remark="every edge is a link of its own; packets that also clear bits are left out",
+        remark=f"{FAITHFUL}; packets that also clear bits are left out",
     )
 
 
@@ -252,19 +245,6 @@ def _mesh_rises(radices: Sequence[int], signs: Sequence[int], edge: Array) -> Ar
         node, at = np.divmod(node, radix)
         rises += at if sign > 0 else radix - 1 - at
     return rises
-
-
-def _array(right: bool, edge: Array) -> tuple[Array, Array]:
-    return (edge, edge + 1) if right else (edge + 1, edge)
-
-
-def _array_levels(n: int, right: bool) -> Array:
-    levels = np.arange(n, dtype=np.int32)
-    return levels if right else levels[::-1]
-
-
-def _array_rises(n: int, right: bool, edge: Array) -> Array:
-    return edge if right else n - 2 - edge
 
 
 def _hypercube(k: int, edge: Array) -> tuple[Array, Array]:

@@ -56,20 +56,13 @@ def unrolled_fattree(k: int, h: int) -> Leveled:
     if k < 2:
         raise TopologyError(f"{spec}: needs an arity of at least 2")
     leaves = row_count(spec, k, h)
-    levels = by_formula(
+    return by_formula(
         spec,
-        2 * leaves + (2 * h - 1) * (leaves // k),
-        2 * h * leaves,
-        2 * h,
+        (k, h),
+        (2 * leaves + (2 * h - 1) * (leaves // k), 2 * h * leaves, 2 * h),
         partial(_fattree, k, h),
         partial(_fattree_levels, k, h),
         partial(in_blocks, leaves),
-    )
-    return Leveled(
-        spec,
-        levels,
-        "unrolled-fattree",
-        (k, h),
         remark="only where up and down are separate channels: a move back on an edge up is the physical link down",
     )
 
@@ -98,16 +91,16 @@ def unrolled_debruijn(k: int) -> Leveled:
     (k,) = integers("unrolled-debruijn", k=k)
     spec = f"unrolled-debruijn:{k}"
     rows = row_count(spec, 2, k)
-    levels = by_formula(
+    return by_formula(
         spec,
-        (k + 1) * rows,
-        2 * k * rows,
-        k,
+        (k,),
+        ((k + 1) * rows, 2 * k * rows, k),
         partial(_debruijn, k),
         partial(equal_levels, k, rows),
         partial(in_blocks, 2 * rows),
+        faithful=False,
+        remark=_UNROLLED,
     )
-    return Leveled(spec, levels, "unrolled-debruijn", (k,), faithful=False, remark=_UNROLLED)
 
 
 @register_topology("unrolled-shuffle", example="unrolled-shuffle:5")
@@ -133,17 +126,15 @@ def unrolled_shuffle(k: int) -> Leveled:
     (k,) = integers("unrolled-shuffle", k=k)
     spec = f"unrolled-shuffle:{k}"
     rows = row_count(spec, 2, k)
-    levels = by_formula(
+    return by_formula(
         spec,
-        (2 * k + 1) * rows,
-        3 * k * rows,
-        2 * k,
+        (k,),
+        ((2 * k + 1) * rows, 3 * k * rows, 2 * k),
         partial(_shuffle, k),
         partial(equal_levels, 2 * k, rows),
         partial(_shuffle_rises, rows),
-    )
-    return Leveled(
-        spec, levels, "unrolled-shuffle", (k,), faithful=False, remark=f"{_UNROLLED}; and to stay at a node is a buffer"
+        faithful=False,
+        remark=f"{_UNROLLED}; and to stay at a node is a buffer",
     )
 
 

@@ -13,12 +13,12 @@ from obliv.topologies.recognise.tree_places import numbered
 
 __all__ = ["FatTree", "fat_tree_of"]
 
-_STRAY = 50  # if at most one host in so many exceeds the usual number at its leaf, leaves have the usual number
+_STRAY = 50  # the usual number of hosts counts if at most one host in 50 exceeds it at its leaf
 
 
 @dataclass(frozen=True, eq=False)
 class FatTree:
-    """The fat tree that a network of switches is, or nearly is, and the place of its switches in it.
+    """The fat tree that a network of switches forms, or nearly forms, and the places of the switches in it.
 
     Numbers are those of :class:`obliv.topologies.trees.Tree`.
 
@@ -43,7 +43,7 @@ class FatTree:
 
 
 def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
-    """Return the fat tree that a network is, or nearly is; None for other networks.
+    """Return the fat tree that a network forms, or nearly forms; None for other networks.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
     Returns
     -------
     FatTree or None
-        Where a sub-tree has more or fewer switches than most, or a switch more or fewer parents, the others decide the
-        size of the tree.
+        Its size is that of the majority, where some sub-trees have more or fewer switches, or some switches more or
+        fewer parents.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
     >>> tree = obliv.topology("fattree:4,2")
     >>> links = np.column_stack([tree.tail, tree.head])
     >>> between = links[(links >= 8).all(axis=1)]  # nodes 0 to 7 are hosts
-    >>> found = fat_tree_of(np.array([-1] * 8 + [2] * 4 + [0] * 2), between)
-    >>> found.children, found.parents, found.level[8:].tolist()
+    >>> shape = fat_tree_of(np.array([-1] * 8 + [2] * 4 + [0] * 2), between)
+    >>> shape.children, shape.parents, shape.level[8:].tolist()
     ((2, 4), (1, 2), [1, 1, 1, 1, 2, 2])
     """
     links = np.unique(np.sort(pairs, axis=1), axis=0)

@@ -90,7 +90,7 @@ def _parallel(links: Sequence[Pair], beside: Sequence[set[int]]) -> tuple[dict[i
             if w in beside[u]:
                 continue
             corners = beside[u] & beside[w] - {v}
-            if len(corners) != 1 or corners & near:  # in a product two nodes aslant of each other are in one square
+            if len(corners) != 1 or corners & near:  # in a product, two nodes at opposite corners share one square
                 continue
             (z,) = corners
             root[top(link(v, u))] = top(link(w, z))
@@ -136,8 +136,8 @@ def _checked(parts: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None
     placed = (at >= 0).all(axis=1)
     number = np.where(placed, at @ np.cumprod([1, *radices[:-1]]), -1)
     places = int(np.prod(radices))
-    held = number[placed]
-    if len(np.unique(held)) < len(held) or len(held) < _SHARE * max(places, len(beside)):
+    occupied = number[placed]
+    if len(np.unique(occupied)) < len(occupied) or len(occupied) < _SHARE * max(places, len(beside)):
         return None
     kinds = {part.kind for part in parts if part.radix > 2}
     if "clique" in kinds and any(part.kind != "clique" and part.radix > 3 for part in parts):

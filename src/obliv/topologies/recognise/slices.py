@@ -30,15 +30,15 @@ class Slices:
 
 
 def slices_of(nodes: int, across: Sequence[Pair], along: Sequence[Pair]) -> Slices | None:
-    """Return the slices that links `across` hold together and links `along` join; None if they form no line or ring."""
+    """Return the slices that links `across` connect and links `along` join; None unless they form a line or ring."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     ends = np.array(across, np.int64).reshape(-1, 2)
-    held = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
-    _, part = connected_components(held.tocsr(), directed=False)
+    joined = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(nodes, nodes))
+    _, part = connected_components(joined.tocsr(), directed=False)
     size = np.bincount(part)
-    whole = size > 0.5 * size.max()  # the others lost links
+    whole = size > 0.5 * size.max()  # the others have lost links
     near: dict[int, Counter[int]] = {int(k): Counter() for k in np.flatnonzero(whole)}
     for a, b in along:
         one, two = int(part[a]), int(part[b])

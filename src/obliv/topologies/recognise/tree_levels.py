@@ -19,16 +19,16 @@ _MOST_SHARED = 60_000_000  # pairs of switches with a common parent that are loo
 
 @dataclass(eq=False)
 class Layers:
-    """Level, and bundles, of every node.
+    """The level and the bundles of every node.
 
-    In a fat tree the cables between two levels fall into bundles: in one, every lower switch is cabled to every upper.
+    The cables between two levels of a fat tree form bundles: within one, every lower switch has a cable to every upper.
 
     Parameters
     ----------
     level : int array
-        From 1 for leaf switches; 0 for what is no switch or has no place.
+        From 1 for leaf switches; 0 for other nodes and for switches without a place.
     up, down : int arrays
-        The bundle that a switch belongs to with those above it, and with those below it; -1 for none.
+        The bundles of a switch with those above it and with those below it; -1 without one.
     bundles : int
     """
 
@@ -44,40 +44,34 @@ class Layers:
 
 
 def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | None:
-    """Levels by what hangs below, None where no two switches can be told to be on different levels.
+    """Return the levels and bundles of switches, given their hosts (-1 for other nodes) and the ends of their cables.
 
-    Parameters
-    ----------
-    nodes : int
-    hosts : int array, shape (nodes,)
-        How many hosts every switch has, -1 for what is no switch.
-    ends : two int arrays
-        The switches at the ends of the cables, each pair once.
+    None if there are no hosts, or too many pairs of switches to compare.
 
     Notes
     -----
-    Leaf switches are those with about as many hosts as others have: a host or two at a root do not make it a leaf, and
-    a leaf without hosts is found by its cables. Where a whole sub-tree has few hosts, its leaves are those with a host
-    that are four cables away from other leaves, or six; a root is one, two or three away.
+    Leaves have about as many hosts as most switches with hosts: one or two hosts do not turn a root into a leaf. In a
+    sub-tree with few hosts, leaves are the switches with a host at distance four, six and so on from other leaves; a
+    root is at most three away.
 
-    Then level by level: what is cabled to the level below is above it, unless all its cables lead to one sub-tree; then
-    it hangs in that, and has lost what was below it. Something with far fewer cables downwards than others has one
-    plugged into the wrong switch: it waits for its own level. What hangs below the roots and has no children yet is
-    the head of a sub-tree without hosts.
+    The next level are the switches with cables to the level below, with two exceptions: a switch with most of its
+    cables to a single sub-tree belongs to that sub-tree and has lost the switches below it; a switch with far fewer
+    cables down than others has a cable in the wrong port, and gets its level later. Last come the switches below the
+    roots without children, which head sub-trees without hosts.
     """
     level = np.zeros(nodes, np.int64)
     layers = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
-    most = hosts[hosts > 0]
-    if not len(most):
+    counts = hosts[hosts > 0]
+    if not len(counts):
         return None
-    tail, head = (np.concatenate(each) for each in (ends, ends[::-1]))
-    level[2 * hosts >= max(1, np.partition(most, len(most) // 2)[len(most) // 2])] = 1
+    tail, head = (np.concatenate(sides) for sides in (ends, ends[::-1]))
+    level[2 * hosts >= np.partition(counts, len(counts) // 2)[len(counts) // 2]] = 1
     away = _distance(level == 1, tail, head)
     level[(hosts > 0) & (away > 3) & (away % 2 == 0)] = 1
     subtree = np.arange(nodes)
     for low in range(1, _MOST_LEVELS):
-        kept = (level[tail] == low) & (level[head] == 0)
-        above, below = head[kept], tail[kept]
+        upward = (level[tail] == low) & (level[head] == 0)
+        above, below = head[upward], tail[upward]
         if not len(above):
             break
         count = np.bincount(above, minlength=nodes)
@@ -103,7 +97,7 @@ def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | N
 
 
 def _distance(start: Array, tail: Array, head: Array) -> Array:
-    """Return the distance of every switch to the nearest of some, 0 where none is near."""
+    """Return the distance of every switch to the nearest one in `start`, 0 where that is too far away."""
     away = np.zeros(len(start), np.int64)
     reached = start.copy()
     for step in range(1, 2 * _MOST_LEVELS):
@@ -128,7 +122,7 @@ def majority(item: Array, label: Array, items: int) -> tuple[Array, Array]:
 
 
 def linked(layers: Layers, level: int, below: bool) -> Array:
-    """Label nodes: alike if bundles link them within the levels up to `level`, or from it on."""
+    """Label nodes so that those linked by bundles within the levels up to `level`, or from it on, share a label."""
     nodes = len(layers.level)
     inside = (layers.level > 0) & ((layers.level <= level) if below else (layers.level >= level))
     up = inside & (layers.up >= 0) & ((layers.level < level) if below else True)
@@ -144,13 +138,13 @@ def linked(layers: Layers, level: int, below: bool) -> Array:
 def _bundle(layers: Layers, low: int, tail: Array, head: Array) -> bool:
     """Find the bundles between a level and the next; return False if that would take too long.
 
-    Two switches are in one if they share more than half of the parents that the one with fewer has; so neither a
-    missing cable nor one in the wrong switch joins or parts bundles. Parents go where most of their children are, and
-    then children where most of their parents are.
+    Two switches share a bundle if they share more than half the parents of the one with fewer parents, so that a
+    missing or misplaced cable neither joins nor splits bundles. Parents join the bundle of most of their children, then
+    children that of most of their parents.
     """
     nodes = len(layers.level)
-    kept = (layers.level[tail] == low) & (layers.level[head] == low + 1)
-    child, parent = tail[kept], head[kept]
+    upward = (layers.level[tail] == low) & (layers.level[head] == low + 1)
+    child, parent = tail[upward], head[upward]
     if (np.bincount(parent).astype(np.float64) ** 2).sum() > _MOST_SHARED:
         return False
     cabled = coo_array((np.ones(len(child), np.int64), (child, parent)), shape=(nodes, nodes)).tocsr()

@@ -16,19 +16,12 @@ __all__ = ["numbered"]
 
 
 def numbered(layers: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
-    """Children of levels 2 and up, parents of levels 1 and up, and every switch's number on its level.
+    """Return the children of levels 2 and up, the parents of levels 1 and up, and every switch's number on its level.
 
-    As :class:`obliv.topologies.trees.Tree` numbers them: (A, B), with A for the sub-tree below and B for the ports that
-    lead up to it. Switches that bundles link within the levels up to l are of one sub-tree of height l; those linked
-    within the levels from l on have the same first l digits of B. What has lost too many cables to be linked takes a
-    place that is left. None where there is no tree.
-
-    Returns
-    -------
-    children, parents : tuple of int
-        One shorter than the levels.
-    number : int array
-        -1 for what has no place.
+    Numbers are those of :class:`obliv.topologies.trees.Tree`, -1 for nodes without a place: (A, B), with A for the
+    sub-tree below and B for the ports that lead up to it. Switches that bundles link within the levels up to l form a
+    sub-tree of height l; those linked within the levels from l on share the first l digits of B. Switches with too few
+    cables left take the remaining places. None if the switches do not form a tree.
     """
     top, level = layers.levels, layers.level
     below = [np.arange(len(level)), *(linked(layers, height, below=True) for height in range(1, top + 1))]
@@ -50,15 +43,15 @@ def numbered(layers: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] |
         a, b = subs[height][mine], ways[height][mine]
         known = (a >= 0) & (b >= 0)
         spot, first = np.unique((a * width + b)[known], return_index=True)
-        number[mine[known][first]] = spot  # of two in one place the first keeps it
+        number[mine[known][first]] = spot  # of two switches in one place, the first stays
         _fill(number, mine, height, (subs, ways), (children, parents))
     return children, parents, number
 
 
 def _digits(label: list[Array], heights: range, ends: Array) -> tuple[list[Array], tuple[int, ...]]:
-    """Numbers of linked parts, digit by digit from the whole on, and how many parts the parts of each height have.
+    """Return numbers of linked parts, digit by digit from the whole network, and the number of parts at each height.
 
-    Only parts that hold some of `ends` count: leaves, or roots. What exceeds the usual number of parts gets none.
+    Only parts with some of the leaves or roots `ends` count. Parts beyond the usual number get -1.
     """
     number = [np.full(len(label[0]), -1) for _ in label]
     sizes = []
@@ -89,12 +82,12 @@ def _digits(label: list[Array], heights: range, ends: Array) -> tuple[list[Array
 
 
 def _fill(number: Array, mine: Array, height: int, known: Any, sizes: Any) -> None:
-    """Give switches without a place one of those left that agrees with what is known of them."""
+    """Assign the remaining places to switches without one, consistent with the known digits of their numbers."""
     (subs, ways), (children, parents) = known, sizes
     top, width = len(parents) + 1, prod(parents[: height - 1])
     lacking = mine[number[mine] < 0]
     taken = set(number[mine[number[mine] >= 0]].tolist())
-    left: dict[tuple[int, ...], Iterator[int]] = {}  # the places that were not looked at yet
+    left: dict[tuple[int, ...], Iterator[int]] = {}  # places not yet examined
     for v in lacking.tolist():
         outer = next((h for h in range(height, top + 1) if subs[h][v] >= 0), top)
         inner = next((h for h in range(height, 0, -1) if ways[h][v] >= 0), 1)
@@ -102,7 +95,7 @@ def _fill(number: Array, mine: Array, height: int, known: Any, sizes: Any) -> No
         if (outer, a, inner, b) not in left:
             many, more = prod(children[height - 1 : outer - 1]), prod(parents[inner - 1 : height - 1])
             block = product(range(a * many, (a + 1) * many), range(b * more, (b + 1) * more))
-            left[outer, a, inner, b] = (sub * width + way for sub, way in block)
+            left[outer, a, inner, b] = (sub * width + ports for sub, ports in block)
         spot = next((place for place in left[outer, a, inner, b] if place not in taken), -1)
         number[v] = spot
         taken.add(spot)
