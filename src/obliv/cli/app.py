@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from obliv.cli.groups import flat
 from obliv.cli.imports import run_files
 
 __all__ = ["VERBS", "app"]
@@ -47,7 +48,7 @@ class Verbs(TyperGroup):
         verb = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
         if not isinstance(verb, typer.Typer):
             own = typer.Typer(rich_markup_mode=None, add_completion=False)
-            own.command(cmd_name)(verb)
+            own.command(cmd_name)(flat(verb))
             verb = own
         command = get_command(verb)
         command.name = cmd_name

@@ -6,16 +6,17 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
-from obliv.cli.output import answer, kept, progress, read_specs, require_outputs
+from obliv.cli.options import Seed
+from obliv.cli.output import Answer, progress
+from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
 __all__ = ["average"]
 
 
 def average(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
+    *,
     samples: Annotated[
         int | None, typer.Option("--samples", help="Random permutations to draw.", show_default="100000")
     ] = None,
@@ -30,8 +31,7 @@ def average(
         int, typer.Option("--path-samples", min=0, help="Random paths sampled per pair (0 = exact pair loads).")
     ] = 0,
     seed: Seed = 0,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Estimate the average throughput over random permutations.
 
@@ -41,16 +41,13 @@ def average(
     """
     from obliv.analysis.average.random_traffic import average_case
 
-    require_outputs(output)
-    network, algorithm = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
+    routing = specs.read(answer.output)
     if exact and samples is not None:
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
-    draws = 100_000 if samples is None else samples
-    with kept(format, output), progress() as step:
+    with answer.kept(), progress() as step:
         result = average_case(
-            algorithm,
-            draws,
+            routing,
+            100_000 if samples is None else samples,
             seed,
             exact=exact,
             ensemble=ensemble,
@@ -58,4 +55,4 @@ def average(
             jobs=jobs or None,
             progress=step,
         )
-    answer(result, format, output)
+    answer.show(result)

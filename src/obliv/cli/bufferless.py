@@ -2,59 +2,86 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Seed, TopologySpec
-from obliv.cli.output import answer, progress, require_outputs, say
+from obliv.cli.options import FormatOption, Seed, TopologySpec
+from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.errors import InputError, OptionError
 
 __all__ = ["bufferless"]
 
 
-class Constants(StrEnum):
-    """Constants of the paper's algorithms."""
+@dataclass(frozen=True)
+class Options:
+    """The options of the algorithms; an algorithm takes some of them."""
 
-    paper = "paper"
-    tuned = "tuned"
-    one_frame = "one-frame"
+    constants: Annotated[
+        Literal["paper", "tuned", "one-frame"] | None,
+        typer.Option("--constants", help="Constants for centralized and distributed.", show_default="paper"),
+    ] = None
+    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels per frame (even).")] = None
+    s: Annotated[int | None, typer.Option("--sets", min=1, help="Number of packet sets (s).")] = None
+    chi: Annotated[int | None, typer.Option("--boats", min=1, help="Boats for distributed (chi).")] = None
+    segments: Annotated[
+        Literal["paper", "tight"] | None,
+        typer.Option(
+            "--segments",
+            help="Edges that packets of one color must not share, for centralized: paper (all in two frames) or tight "
+            "(those ahead).",
+            show_default="paper with --constants paper, else tight",
+        ),
+    ] = None
+    tie: Annotated[
+        Literal["both-fail", "survives"] | None,
+        typer.Option(
+            "--tie",
+            help="Packets of one boat that meet, for distributed: both-fail (the paper's rule), or one survives.",
+            show_default="both-fail with --constants paper, else survives",
+        ),
+    ] = None
+    timetable: Annotated[
+        Literal["fixed", "oracle"] | None,
+        typer.Option(
+            "--timetable",
+            help="For distributed: fixed, or oracle (stop a sub-phase once no packet fails).",
+            show_default="fixed",
+        ),
+    ] = None
+    priority: Annotated[
+        Literal["age", "closest", "farthest", "random"] | None,
+        typer.Option("--priority", help="Priority rule of hot-potato.", show_default="age"),
+    ] = None
+
+    def chosen(self, algorithm: str) -> dict[str, Any]:
+        """Return the options that are given, and refuse those that the algorithm does not take."""
+        from obliv.bufferless import ALGORITHMS
+
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
+        if algorithm in ALGORITHMS:
+            known = ALGORITHMS[algorithm].options
+            takes = [option for name, option in _NAMES.items() if name in known]
+            for name in chosen:
+                if name not in known:
+                    rest = f"it takes {', '.join(takes)}" if takes else "it takes no options"
+                    raise InputError(f"{algorithm} does not take {_NAMES[name]}; {rest}")
+        return chosen
 
 
-class Timetable(StrEnum):
-    """When a sub-phase of the distributed algorithm ends."""
-
-    fixed = "fixed"
-    oracle = "oracle"
-
-
-class Segments(StrEnum):
-    """The edges on which packets of one color must not meet."""
-
-    paper = "paper"
-    tight = "tight"
-
-
-class Tie(StrEnum):
-    """What happens to two packets of one color that meet."""
-
-    both_fail = "both-fail"
-    survives = "survives"
-
-
-class Priority(StrEnum):
-    """Which packet of hot-potato goes first."""
-
-    age = "age"
-    closest = "closest"
-    farthest = "farthest"
-    random = "random"
+#: The names of the options on the command line.
+_NAMES = {field.name: f"--{field.name}" for field in fields(Options)} | {
+    "lam": "--lambda",
+    "s": "--sets",
+    "chi": "--boats",
+}
 
 
 def bufferless(
     topology: TopologySpec,
+    *,
     algorithm: Annotated[
         str,
         typer.Option(
@@ -68,41 +95,7 @@ def bufferless(
         str,
         typer.Option("--paths", help="random, permutation, transpose, bit-reverse, hotspot, or a file of paths."),
     ] = "random",
-    constants: Annotated[
-        Constants | None,
-        typer.Option("--constants", help="Constants for centralized and distributed.", show_default="paper"),
-    ] = None,
-    lam: Annotated[int | None, typer.Option("--lambda", min=2, help="Levels per frame (even).")] = None,
-    sets: Annotated[int | None, typer.Option("--sets", min=1, help="Number of packet sets (s).")] = None,
-    boats: Annotated[int | None, typer.Option("--boats", min=1, help="Boats for distributed (chi).")] = None,
-    segments: Annotated[
-        Segments | None,
-        typer.Option(
-            "--segments",
-            help="Edges that packets of one color must not share, for centralized: paper (all in two frames) or tight "
-            "(those ahead).",
-            show_default="paper with --constants paper, else tight",
-        ),
-    ] = None,
-    tie: Annotated[
-        Tie | None,
-        typer.Option(
-            "--tie",
-            help="Packets of one boat that meet, for distributed: both-fail (the paper's rule), or one survives.",
-            show_default="both-fail with --constants paper, else survives",
-        ),
-    ] = None,
-    timetable: Annotated[
-        Timetable | None,
-        typer.Option(
-            "--timetable",
-            help="For distributed: fixed, or oracle (stop a sub-phase once no packet fails).",
-            show_default="fixed",
-        ),
-    ] = None,
-    priority: Annotated[
-        Priority | None, typer.Option("--priority", help="Priority rule of hot-potato.", show_default="age")
-    ] = None,
+    options: Options,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -114,7 +107,7 @@ def bufferless(
         typer.Option("--plot", metavar="FILE", help="Draw the schedule (.png, .svg, .pdf; animated: .gif, .html)."),
     ] = None,
     seed: Seed = 0,
-    format: FormatOption = Format.table,
+    format: FormatOption = "table",
 ) -> None:
     """Schedule packets on a leveled network and check every move.
 
@@ -131,18 +124,7 @@ def bufferless(
         from obliv.view.schedules.pictures import require_drawing
 
         require_drawing(plot)
-    options: dict[str, Any] = {
-        "constants": constants and constants.value,
-        "lam": lam,
-        "s": sets,
-        "chi": boats,
-        "segments": segments and segments.value,
-        "tie": tie and tie.value,
-        "timetable": timetable and timetable.value,
-        "priority": priority and priority.value,
-    }
-    chosen = {name: value for name, value in options.items() if value is not None}
-    _require_fit(algorithm, chosen)
+    chosen = options.chosen(algorithm)
     with progress() as step:
         step("paths", 0.0)
         classes = instances(topology, paths, rng=seed)
@@ -150,40 +132,16 @@ def bufferless(
         try:
             result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
         except OptionError as error:
-            raise InputError(error.text(_OPTIONS)) from None
+            raise InputError(error.text(_NAMES)) from None
     if output is not None:
         result.save(output)
-        checked = f"; check it with  obliv verify {output}" if result.verified else ", without the moves"
-        say(f"saved in {output}{checked}")
+        say(
+            f"saved in {output}"
+            + (f"; check it with  obliv verify {output}" if result.verified else ", without the moves")
+        )
     if plot is not None:
         from obliv.view.schedules.pictures import draw
 
         draw(result, plot)
         say(f"picture saved in {plot}")
-    answer(result.bare(), format)
-
-
-#: The options by the names of Python's arguments.
-_OPTIONS = {
-    "constants": "--constants",
-    "lam": "--lambda",
-    "s": "--sets",
-    "chi": "--boats",
-    "segments": "--segments",
-    "tie": "--tie",
-    "timetable": "--timetable",
-    "priority": "--priority",
-}
-
-
-def _require_fit(algorithm: str, chosen: dict[str, Any]) -> None:
-    """Check that the algorithm takes the options, by their names on the command line."""
-    from obliv.bufferless import ALGORITHMS
-
-    if algorithm not in ALGORITHMS:
-        return
-    takes = [option for name, option in _OPTIONS.items() if name in ALGORITHMS[algorithm].options]
-    for name in chosen:
-        if name not in ALGORITHMS[algorithm].options:
-            rest = f"it takes {', '.join(takes)}" if takes else "it takes no options"
-            raise InputError(f"{algorithm} does not take {_OPTIONS[name]}; {rest}")
+    Answer(format=format).show(result.bare())

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, Seed, TopologySpec
-from obliv.cli.output import answer, kept, progress, require_outputs, say
+from obliv.cli.options import Seed, TopologySpec
+from obliv.cli.output import Answer, progress, require_outputs, require_picture, save_picture, say
 from obliv.errors import InputError
 
 __all__ = ["compare"]
 
 
-class Picture(StrEnum):
-    """The kind of picture."""
-
-    auto = "auto"
-    bars = "bars"
-    plane = "plane"
-    lines = "lines"
-
-
 def compare(
     topology: TopologySpec,
     routings: Annotated[list[str], typer.Argument(metavar="ROUTING...", help="For example dor o1turn valiant.")],
+    *,
     also: Annotated[
         list[str] | None, typer.Option("--also", metavar="TOPOLOGY", help="Another topology; may be repeated.")
     ] = None,
@@ -42,12 +33,11 @@ def compare(
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
     ] = None,
     picture: Annotated[
-        Picture,
+        Literal["auto", "bars", "plane", "lines"],
         typer.Option("--picture", help="bars, plane (throughput over hops), lines (over topologies) or auto."),
-    ] = Picture.auto,
+    ] = "auto",
     seed: Seed = 0,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Compare routings: worst case, average, patterns, hops.
 
@@ -55,26 +45,20 @@ def compare(
 
     Example: obliv compare mesh:3x3 dor u2turn --also mesh:5x5 --also mesh:7x7 --plot radix.png
     """
-    from obliv.analysis.compare import compare as compared
-    from obliv.topologies.base import topology as topology_of
+    import obliv
 
-    if plot is not None:
-        from obliv import view
-
-        view.require_format(plot)
-    elif picture is not Picture.auto:
-        raise InputError(f"--picture {picture.value} needs an output file: add --plot FILE.png")
-    require_outputs(output, plot)
-    networks = [topology_of(spec) for spec in (topology, *(also or ()))]
+    require_picture(plot)
+    if plot is None and picture != "auto":
+        raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
+    require_outputs(answer.output, plot)
+    networks = [obliv.topology(spec) for spec in (topology, *(also or ()))]
     for note in dict.fromkeys(note for network in networks for note in network.notes):
         say(note)
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
-    with kept(format, output), progress() as step:
-        result = compared(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
-    if plot is not None:
-        view.save(result, plot, kind=picture.value)
-        say(f"picture saved in {plot}")
-    answer(result, format, output)
+    with answer.kept(), progress() as step:
+        result = obliv.compare(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
+    save_picture(result, plot, kind=picture)
+    answer.show(result)
 
 
 def split_patterns(text: str) -> list[str]:

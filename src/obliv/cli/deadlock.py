@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, TopologySpec
-from obliv.cli.output import answer, progress, read_specs, require_outputs
+from obliv.cli.output import Answer, progress
+from obliv.cli.specs import Specs
+from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.results import Result
 
 __all__ = ["deadlock"]
 
 
 def deadlock(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
+    *,
     vc: Annotated[
         str,
         typer.Option(
@@ -27,8 +31,7 @@ def deadlock(
     fewest: Annotated[
         bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Find deadlocks: cycles of channel dependencies.
 
@@ -39,20 +42,18 @@ def deadlock(
     Example: obliv deadlock torus:5x5 romm --fewest
     """
     from obliv.analysis.deadlocks import search as analysis
-    from obliv.errors import InputError
 
     if fewest and vc != "none":
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
-    require_outputs(output)
-    network, algorithm = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
+    routing = specs.read(answer.output)
+    result: Result
     with progress() as step:
         if fewest:
-            best = analysis.fewest_virtual_channels(algorithm, progress=step)
-            sound = best.fewest is not None
+            result = least = analysis.fewest_virtual_channels(routing, progress=step)
+            acyclic = least.fewest is not None
         else:
-            result = analysis.deadlock(algorithm, vc, progress=step)
-            sound = result.acyclic
-    answer(best if fewest else result, format, output)
-    if not sound:
+            result = graph = analysis.deadlock(routing, vc, progress=step)
+            acyclic = graph.acyclic
+    answer.show(result)
+    if not acyclic:
         raise typer.Exit(1)

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, require_outputs
+from obliv.cli.output import Answer, require_outputs
 
 __all__ = ["list_"]
 
 
-class What(StrEnum):
-    """What can be listed."""
-
-    topologies = "topologies"
-    routings = "routings"
-    traffic = "traffic"
-
-
 def list_(
-    what: Annotated[What, typer.Argument(metavar="topologies|routings|traffic", help="What to list.")],
-    output: Output = None,
-    format: FormatOption = Format.table,
+    what: Annotated[
+        Literal["topologies", "routings", "traffic"],
+        typer.Argument(metavar="topologies|routings|traffic", help="What to list."),
+    ],
+    answer: Answer,
 ) -> None:
     """List the topologies, routings or traffic patterns.
 
@@ -33,7 +25,7 @@ def list_(
     from obliv.results.listing import Listing, Name
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
-    require_outputs(output)
-    registry = {What.topologies: TOPOLOGIES, What.routings: ROUTINGS, What.traffic: PATTERNS}[what]
+    require_outputs(answer.output)
+    registry = {"topologies": TOPOLOGIES, "routings": ROUTINGS, "traffic": PATTERNS}[what]
     names = tuple(Name(entry.name, entry.example, tuple(entry.aliases), entry.summary) for entry in registry)
-    answer(Listing(what=what.value, names=names), format, output)
+    answer.show(Listing(what=what, names=names))

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-__all__ = ["Format", "FormatOption", "Output", "RoutingSpec", "Seed", "TopologySpec"]
+__all__ = ["Format", "FormatOption", "Output", "PathSamples", "RoutingSpec", "Seed", "TopologySpec"]
 
-
-class Format(StrEnum):
-    """The format of an answer."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
+#: The format of an answer.
+Format = Literal["table", "json", "csv"]
 
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
+PathSamples = Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")

@@ -6,52 +6,88 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from obliv._util.files import require_place
-from obliv._util.text import plural, printable
+from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
-from obliv.cli.options import Format
+from obliv.cli.options import FormatOption, Output
 from obliv.errors import FileError, InputError, Interrupted
 
+if TYPE_CHECKING:
+    from obliv.results import Result
+
 __all__ = [
-    "answer",
-    "csv_text",
+    "Answer",
+    "ClaimAnswer",
     "json_text",
-    "kept",
-    "page",
     "progress",
-    "read_specs",
     "require_outputs",
-    "save",
+    "require_picture",
+    "save_picture",
     "say",
-    "say_skipped",
-    "tell",
 ]
 
-
-def read_specs(topology_spec: str, routing_spec: str) -> tuple[Any, Any]:
-    """Return the topology and the routing of two specs; their notes go to standard error."""
-    import obliv
-
-    topology = obliv.topology(topology_spec)
-    for note in topology.notes:
-        say(note)
-    routing = obliv.routing(routing_spec, topology)
-    for note in routing.notes:
-        say(note)
-    say_skipped(routing)
-    return topology, routing
+CsvTable = tuple[Iterable[Mapping[str, Any]], Sequence[str]]
 
 
-def say_skipped(routing: Any) -> None:
-    """Print on standard error how many pairs a routing leaves out, if any."""
-    if routing.partial and routing.skipped:
-        are = "is" if routing.skipped == 1 else "are"
-        say(f"{plural(routing.skipped, 'pair')} whose packets do not arrive {are} left out")
+@dataclass(frozen=True)
+class Answer:
+    """Where an answer goes: the format on standard output, and the file that keeps the result."""
+
+    output: Output = None
+    format: FormatOption = "table"
+
+    def show(self, result: Result, *, hide: Iterable[str] = (), table: CsvTable | None = None) -> None:
+        """Save a result if there is a file for it, and print it.
+
+        JSON lacks the keys in `hide`; CSV has the rows and columns of `table`, by default those of the result.
+        """
+        if self.output is not None:
+            result.save(self.output)
+            proof = getattr(result, "certificate", None) is not None
+            say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+        if self.format == "json":
+            data = result.to_dict()
+            for key in hide:
+                data.pop(key, None)
+            tell(json_text(data))
+        elif self.format == "csv":
+            from obliv.results.tables import to_csv
+
+            tell(to_csv(*(table or (result.rows(), result.columns))), end="")
+        else:
+            tell("\n".join(map(printable, repr(result).split("\n"))))
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Print and save the finished part if Ctrl-C interrupts long work."""
+        try:
+            yield
+        except Interrupted as stop:
+            self.show(stop.so_far)
+            raise Stopped(str(stop)) from None
+
+
+@dataclass(frozen=True)
+class ClaimAnswer(Answer):
+    """The answer of a verb whose result may have a certificate, which is left out of JSON unless asked for."""
+
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
+    ] = False
+
+    def show_claim(self, result: Result) -> None:
+        """Save and print a result, with its certificate or a hint on how to get it."""
+        if self.certificate and self.format != "json":
+            say("use --format json or --output FILE to get the certificate")
+        self.show(result, hide=() if self.certificate else ("certificate",))
 
 
 def say(message: str) -> None:
@@ -98,16 +134,6 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             bar.stop()
 
 
-@contextmanager
-def kept(form: Format, output: Path | None = None) -> Iterator[None]:
-    """Print and save the finished part if Ctrl-C interrupts long work."""
-    try:
-        yield
-    except Interrupted as stop:
-        answer(stop.so_far, form, output)
-        raise Stopped(str(stop)) from None
-
-
 def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ()) -> None:
     """Refuse outputs that cannot be written, share a name, or would replace an input file."""
     named = [path for path in paths if path is not None]
@@ -121,27 +147,21 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
             raise FileError("is an input file and would be overwritten: choose another file", name)
 
 
-def save(result: Any, output: Path | None) -> None:
-    """Save a result if `output` names a file."""
-    if output is None:
-        return
-    result.save(output)
-    proof = getattr(result, "certificate", None) is not None
-    say(f"saved in {output}" + (f"; check it with  obliv verify {output}" if proof else ""))
+def require_picture(path: Path | None) -> None:
+    """Refuse a picture in an unknown format, if `path` names a file."""
+    if path is not None:
+        from obliv import view
+
+        view.require_format(path)
 
 
-def answer(result: Any, form: Format, output: Path | None = None, hide: Iterable[str] = ()) -> None:
-    """Print a result in the requested format, and save it if `output` names a file."""
-    save(result, output)
-    if form is Format.json:
-        whole = result.to_dict()
-        for key in hide:
-            whole.pop(key, None)
-        tell(json_text(whole))
-    elif form is Format.csv:
-        tell(csv_text(list(result.rows()), result.columns), end="")
-    else:
-        tell(page(repr(result)))
+def save_picture(picture: Any, path: Path | None, **options: Any) -> None:
+    """Save a plot, or the plot of a result, if `path` names a file."""
+    if path is not None:
+        from obliv import view
+
+        view.save(picture, path, **options)
+        say(f"picture saved in {path}")
 
 
 def tell(text: str, end: str = "\n") -> None:
@@ -154,19 +174,7 @@ def tell(text: str, end: str = "\n") -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def page(text: str) -> str:
-    """Return text with control characters escaped, line by line."""
-    return "\n".join(map(printable, text.split("\n")))
-
-
 def json_text(data: Any) -> str:
     """Return indented JSON; only control characters and lone surrogates are escaped."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
-    return re.sub(r"[^ -~\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
-
-
-def csv_text(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Return rows as comma-separated values; see :func:`obliv.results.tables.to_csv`."""
-    from obliv.results.tables import to_csv
-
-    return to_csv(rows, columns)
+    return re.sub(r"[^ -~\n]", lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)

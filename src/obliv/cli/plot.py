@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import RoutingSpec, TopologySpec
-from obliv.cli.output import progress, read_specs, require_outputs, say
+from obliv.cli.groups import flat
+from obliv.cli.options import TopologySpec
+from obliv.cli.output import progress, require_outputs, require_picture, save_picture
+from obliv.cli.specs import Specs
 
 __all__ = ["app"]
 
@@ -23,13 +24,6 @@ app = typer.Typer(
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
 
 
-class Kind(StrEnum):
-    """The kind of picture of worst traffic."""
-
-    network = "network"
-    matrix = "matrix"
-
-
 @app.command("topology")
 def topology_(topology: TopologySpec, output: Output) -> None:
     """Draw a network.
@@ -39,16 +33,15 @@ def topology_(topology: TopologySpec, output: Output) -> None:
     import obliv
     from obliv import view
 
-    view.require_format(output)
+    require_picture(output)
     require_outputs(output)
-    view.save(view.plot_topology(obliv.topology(topology)), output)
-    say(f"picture saved in {output}")
+    save_picture(view.plot_topology(obliv.topology(topology)), output)
 
 
 @app.command()
+@flat
 def loads(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
     output: Output,
 ) -> None:
@@ -59,19 +52,17 @@ def loads(
     import obliv
     from obliv import view
 
-    view.require_format(output)
-    require_outputs(output)
-    network, algorithm = read_specs(topology, routing)
-    view.save(view.plot_loads(algorithm, obliv.traffic(traffic, network)), output)
-    say(f"picture saved in {output}")
+    require_picture(output)
+    routing = specs.read(output)
+    save_picture(view.plot_loads(routing, obliv.traffic(traffic, routing.topology)), output)
 
 
 @app.command()
+@flat
 def worst(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
     output: Output,
-    kind: Annotated[Kind, typer.Option("--kind", help="network, or matrix.")] = Kind.network,
+    kind: Annotated[Literal["network", "matrix"], typer.Option("--kind", help="network, or matrix.")] = "network",
 ) -> None:
     """Draw the worst traffic and its channel loads.
 
@@ -80,10 +71,8 @@ def worst(
     from obliv import view
     from obliv.analysis.worst_case.exact import worst_case
 
-    view.require_format(output)
-    require_outputs(output)
-    _, algorithm = read_specs(topology, routing)
+    require_picture(output)
+    routing = specs.read(output)
     with progress() as step:
-        result = worst_case(algorithm, progress=step)
-    view.save(view.plot_worst(result, kind.value), output)
-    say(f"picture saved in {output}")
+        result = worst_case(routing, progress=step)
+    save_picture(view.plot_worst(result, kind), output)

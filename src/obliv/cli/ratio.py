@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
-from obliv.cli.output import answer, progress, read_specs, require_outputs, say
+from obliv.cli.options import Seed
+from obliv.cli.output import ClaimAnswer, progress
+from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
 __all__ = ["ratio"]
 
 
 def ratio(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
+    *,
     traffic: Annotated[
         list[str] | None,
         typer.Option("--traffic", metavar="T", help="Ratio under this traffic only; may be repeated."),
@@ -28,12 +29,8 @@ def ratio(
         list[Path] | None,
         typer.Option("--set", metavar="FILE", help="Traffic matrix (same as --traffic matrix:FILE); may be repeated."),
     ] = None,
-    output: Output = None,
-    certificate: Annotated[
-        bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
-    ] = False,
     seed: Seed = 0,
-    format: FormatOption = Format.table,
+    answer: ClaimAnswer,
 ) -> None:
     """Compute the oblivious performance ratio, with a certificate.
 
@@ -45,24 +42,20 @@ def ratio(
 
     Example: obliv ratio fattree:16,3 dmodk --traffic torus3d --instances 32
     """
-    from obliv.analysis.ratios.oblivious import ratio as analysed
+    from obliv.analysis.ratios import oblivious
     from obliv.analysis.ratios.under_traffic import traffic_ratio
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
-    if named and certificate:
+    if named and answer.certificate:
         raise InputError(
             "a certificate proves the ratio over all traffic: --certificate cannot be combined with --traffic or --set"
         )
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
-    require_outputs(output)
-    network, algorithm = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
+    routing = specs.read(answer.output)
     with progress() as step:
         if named:
-            answer(traffic_ratio(algorithm, *named, instances=instances, rng=seed, progress=step), format, output)
+            answer.show(traffic_ratio(routing, *named, instances=instances, rng=seed, progress=step))
             return
-        result = analysed(algorithm, certificate=certificate or output is not None, progress=step)
-    if certificate and format is not Format.json:
-        say("use --format json or --output FILE to get the certificate")
-    answer(result, format, output, hide=() if certificate else ("certificate",))
+        result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
+    answer.show_claim(result)

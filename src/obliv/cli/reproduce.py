@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, kept, progress, require_outputs, say
+from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.errors import InputError
 
 __all__ = ["reproduce"]
@@ -19,11 +18,11 @@ def reproduce(
         str, typer.Argument(metavar="[PAPER]", help="For example towles (default: list the papers).")
     ] = "",
     table: Annotated[str, typer.Argument(metavar="[TABLE]", help="One table or figure of the paper.")] = "",
+    *,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="DIR", help="Folder to draw the figures of the paper into (PNG).")
     ] = None,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Compute a paper's tables beside the published numbers.
 
@@ -35,12 +34,12 @@ def reproduce(
     from obliv import papers
     from obliv.results.reproduction import PaperName, Papers
 
-    require_outputs(output)
+    require_outputs(answer.output)
     if plot is not None and not paper:
         raise InputError("--plot draws the figures of one paper: name it, as in  obliv reproduce towles --plot DIR")
     if not paper:
         names = tuple(PaperName(name, about) for name, about in papers.known().items())
-        answer(Papers(papers=names), format, output)
+        answer.show(Papers(papers=names))
         return
     if plot is not None:
         with progress() as step:
@@ -48,9 +47,9 @@ def reproduce(
         say(f"drawn in {plot}: {', '.join(file.name for file in files)}")
         if table and table not in papers.tables(paper):
             return  # a figure without numbers to compare
-    with kept(format, output):
+    with answer.kept():
         with progress() as step:
             result = papers.reproduce(paper, table, step)
-        answer(result, format, output)
+        answer.show(result)
     if not result.ok:
         raise typer.Exit(1)

@@ -6,30 +6,28 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
-from obliv.cli.output import answer, progress, read_specs, require_outputs
+from obliv.cli.options import PathSamples, Seed
+from obliv.cli.output import Answer, progress
+from obliv.cli.specs import Specs
 
 __all__ = ["throughput"]
 
 
 def throughput(
-    topology: TopologySpec,
-    routing: RoutingSpec,
+    specs: Specs,
     traffic: Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")],
-    samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
-    output: Output = None,
+    *,
+    samples: PathSamples = 0,
     seed: Seed = 0,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Compute the exact ideal throughput of traffic patterns.
 
     Example: obliv throughput torus:9x9 dor uniform transpose tornado
     """
-    from obliv.analysis import throughput as analysis
+    import obliv
 
-    require_outputs(output)
-    network, algorithm = read_specs(topology, routing)
-    require_outputs(output, inputs=(*network.sources, *algorithm.sources))
+    routing = specs.read(answer.output)
     with progress() as step:
-        result = analysis.throughput(algorithm, *traffic, samples=samples or None, rng=seed, progress=step)
-    answer(result, format, output)
+        result = obliv.throughput(routing, *traffic, samples=samples or None, rng=seed, progress=step)
+    answer.show(result)

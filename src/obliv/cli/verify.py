@@ -7,21 +7,20 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, progress, require_outputs
+from obliv.cli.output import Answer, progress, require_outputs
 
 __all__ = ["verify"]
 
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File written by --output.")],
+    *,
     quick: Annotated[bool, typer.Option("--quick", help="Check the worst channel only.")] = False,
     budget: Annotated[
         float,
         typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
     ] = 300.0,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Check a saved claim with independent code.
 
@@ -31,9 +30,9 @@ def verify(
     """
     import obliv
 
-    require_outputs(output, inputs=((str(file), ""),))
+    require_outputs(answer.output, inputs=((str(file), ""),))
     with progress() as step:
         result = obliv.verify(file, quick=quick, budget=budget, progress=step)
-    answer(result, format, output)
+    answer.show(result)
     if not result.proved:
         raise typer.Exit(1)

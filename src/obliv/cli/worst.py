@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.options import Format, FormatOption, Output, RoutingSpec, Seed, TopologySpec
-from obliv.cli.output import answer, progress, read_specs, require_outputs, say
+from obliv.cli.options import PathSamples, Seed
+from obliv.cli.output import ClaimAnswer, progress, require_picture, save_picture
+from obliv.cli.specs import Specs
 from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.results import Result
 
 __all__ = ["worst"]
 
 
 def worst(
-    topology: TopologySpec,
-    routing: RoutingSpec,
-    output: Output = None,
-    certificate: Annotated[
-        bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
-    ] = False,
+    specs: Specs,
+    *,
     symmetry: Annotated[
         str,
         typer.Option("--symmetry", help="auto (symmetries of the topology), search, or off (solve every channel)."),
@@ -28,13 +28,13 @@ def worst(
     channels: Annotated[
         bool, typer.Option("--channels", help="Report the worst case of every channel, and which are alike.")
     ] = False,
-    samples: Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")] = 0,
+    samples: PathSamples = 0,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the worst traffic, or all channels (.png, .svg, .pdf)."),
     ] = None,
     seed: Seed = 0,
-    format: FormatOption = Format.table,
+    answer: ClaimAnswer,
 ) -> None:
     """Find the exact worst case, with a certificate.
 
@@ -44,39 +44,21 @@ def worst(
 
     Example: obliv worst file:network.graphml ecmp --output claim.json.gz
     """
+    from obliv.analysis.worst_case.every_channel import worst_channels
     from obliv.analysis.worst_case.exact import worst_case
 
-    if plot is not None:
-        from obliv import view
-
-        view.require_format(plot)
-    require_outputs(output, plot)
-    network, algorithm = read_specs(topology, routing)
-    require_outputs(output, plot, inputs=(*network.sources, *algorithm.sources))
-    if channels:
-        from obliv.analysis.worst_case.every_channel import worst_channels
-
-        if certificate or samples:
-            raise InputError("--channels cannot be combined with --certificate or --samples")
-        with progress() as step:
-            every = worst_channels(algorithm, symmetry=symmetry, progress=step)
-        if plot is not None:
-            view.save(every, plot)
-            say(f"picture saved in {plot}")
-        answer(every, format, output)
-        return
+    require_picture(plot)
+    routing = specs.read(answer.output, plot)
+    if channels and (answer.certificate or samples):
+        raise InputError("--channels cannot be combined with --certificate or --samples")
+    result: Result
     with progress() as step:
-        result = worst_case(
-            algorithm,
-            symmetry=symmetry,
-            certificate=certificate or (output is not None and not samples),
-            samples=samples or None,
-            rng=seed,
-            progress=step,
-        )
-    if plot is not None:
-        view.save(result, plot)
-        say(f"picture saved in {plot}")
-    if certificate and format is not Format.json:
-        say("use --format json or --output FILE to get the certificate")
-    answer(result, format, output, hide=() if certificate else ("certificate",))
+        if channels:
+            result = worst_channels(routing, symmetry=symmetry, progress=step)
+        else:
+            certificate = answer.certificate or (answer.output is not None and not samples)
+            result = worst_case(
+                routing, symmetry=symmetry, certificate=certificate, samples=samples or None, rng=seed, progress=step
+            )
+    save_picture(result, plot)
+    answer.show_claim(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from obliv.cli.fabric import average, bisection, check, export, generate, ratio, route, shifts, throughput, worst
+from obliv.cli.groups import flat
 
 __all__ = ["app"]
 
@@ -16,13 +17,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("check")(check.check)
-app.command("worst")(worst.worst)
-app.command("ratio")(ratio.ratio)
-app.command("throughput")(throughput.throughput)
-app.command("average")(average.average)
-app.command("bisection")(bisection.bisection)
-app.command("shifts")(shifts.shifts)
-app.command("route")(route.route)
-app.command("export")(export.export)
-app.command("generate")(generate.generate)
+for verb in (
+    check.check,
+    worst.worst,
+    ratio.ratio,
+    throughput.throughput,
+    average.average,
+    bisection.bisection,
+    shifts.shifts,
+    route.route,
+    export.export,
+    generate.generate,
+):
+    app.command()(flat(verb))

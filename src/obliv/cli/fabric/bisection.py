@@ -6,23 +6,20 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
-from obliv.cli.fabric.reading import Files, print_analysis
-from obliv.cli.options import Format, FormatOption, Output, Seed
+from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.options import Seed
+from obliv.cli.output import Answer
 
 __all__ = ["bisection"]
 
 
 def bisection(
-    topology: TopologyFile,
-    lft: TablesFile,
-    guid2lid: Guid2Lid = None,
-    offset: Offset = "0",
+    files: TablesFiles,
+    *,
     skip: SkipMissing = False,
     samples: Annotated[int, typer.Option("--samples", min=2, help="Random bisections to draw.")] = 1000,
     seed: Seed = 0,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Estimate the effective bisection bandwidth.
 
@@ -33,11 +30,4 @@ def bisection(
     """
     import obliv.fabric
 
-    print_analysis(
-        format,
-        lambda routing, step: obliv.fabric.bisection(routing, samples, rng=seed, progress=step),
-        Files(topology, lft, guid2lid),
-        offset,
-        skip,
-        output,
-    )
+    files.show(answer, lambda routing, step: obliv.fabric.bisection(routing, samples, rng=seed, progress=step), skip)

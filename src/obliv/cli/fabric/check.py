@@ -7,25 +7,21 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.options import Guid2Lid, OptionalTables, TopologyFile
 from obliv.cli.fabric.reading import Files
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, progress, require_outputs
+from obliv.cli.output import Answer, progress, require_outputs
 from obliv.errors import InputError
 
 __all__ = ["check"]
 
 
 def check(
-    topology: TopologyFile,
-    lft: OptionalTables = None,
-    guid2lid: Guid2Lid = None,
+    files: Files,
+    *,
     log: Annotated[
         Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Check a fabric and its forwarding tables.
 
@@ -38,10 +34,10 @@ def check(
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: add --log FILE")
-    require_outputs(output, inputs=Files(topology, lft, guid2lid).named)
+    require_outputs(answer.output, inputs=files.inputs)
     with progress() as step:
-        fabric, tables = obliv.fabric.read(topology, lft, guid2lid=guid2lid)
+        fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
         result = obliv.fabric.check(fabric, tables, log, engine=engine, progress=step)
-    answer(result, format, output)
+    answer.show(result)
     if not result.ok:
         raise typer.Exit(1)

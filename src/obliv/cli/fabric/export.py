@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.options import Guid2Lid, TopologyFile
-from obliv.cli.fabric.reading import Files
+from obliv.cli.fabric.reading import Files, Guid2Lid, TopologyFile
 from obliv.cli.output import require_outputs, say
 
 __all__ = ["export"]
@@ -28,8 +27,8 @@ def export(
     """
     import obliv.fabric
 
-    files = Files(topology, None, guid2lid)
-    require_outputs(output, inputs=files.named)
+    files = Files(topology=topology, guid2lid=guid2lid)
+    require_outputs(output, inputs=files.inputs)
     fabric, _ = files.read()
     for note in obliv.fabric.export(fabric, output, to):
         say(note)

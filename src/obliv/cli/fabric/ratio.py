@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from obliv.cli.fabric.options import Guid2Lid, Offset, TablesFile, TopologyFile
-from obliv.cli.fabric.reading import Files, print_analysis
-from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.fabric.reading import TablesFiles
+from obliv.cli.output import Answer
 
 __all__ = ["ratio"]
 
 
 def ratio(
-    topology: TopologyFile,
-    lft: TablesFile,
-    guid2lid: Guid2Lid = None,
-    offset: Offset = "0",
-    output: Output = None,
-    format: FormatOption = Format.table,
+    files: TablesFiles,
+    answer: Answer,
 ) -> None:
     """Find the oblivious performance ratio on complete fat trees.
 
@@ -25,7 +20,4 @@ def ratio(
     """
     import obliv.fabric
 
-    files = Files(topology, lft, guid2lid)
-    print_analysis(
-        format, lambda routing, step: obliv.fabric.ratio(routing, progress=step), files, offset, None, output
-    )
+    files.show(answer, lambda routing, step: obliv.fabric.ratio(routing, progress=step), None)

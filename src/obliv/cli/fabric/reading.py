@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from obliv._util.progress import Progress
-from obliv.cli.options import Format
-from obliv.cli.output import answer, kept, progress, require_outputs, say, say_skipped
+from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.specs import say_skipped
 
 if TYPE_CHECKING:
     from obliv.fabric.model import Fabric
@@ -17,19 +19,37 @@ if TYPE_CHECKING:
     from obliv.fabric.tables import Tables
     from obliv.results import Result
 
-__all__ = ["Files", "print_analysis"]
+__all__ = ["Files", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
+
+_LFT = typer.Option(
+    "--lft", metavar="FILE", help="Forwarding tables: output of dump_lfts or ibroute, opensm-lfts.dump, opensm.fdbs."
+)
+TopologyFile = Annotated[
+    Path,
+    typer.Argument(metavar="TOPOLOGY", help="Output of ibnetdiscover or iblinkinfo, opensm-subnet.lst, ibsim's .net."),
+]
+Guid2Lid = Annotated[Path | None, typer.Option("--guid2lid", metavar="FILE", help="OpenSM's guid2lid file.")]
+Offset = Annotated[
+    str,
+    typer.Option(
+        "--offset",
+        metavar="RULE",
+        help="Rule for the destination LID used by a source if LMC > 0: a number, group, index, 0-0-1-1 or spread.",
+    ),
+]
+SkipMissing = Annotated[bool, typer.Option("--skip-missing", help="Leave out pairs whose packets do not arrive.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Files:
     """The input files of a sub-verb."""
 
-    topology: Path
-    lft: Path | None = None
-    guid2lid: Path | None = None
+    topology: TopologyFile
+    lft: Annotated[Path | None, _LFT] = None
+    guid2lid: Guid2Lid = None
 
     @property
-    def named(self) -> list[tuple[str, str]]:
+    def inputs(self) -> list[tuple[str, str]]:
         """The files that are read, as outputs must not replace them."""
         return [(str(path), "") for path in (self.topology, self.lft, self.guid2lid) if path is not None]
 
@@ -48,18 +68,24 @@ class Files:
         if serious:
             count = sum(finding.count for finding in serious) - 1
             more = f" (and {count:,} more)" if count else ""
-            words = [str(self.topology)]
-            words += ["--lft", str(self.lft)] if self.lft is not None else []
-            words += ["--guid2lid", str(self.guid2lid)] if self.guid2lid is not None else []
-            say(f"{serious[0].message}{more}: see  obliv fabric check {' '.join(words)}")
+            lft = f" --lft {self.lft}" if self.lft is not None else ""
+            guid2lid = f" --guid2lid {self.guid2lid}" if self.guid2lid is not None else ""
+            say(f"{serious[0].message}{more}: see  obliv fabric check {self.topology}{lft}{guid2lid}")
         return fabric, tables
 
-    def routing(self, offset: str, skip: bool | None, *, notes: bool = True) -> FabricRouting:
+
+@dataclass(frozen=True, kw_only=True)
+class TablesFiles(Files):
+    """The input files of an analysis, which needs forwarding tables."""
+
+    lft: Annotated[Path, _LFT] = field()
+    offset: Offset = "0"
+
+    def routing(self, skip: bool | None, *, notes: bool = True) -> FabricRouting:
         """Read the files as a routing.
 
         Parameters
         ----------
-        offset : str
         skip : bool or None
             Whether pairs whose packets do not arrive are left out; None: the sub-verb has no such option.
         notes : bool
@@ -68,32 +94,29 @@ class Files:
         import obliv.fabric
 
         fabric, tables = self.read()
+        if tables is None:
+            raise TypeError("a routing needs forwarding tables")
         network = obliv.fabric.network(fabric, self.spec)
         for note in network.notes if notes else ():
             say(note)
-        if tables is None:
-            raise TypeError("a routing needs forwarding tables")
-        routing = obliv.fabric.routing(network, tables, offset, missing="skip" if skip else "refuse")
+        routing = obliv.fabric.routing(network, tables, self.offset, missing="skip" if skip else "refuse")
         if skip:
             say_skipped(routing)
         else:
             routing.require_all("" if skip is None else "leave such pairs out with --skip-missing")
         return routing
 
-
-def print_analysis(
-    format: Format,
-    analysis: Callable[[FabricRouting, Progress], Result],
-    files: Files,
-    offset: str,
-    skip: bool | None,
-    output: Path | None = None,
-    *,
-    notes: bool = True,
-) -> None:
-    """Print and save the result of an analysis of the tables; where it is interrupted, the part that is finished."""
-    require_outputs(output, inputs=files.named)
-    with kept(format, output):
-        with progress() as step:
-            result = analysis(files.routing(offset, skip, notes=notes), step)
-        answer(result, format, output)
+    def show(
+        self,
+        answer: Answer,
+        analysis: Callable[[FabricRouting, Progress], Result],
+        skip: bool | None,
+        *,
+        notes: bool = True,
+    ) -> None:
+        """Print and save the result of an analysis, or the finished part if Ctrl-C interrupts it."""
+        require_outputs(answer.output, inputs=self.inputs)
+        with answer.kept():
+            with progress() as step:
+                result = analysis(self.routing(skip, notes=notes), step)
+            answer.show(result)

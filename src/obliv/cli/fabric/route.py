@@ -8,22 +8,19 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.options import Guid2Lid, Offset, OptionalTables, TopologyFile
-from obliv.cli.fabric.reading import Files
-from obliv.cli.options import Format, FormatOption
-from obliv.cli.output import answer, progress, require_outputs, say
+from obliv.cli.fabric.reading import Files, Offset
+from obliv.cli.options import FormatOption
+from obliv.cli.output import Answer, progress, require_outputs, say
 
 __all__ = ["route"]
 
 
 def route(
-    topology: TopologyFile,
+    files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tables, for  opensm -R file -U FILE.")],
     engine: Annotated[
         str, typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk or updown.")
     ] = "auto",
-    lft: OptionalTables = None,
-    guid2lid: Guid2Lid = None,
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
     force: Annotated[
@@ -33,7 +30,7 @@ def route(
         Path | None,
         typer.Option("--net", metavar="FILE", help="File for the fabric with the LIDs of the new tables (.net)."),
     ] = None,
-    format: FormatOption = Format.table,
+    format: FormatOption = "table",
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
 
@@ -44,8 +41,7 @@ def route(
     """
     import obliv.fabric
 
-    files = Files(topology, lft, guid2lid)
-    require_outputs(output, net, inputs=files.named)
+    require_outputs(output, net, inputs=files.inputs)
     with progress() as step:
         fabric, tables = files.read()
         result = obliv.fabric.route(fabric, engine, tables, offset=offset, most_lmc=lmc, force=force, progress=step)
@@ -56,7 +52,7 @@ def route(
         result = replace(result, output=str(output))
         if net is not None:
             obliv.fabric.write_net(result.fabric, net)
-    answer(result, format)
+    Answer(format=format).show(result)
     if result.kept:
         say("the tables in use are better than all new ones: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
-from obliv.cli.fabric.reading import Files, print_analysis
-from obliv.cli.options import Format, FormatOption, Output
+from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.output import Answer
 
 __all__ = ["shifts"]
 
 
 def shifts(
-    topology: TopologyFile,
-    lft: TablesFile,
-    guid2lid: Guid2Lid = None,
-    offset: Offset = "0",
+    files: TablesFiles,
+    *,
     skip: SkipMissing = False,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Find the exact worst and mean load of all shifts.
 
@@ -26,7 +22,4 @@ def shifts(
     """
     import obliv.fabric
 
-    files = Files(topology, lft, guid2lid)
-    print_analysis(
-        format, lambda routing, step: obliv.fabric.shifts(routing, progress=step), files, offset, skip, output
-    )
+    files.show(answer, lambda routing, step: obliv.fabric.shifts(routing, progress=step), skip)

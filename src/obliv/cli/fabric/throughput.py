@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv._util.progress import Progress
-from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
-from obliv.cli.fabric.reading import Files, print_analysis
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import say
+from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.output import Answer, say
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting
@@ -20,18 +18,15 @@ __all__ = ["throughput"]
 
 
 def throughput(
-    topology: TopologyFile,
+    files: TablesFiles,
     traffic: Annotated[
         list[str],
         typer.Argument(metavar="TRAFFIC...", help="For example uniform ring:seed=1 shift:3 permutation:FILE."),
     ],
-    lft: TablesFile,
-    guid2lid: Guid2Lid = None,
-    offset: Offset = "0",
+    *,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Find the ideal throughput of patterns and jobs.
 
@@ -43,8 +38,8 @@ def throughput(
 
     def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
         result = obliv.fabric.throughput(routing, *traffic, hottest=hottest)
-        for note in result.notes if format is Format.csv else ():  # the other formats contain them
+        for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         return result
 
-    print_analysis(format, analysis, Files(topology, lft, guid2lid), offset, skip, output, notes=False)
+    files.show(answer, analysis, skip, notes=False)

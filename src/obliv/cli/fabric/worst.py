@@ -6,23 +6,18 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.options import Guid2Lid, Offset, SkipMissing, TablesFile, TopologyFile
-from obliv.cli.fabric.reading import Files
-from obliv.cli.options import Format, FormatOption, Output
-from obliv.cli.output import answer, csv_text, progress, require_outputs, save, tell
+from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.output import Answer, progress, require_outputs
 
 __all__ = ["worst"]
 
 
 def worst(
-    topology: TopologyFile,
-    lft: TablesFile,
-    guid2lid: Guid2Lid = None,
-    offset: Offset = "0",
+    files: TablesFiles,
+    *,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,
-    output: Output = None,
-    format: FormatOption = Format.table,
+    answer: Answer,
 ) -> None:
     """Find the exact worst permutation of the hosts.
 
@@ -32,13 +27,8 @@ def worst(
     """
     import obliv.fabric
 
-    files = Files(topology, lft, guid2lid)
-    require_outputs(output, inputs=files.named)
+    require_outputs(answer.output, inputs=files.inputs)
     with progress() as step:
-        routing = files.routing(offset, skip, notes=format is Format.csv)
-        result = obliv.fabric.worst(routing, hottest=hottest, certificate=output is not None, progress=step)
-    if format is Format.csv:
-        save(result, output)
-        tell(csv_text(list(result.cable_rows()), result.cable_columns), end="")
-    else:
-        answer(result, format, output, hide=("certificate",))
+        routing = files.routing(skip, notes=answer.format == "csv")
+        result = obliv.fabric.worst(routing, hottest=hottest, certificate=answer.output is not None, progress=step)
+    answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))
