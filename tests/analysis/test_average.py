@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.analysis.average import random_traffic
 from obliv.analysis.average._kernels import largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
+from obliv.results.format import shown
 
 NETWORKS = [
     ("mesh:3x2", "u2turn"),
@@ -73,6 +75,51 @@ def test_values_over_all_permutations_of_the_3x3_mesh() -> None:
         drawn = obliv.average_case(obliv.routing(routing, mesh), 50_000, 7).fraction_of_capacity
         assert isinstance(drawn, obliv.Estimate)
         assert abs(drawn.value - float(wanted)) < 3 * drawn.stderr
+
+
+@pytest.mark.parametrize(("network", "routing"), NETWORKS[:5])
+def test_the_largest_load_of_all_permutations_is_the_worst_case(network: str, routing: str) -> None:
+    loads = obliv.routing(routing, obliv.topology(network)).pair_loads()
+    result = obliv.average_case(loads, exact=True)
+    largest = max(max(loads.under(obliv.permutation(order))) for order in permutations(range(loads.terminals)))
+    assert result.largest_load == result.worst_load == largest
+    assert result.largest_permutation is not None
+    assert max(loads.under(obliv.permutation(result.largest_permutation))) == largest
+    assert f"largest load         {shown(largest)}, the worst case" in repr(result)
+
+
+def test_the_largest_load_of_a_sample_is_that_of_the_permutations_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random_traffic, "_BLOCK", 150)  # 6 permutations of 25 terminals
+    routing = obliv.routing("romm", obliv.topology("torus:5x5,bandwidth=1x1/3"))
+    loads = routing.pair_loads()
+    n, sources = loads.terminals, pair_words(loads).sources
+    lower = set()
+    for seed in range(4):
+        results = [obliv.average_case(routing, 70, seed, jobs=jobs) for jobs in (1, 3)]
+        assert results[0] == results[1]
+        drawn = []
+        for block in range(12):
+            images = np.empty((min(6, 70 - 6 * block), n), np.int32)
+            random_permutations.compiled()(seed, block, images)
+            for image in images:
+                order = np.empty(n, np.int64)
+                order[sources] = image
+                drawn.append(tuple(order.tolist()))
+        every = [max(loads.under(obliv.permutation(order))) for order in drawn]
+        assert results[0].largest_load == max(every)
+        assert results[0].largest_permutation == drawn[every.index(max(every))]
+        assert results[0].worst_load == obliv.worst_case(routing).channel_load
+        lower.add(max(every) < results[0].worst_load)
+    assert True in lower
+    assert "of those drawn; the worst case is" in repr(results[0])
+
+
+def test_the_largest_load_is_left_out_where_it_bounds_nothing() -> None:
+    mesh = obliv.mesh(3, 3)
+    for options in ({"ensemble": "sinkhorn"}, {"ensemble": "birkhoff:2"}, {"path_samples": 5}):
+        result = obliv.average_case(obliv.routing("romm", mesh), 20, 1, **options)  # type: ignore[arg-type]
+        assert (result.largest_load, result.largest_permutation, result.worst_load) == (None, None, None)
+        assert "largest_load" not in result.to_dict()
 
 
 def test_valiant_is_one_half_whatever_the_permutation() -> None:

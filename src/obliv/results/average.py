@@ -27,6 +27,7 @@ class Average(Result):
       throughput           8/9 = 0.888889
       of capacity          8/9 = 0.888889
       mean of throughputs  some of this traffic loads no channel: its throughput is infinite
+      largest load         2, the worst case
       traffic              24 permutations
     """
 
@@ -50,8 +51,25 @@ class Average(Result):
         column="mean_throughput",
     )
     mean_throughput_reason: str = entry("", omit=lambda average: average.mean_throughput is not None)
+    largest_load: Fraction | None = entry(
+        None,
+        label="largest load",
+        text=lambda average: average.largest_text(),
+        column="largest_load",
+        omit=lambda average: average.largest_load is None,
+    )
+    largest_permutation: tuple[int, ...] | None = entry(None, omit=lambda average: average.largest_load is None)
+    worst_load: Fraction | None = entry(None, column="worst_load", omit=lambda average: average.largest_load is None)
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
     ensemble: str = "permutations"
     samples: int = entry(
         0, label="traffic", text=lambda average: f"{average.samples} {average.ensemble}", column="samples"
     )
+
+    def largest_text(self) -> str | None:
+        """Return the largest load of random permutations, which bounds the worst case from below, beside the worst."""
+        if self.largest_load is None:
+            return None
+        if self.largest_load == self.worst_load:
+            return f"{shown(self.largest_load)}, the worst case"
+        return f"{shown(self.largest_load)} of those drawn; the worst case is {shown(self.worst_load)}"

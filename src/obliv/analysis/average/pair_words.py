@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import gcd, isqrt, lcm
 from typing import Any, NamedTuple
 
@@ -18,11 +19,16 @@ __all__ = ["PairWords", "pair_words"]
 
 
 class PairWords(NamedTuple):
-    """Pair loads as the kernels take them, over `denominator`."""
+    """Pair loads as the kernels take them, over `denominator`, and the exact worst load.
+
+    Column i of the kernels' permutations holds the destination of terminal ``sources[i]``.
+    """
 
     denominator: int
     terminals: int
     entries: PairEntries
+    worst: Fraction
+    sources: Array
 
 
 def pair_words(loads: PairLoads) -> PairWords:
@@ -47,7 +53,8 @@ def pair_words(loads: PairLoads) -> PairWords:
     speeds = loads.topology.bandwidth
     scale = lcm(*(speed.numerator for speed in speeds)) if speeds else 1
     denominator = loads.denominator * scale
-    bound = int(worst_load(loads) * denominator)  # no permutation loads a channel more: so wide the lanes must be
+    worst = worst_load(loads)
+    bound = int(worst * denominator)  # no permutation loads a channel more: so wide the lanes must be
     if bound >= 2**61:
         cause = "the bandwidths have too many digits" if speeds else "the probabilities have too large denominators"
         raise TooLargeError(
@@ -74,7 +81,13 @@ def pair_words(loads: PairLoads) -> PairWords:
         lanes.bits,
         lanes.count,
     )
-    return PairWords(denominator, n, packed)
+    return PairWords(denominator, n, packed, worst, _sources(n))
+
+
+def _sources(n: int) -> Array:
+    """Return the terminals in steps that lead through all rows and columns of a mesh."""
+    step = next(s for s in range(isqrt(n) + 1, 2 * n + 2) if gcd(s, n) == 1)
+    return np.arange(n) * step % n
 
 
 def _summed(pair: Array, word: Array, value: Array) -> tuple[Array, Array, Array]:
@@ -90,13 +103,12 @@ def _by_pairs(
 ) -> tuple[int, Array, Array, Array]:
     """Return the entries of each pair: the first 2 to 4, and the rest by fours, filled up with sums of nothing.
 
-    Sources come in steps that lead through all rows and columns of a mesh, and fillings hit word after word, since a
-    sum that waits for the sum before it into the same word costs time.
+    Sources come in the order of :func:`_sources`, and fillings hit word after word, since a sum that waits for the sum
+    before it into the same word costs time.
     """
     kind: Any = np.uint32 if shift == 16 else np.uint64
-    step = next(s for s in range(isqrt(n) + 1, 2 * n + 2) if gcd(s, n) == 1)
     seat = np.empty(n, np.int64)
-    seat[np.arange(n) * step % n] = np.arange(n)
+    seat[_sources(n)] = np.arange(n)
     pair = seat[pair // n] * n + pair % n
     order = np.argsort(pair, kind="stable")
     pair, entry = pair[order], (word[order] | number[order] << shift).astype(kind)

@@ -69,7 +69,9 @@ def average_case(
     -------
     Average
         Throughput as the reciprocal of the mean largest load (which reproduces the U2TURN paper's tables), with its
-        standard error, and beside it the mean of throughputs; exact Fractions with `exact`.
+        standard error, and beside it the mean of throughputs; exact Fractions with `exact`. Of permutations under exact
+        pair loads, also the largest load, a lower bound on the worst case, with its permutation and the exact worst
+        case: the trial of B. Towles, "Finding worst-case permutations for oblivious routing algorithms", section 5.
 
     Raises
     ------
@@ -104,6 +106,8 @@ def average_case(
     idle = "some of this traffic loads no channel: its throughput is infinite"
     load: Fraction | Estimate
     mean: Fraction | Estimate | None
+    words: PairWords | None = None
+    largest: tuple[Fraction, tuple[int, ...]] | None = None
     if exact:
         if ensemble != "permutations":
             raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
@@ -111,17 +115,23 @@ def average_case(
             raise InputError(
                 f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
             )
-        load, mean = _figures_exact(_all(pair_words(loads)), factorial(n))
+        words = pair_words(loads)
+        images, maxima_of_all = _all(words)
+        load, mean = _figures_exact(maxima_of_all, words.denominator)
         samples = factorial(n)
+        largest = _largest(words, maxima_of_all.max(), images[maxima_of_all.argmax()])
     else:
         samples = integer(samples, "samples")
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
         if ensemble == "permutations":
-            maxima = _random(pair_words(loads), samples, seed, threads(jobs), step)
+            words = pair_words(loads)
+            maxima = _random(words, samples, seed, threads(jobs), step)
         else:
             maxima = _matrices(loads, samples, seed, ensemble, step)
-        load, mean = _figures(maxima)
+        load, mean, top, place = _figures(maxima)
+        if words is not None and loads.samples is None:
+            largest = _largest(words, int(top), _drawn(words, seed, place))
         missing = samples - load.samples
         samples = load.samples
         if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
@@ -152,6 +162,9 @@ def average_case(
         fraction_of_capacity=None if base is None or through is None else scaled(through, base),
         mean_throughput=mean,
         mean_throughput_reason=idle if mean is None else "",
+        largest_load=largest and largest[0],
+        largest_permutation=largest and largest[1],
+        worst_load=words.worst if words is not None and largest else None,
         capacity=None if base is None else 1 / base,
     )
     if missing:
@@ -180,7 +193,7 @@ def threads(jobs: int | None) -> int:
 def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress) -> Maxima:
     """Yield the largest loads of blocks of random permutations, in order, whichever thread computes them."""
     draw, weigh = random_permutations.compiled(), largest_loads.compiled()
-    most = max(1, _BLOCK // parts.terminals)
+    most = _in_a_block(parts)
     starts = range(0, samples, most * _BLOCKS)
 
     def one(start: int) -> Array:
@@ -203,12 +216,33 @@ def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress
             yield block.result(), parts.denominator
 
 
-def _all(parts: PairWords) -> tuple[Array, int]:
+def _in_a_block(parts: PairWords) -> int:
+    return max(1, _BLOCK // parts.terminals)
+
+
+def _drawn(parts: PairWords, seed: int, place: int) -> Array:
+    """Draw one of the random permutations again."""
+    block, at = divmod(place, _in_a_block(parts))
+    images: Array = np.empty((at + 1, parts.terminals), np.int32)
+    random_permutations.compiled()(seed, block, images)
+    image: Array = images[at]
+    return image
+
+
+def _largest(parts: PairWords, load: int, image: Array) -> tuple[Fraction, tuple[int, ...]]:
+    """Return a load and the destinations of its permutation, terminal by terminal."""
+    destinations = np.empty_like(image)
+    destinations[parts.sources] = image
+    return Fraction(int(load), parts.denominator), tuple(destinations.tolist())
+
+
+def _all(parts: PairWords) -> tuple[Array, Array]:
+    """Return all permutations, and the largest load of each."""
     count = factorial(parts.terminals)
     images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
     all_permutations.compiled()(images)
     largest_loads.compiled()(images, parts.entries, np.empty_like(parts.entries.base), out)
-    return out, parts.denominator
+    return images, out
 
 
 def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Progress) -> Maxima:
@@ -251,14 +285,21 @@ def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Pr
         step("matrices", (first + count) / samples)
 
 
-def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None]:
-    """Return the means of the largest loads and of their reciprocals, with errors; of those before an interrupt."""
+def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None, float, int]:
+    """Return the means of the largest loads and of their reciprocals, with errors, and the largest with its place.
+
+    After an interrupt, of those before.
+    """
     sums = np.zeros(4)
     samples = 0
+    top: float = -1
+    place = 0
     idle = False
     try:
         for values, denominator in maxima:
             load = values / denominator
+            if values.max() > top:
+                top, place = values.max().item(), samples + int(values.argmax())
             samples += len(load)
             sums[:2] += load.sum(), (load * load).sum()
             idle = idle or bool((load == 0).any())
@@ -273,13 +314,13 @@ def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None]:
         for value, squares in ((mean, sums[1]), (through, sums[3]))
     ]
     load_ = Estimate(float(mean), float(errors[0]), samples)
-    return load_, None if idle else Estimate(float(through), float(errors[1]), samples)
+    return load_, None if idle else Estimate(float(through), float(errors[1]), samples), top, place
 
 
-def _figures_exact(maxima: tuple[Array, int], count: int) -> tuple[Fraction, Fraction | None]:
-    values, times = np.unique(maxima[0], return_counts=True)
+def _figures_exact(maxima: Array, denominator: int) -> tuple[Fraction, Fraction | None]:
+    values, times = np.unique(maxima, return_counts=True)
     pairs = list(zip(values.tolist(), times.tolist(), strict=True))
-    mean = Fraction(sum(value * often for value, often in pairs), count * maxima[1])
+    mean = Fraction(sum(value * often for value, often in pairs), len(maxima) * denominator)
     if pairs[0][0] == 0:
         return mean, None
-    return mean, sum((Fraction(often * maxima[1], value * count) for value, often in pairs), Fraction(0))
+    return mean, sum((Fraction(often * denominator, value * len(maxima)) for value, often in pairs), Fraction(0))
