@@ -84,3 +84,10 @@ class Program:
     def serves(self, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
         """Return whether it serves a pair, given by coordinates."""
         return all((start[dim] != end[dim]) == differ for dim, differ in self.when)
+
+    def draws(self, dimensions: int) -> list[str]:
+        """Return how intermediate coordinates are drawn in every dimension; empty where there are none."""
+        stopping = {
+            dim for phase in self.phases if phase.target == TO_INTERMEDIATE for _, dim, _ in phase.each_turn(dimensions)
+        }
+        return [self.draw if dim in stopping else SPREAD if dim in self.spread else "" for dim in range(dimensions)]

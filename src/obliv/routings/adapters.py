@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,24 +14,6 @@ from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
 
 __all__ = ["adapted"]
-
-
-class AdaptedPaths(Routing):
-    """An object that gives ``paths``, as a routing."""
-
-    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
-        super().__init__(topology, spec)
-        self.own = own
-
-    def paths(self, source: int, destination: int) -> Iterable[Path]:
-        paths: Iterable[Path] = self.own.paths(source, destination)
-        return paths
-
-    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
-        if not hasattr(self.own, "sample"):
-            return super().sample(source, destination, rng)
-        path: tuple[int, ...] = self.own.sample(source, destination, rng)
-        return path
 
 
 class AdaptedHops(HopRouting):
@@ -54,6 +37,18 @@ class AdaptedSamples(Routing):
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         path: tuple[int, ...] = self.own.sample(source, destination, rng)
         return path
+
+
+class AdaptedPaths(AdaptedSamples):
+    """An object that gives ``paths``, as a routing."""
+
+    def paths(self, source: int, destination: int) -> Iterable[Path]:
+        paths: Iterable[Path] = self.own.paths(source, destination)
+        return paths
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        draw = super().sample if hasattr(self.own, "sample") else partial(Routing.sample, self)
+        return draw(source, destination, rng)
 
 
 def adapted(own: Any, topology: Topology, spec: str) -> Routing:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
-    from obliv.routings.trees.base import TreeRouting
+    from obliv.topologies.trees import Tree
 
-__all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
+__all__ = ["Crossed", "NumberedPaths", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -41,7 +41,7 @@ class Routing:
     :meth:`sample` alone, which is enough for estimates. Everything else has a default.
     ``0.5 * a + 0.5 * b`` of two routings is a routing.
 
-    Two routings are equal if they are of one class, on the same network, and all that they were made of is equal.
+    Two routings are equal if their class, network and all other attributes are equal.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Routing:
         self.topology = topology
         self.spec = spec
 
-    # ------------------------------------------------------------------------------------------------ what it gives
+    # ------------------------------------------------------------------------------------------------------- paths
 
     def paths(self, source: int, destination: int) -> Iterable[Path]:
         """Return every path of a pair of nodes as (channels, probability); probabilities add up to one."""
@@ -164,7 +164,7 @@ class Routing:
 
         return served_of(self, destination)
 
-    # --------------------------------------------------------------------------- what it may be, beside a list of paths
+    # ---------------------------------------------------------------------------------- other descriptions of the paths
 
     def components(self) -> tuple[tuple[Fraction, Routing], ...]:
         """Return the routings that this one mixes, with weights that add up to one; by default itself alone."""
@@ -172,25 +172,25 @@ class Routing:
 
     @property
     def by_hops(self) -> HopRouting | None:
-        """The same routing by next hops that depend on node and destination only; None where it is not given so."""
+        """The same routing by next hops that depend on node and destination only; None for other routings."""
         return None
 
     @property
     def phase_routing(self) -> Routing | None:
-        """The routing of both phases, to a uniformly random terminal and on from there; None where it has no such."""
+        """The routing of both phases, to a uniformly random terminal and on from there; None for other routings."""
         return None
 
     @property
     def by_next_channel(self) -> Callable[[Array, Array], Array] | None:
-        """The only next channels of many nodes towards as many destinations, -1 for none; None where not given so."""
+        """The only next channels of many nodes towards as many destinations, -1 without; None for other routings."""
         return None
 
     @property
-    def by_number(self) -> TreeRouting | None:
-        """The same routing by one numbered shortest path per pair of a fat tree; None where it is not given so."""
+    def by_number(self) -> NumberedPaths | None:
+        """The same routing by one numbered shortest path per pair of a fat tree; None for other routings."""
         return None
 
-    # ------------------------------------------------------------------------------------------- what is computed of it
+    # ----------------------------------------------------------------------------------------- loads and path lengths
 
     def pair_loads(self, samples: int | None = None, rng: Rng = None, progress: Progress | None = None) -> PairLoads:
         """Return the pair loads of this routing.
@@ -290,6 +290,17 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
+
+
+class NumberedPaths(Protocol):
+    """Shortest paths by number on a fat tree; `alike` consecutive sources have the same paths to other leaves."""
+
+    alike: int
+
+    @property
+    def topology(self) -> Tree: ...
+
+    def ways(self, source: Array, destination: Array, /) -> Array: ...
 
 
 class _OnTopology(Protocol):

@@ -25,8 +25,9 @@ from obliv.topologies.checks import require_nodes
 if TYPE_CHECKING:
     from obliv.routings.lengths import Lengths
 
-__all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "valiant"]
+__all__ = ["DOR", "O1TURN", "ROMM", "ProgramRouting", "require_grid", "valiant"]
 
+Coordinates = tuple[int, ...]
 Segment = tuple[int, ...]  # links of one axis
 Stops = tuple[int | None, Segment, Segment]  # intermediate coordinate, links to it, links from it (or all the way)
 
@@ -37,24 +38,16 @@ class ProgramRouting(Routing):
     topology: Cartesian
 
     def __init__(self, topology: Topology, programs: tuple[Program, ...], spec: str) -> None:
-        require_topology(topology, spec)
-        if not isinstance(topology, Cartesian):
-            raise RoutingError(
-                f"{spec} needs a mesh, torus, hypercube or hyperx; {topology.spec} has no coordinates: "
-                "shortest, ecmp and valiant fit any network"
-            )
-        super().__init__(topology, spec)
+        super().__init__(require_grid(topology, spec), spec)
         self._programs = programs
-        own = type(self).paths is ProgramRouting.paths  # a subclass with paths of its own is not what the programs say
-        self.programs = programs if own else ()
+        inherited = type(self).paths is ProgramRouting.paths  # a subclass may list paths that differ from the programs
+        self.programs = programs if inherited else ()
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Yield every path; those of ROMM and Valiant are many (orders² × intermediates)."""
         require_nodes(self.topology, source, destination)
-        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        for program in self._programs:
-            if not program.serves(start, end):
-                continue
+        start, end, serving = self._serving(source, destination)
+        for program in serving:
             drawn = self._drawn(program, start, end)
             orders = [list(phase.each_order(len(start))) for phase in program.phases]
             for stops in product(*drawn):
@@ -70,8 +63,7 @@ class ProgramRouting(Routing):
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         if not self.programs:
             return super().sample(source, destination, rng)
-        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        serving = [program for program in self._programs if program.serves(start, end)]
+        start, end, serving = self._serving(source, destination)
         program = serving[int(rng.choice(len(serving), p=np.array([float(p.probability) for p in serving])))]
         stops = []
         for choices in self._drawn(program, start, end):
@@ -88,8 +80,7 @@ class ProgramRouting(Routing):
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
         if not self.programs:
             return super().crossings(source, destination, packets, rng)
-        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
-        serving = [program for program in self._programs if program.serves(start, end)]
+        start, end, serving = self._serving(source, destination)
         counts = rng.multinomial(packets, np.array([float(program.probability) for program in serving]))
         crossed: Crossed = Counter()
         for program, count in zip(serving, counts.tolist(), strict=True):
@@ -123,16 +114,15 @@ class ProgramRouting(Routing):
     def _loads(self, progress: Progress) -> PairLoads:
         return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
 
-    def _drawn(
-        self, program: Program, start: tuple[int, ...], end: tuple[int, ...]
-    ) -> list[list[tuple[Fraction, Stops]]]:
-        """Return for every dimension what may be drawn there, with probabilities."""
-        dims = range(len(start))
-        stopping = {
-            x for phase in program.phases if phase.target == TO_INTERMEDIATE for _, x, _ in phase.each_turn(len(start))
-        }
-        draws = [program.draw if dim in stopping else SPREAD if dim in program.spread else "" for dim in dims]
-        return [self._stops(dim, start[dim], end[dim], draws[dim]) for dim in dims]
+    def _serving(self, source: int, destination: int) -> tuple[Coordinates, Coordinates, list[Program]]:
+        """Return the coordinates of a pair, and the programs that serve it."""
+        start, end = self.topology.coordinates(source), self.topology.coordinates(destination)
+        return start, end, [program for program in self._programs if program.serves(start, end)]
+
+    def _drawn(self, program: Program, start: Coordinates, end: Coordinates) -> list[list[tuple[Fraction, Stops]]]:
+        """Return the possible draws of every dimension with their probabilities."""
+        draws = program.draws(len(start))
+        return [self._stops(dim, start[dim], end[dim], draw) for dim, draw in enumerate(draws)]
 
     def _stops(self, dim: int, start: int, end: int, draw: str) -> list[tuple[Fraction, Stops]]:
         along = self.topology.axes[dim]
@@ -186,11 +176,11 @@ class DOR(ProgramRouting):
     """
 
     def __init__(self, topology: Topology, order: str | None = None) -> None:
-        dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
-        taken = _order(order, dims, topology.spec) if dims else ()
-        plain = taken == tuple(range(dims))
-        text = "".join("xyz"[dim] for dim in taken) if dims <= 3 else "order=" + "-".join(map(str, taken))
-        phases = (Phase(TO_DESTINATION, (taken,)),)
+        dims = len(require_grid(topology, "dor").axes)
+        chosen = _order(order, dims, topology.spec)
+        plain = chosen == tuple(range(dims))
+        text = "".join("xyz"[dim] for dim in chosen) if dims <= 3 else "order=" + "-".join(map(str, chosen))
+        phases = (Phase(TO_DESTINATION, (chosen,)),)
         super().__init__(topology, (Program(Fraction(1), phases),), "dor" if plain else f"dor:{text}")
 
 
@@ -232,10 +222,11 @@ class ROMM(ProgramRouting):
     """
 
     def __init__(self, topology: Topology, order: str | None = None) -> None:
-        dims = len(topology.axes) if isinstance(topology, Cartesian) else 0
-        orders = None if order is None or not dims else (_order(order, dims, topology.spec),)
+        spec = "romm" if order is None else f"romm:{order}"
+        dims = len(require_grid(topology, spec).axes)
+        orders = None if order is None else (_order(order, dims, topology.spec),)
         phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
-        super().__init__(topology, (Program(Fraction(1), phases),), "romm" if order is None else f"romm:{order}")
+        super().__init__(topology, (Program(Fraction(1), phases),), spec)
 
 
 @register_routing("valiant", aliases=("val",))
@@ -254,7 +245,7 @@ def valiant(topology: Topology) -> Routing:
     Raises
     ------
     RoutingError
-        If a pair of terminals is not connected, once its paths are asked for.
+        If a pair of terminals is not connected; raised when its paths are computed.
 
     References
     ----------
@@ -274,6 +265,17 @@ def valiant(topology: Topology) -> Routing:
     orders = (tuple(range(len(topology.axes))),)
     phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
     return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")
+
+
+def require_grid(topology: Topology, spec: str) -> Cartesian:
+    """Return a topology that has coordinates; refuse any other one."""
+    require_topology(topology, spec)
+    if not isinstance(topology, Cartesian):
+        raise RoutingError(
+            f"{spec} needs a mesh, torus, hypercube or hyperx; {topology.spec} has no coordinates: "
+            "shortest, ecmp and valiant fit any network"
+        )
+    return topology
 
 
 def _order(text: str | None, dims: int, spec: str) -> tuple[int, ...]:

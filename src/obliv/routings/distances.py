@@ -24,7 +24,7 @@ class Distances:
     nodes : int
     tail, head : int arrays, shape (channels,)
     times : int
-        How often it will be called, about: what decides whether the kernel is compiled.
+        About how often it will be called, which decides whether the kernel is compiled.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class Distances:
 
 
 class Recent(Generic[T]):
-    """The values of a function for the destinations asked last: packets of one destination are asked about together."""
+    """A small cache of a function of destinations, since callers ask for all packets of one destination together."""
 
     def __init__(self, most: int = 4) -> None:
         self._values: dict[int, T] = {}
         self._most = most
 
     def get(self, destination: int, make: Callable[[int], T]) -> T:
-        """Return the value of a destination, computed unless it is at hand."""
+        """Return the value of a destination, computed if it is not in the cache."""
         value = self._values.get(destination)
         if value is None:
             value = make(destination)

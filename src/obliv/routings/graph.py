@@ -21,12 +21,9 @@ __all__ = ["ECMP", "Shortest"]
 
 
 class MinimalRouting(HopRouting):
-    """Next hops that come one channel nearer to the destination."""
+    """Routings over shortest paths: every next hop is one channel closer to the destination."""
 
     one_path = False
-
-    def __init__(self, topology: Topology, spec: str) -> None:
-        super().__init__(topology, spec)
 
     @cached_property
     def _recent(self) -> Recent[Array]:
@@ -60,7 +57,7 @@ class MinimalRouting(HopRouting):
 
     @property
     def _own_hops(self) -> bool:
-        """Whether a subclass chooses among the next hops itself."""
+        """Whether a subclass overrides the next hops."""
         return type(self).next_hops is not MinimalRouting.next_hops
 
     def path_lengths(self, progress: Progress) -> Lengths:

@@ -98,13 +98,12 @@ class HopRouting(Routing):
                 yield channels, chance
                 continue
             hops = self.chances(node, destination)
-            here, there = self.topology.name_of(node), self.topology.name_of(destination)
             if not hops:
-                raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
+                raise _no_next_hop(self, node, destination)
             for channel, likely in hops:
                 head = int(self.topology.head[channel])
                 if head in seen:
-                    raise RoutingError(f"{self.spec}: the next hops towards {there} form a loop through {here}")
+                    raise _loop(self, node, destination)
                 trail.append((head, (*channels, channel), chance * likely, seen | {head}))
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -131,8 +130,7 @@ class HopRouting(Routing):
             for node, count in waiting.items():
                 hops = self.chances(node, destination)
                 if not hops:
-                    here, there = self.topology.name_of(node), self.topology.name_of(destination)
-                    raise RoutingError(f"{self.spec}: {here} has no next hop towards {there}")
+                    raise _no_next_hop(self, node, destination)
                 shares = np.array([float(chance) for _, chance in hops])
                 for (channel, _), some in zip(
                     hops, rng.multinomial(count, shares / shares.sum()).tolist(), strict=True
@@ -162,7 +160,7 @@ class HopRouting(Routing):
         return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
 
     def _moves_along(self, node_map: Any) -> bool:
-        """Return whether the next hops keep a node map g: g(v)'s towards g(d) are the images of v's towards d."""
+        """Return whether a node map g is a symmetry: next hops of g(v) towards g(d) are the images of those of v."""
         moved = channel_map(self.topology, np.asarray(node_map))
         if moved is None:
             return False
@@ -172,6 +170,16 @@ class HopRouting(Routing):
             if not all(np.array_equal(a, b[moved]) for a, b in zip(share, total, strict=True)):
                 return False
         return True
+
+
+def _no_next_hop(routing: HopRouting, node: int, destination: int) -> RoutingError:
+    name = routing.topology.name_of
+    return RoutingError(f"{routing.spec}: {name(node)} has no next hop towards {name(destination)}")
+
+
+def _loop(routing: HopRouting, node: int, destination: int) -> RoutingError:
+    name = routing.topology.name_of
+    return RoutingError(f"{routing.spec}: the next hops towards {name(destination)} form a loop through {name(node)}")
 
 
 def _per_channel(topology: Topology, hops: Hops) -> tuple[Array, Array]:
@@ -184,7 +192,7 @@ def _per_channel(topology: Topology, hops: Hops) -> tuple[Array, Array]:
 
 
 def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
-    """Return the lengths from every node that a packet for a destination may meet, from those of its next nodes."""
+    """Return the path lengths from every node on a path to a destination, computed from those of its next nodes."""
     topology = routing.topology
     left: dict[int, Lengths] = {destination: {0: Fraction(1)}}
     ahead: dict[int, list[tuple[int, Fraction]]] = {}
@@ -199,12 +207,10 @@ def _hops_left(routing: HopRouting, destination: int) -> dict[int, Lengths]:
             if not known:
                 ahead[node] = [(int(topology.head[c]), chance) for c, chance in routing.chances(node, destination)]
                 if not ahead[node]:
-                    here, there = topology.name_of(node), topology.name_of(destination)
-                    raise RoutingError(f"{routing.spec}: {here} has no next hop towards {there}")
+                    raise _no_next_hop(routing, node, destination)
             missing = [head for head, _ in ahead[node] if head not in left]
             if missing and known:
-                here, there = topology.name_of(node), topology.name_of(destination)
-                raise RoutingError(f"{routing.spec}: the next hops towards {there} form a loop through {here}")
+                raise _loop(routing, node, destination)
             if missing:
                 trail += missing
                 continue

@@ -1,4 +1,4 @@
-"""Routings made of others: convex mixes, and Valiant's two phases."""
+"""Routings composed of others: convex mixes, and Valiant's two phases."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class TwoPhase(Routing):
             first = self.base.crossings(source, middle, count, rng)
             second = self.base.crossings(middle, destination, count, rng)
             for (channel, hops), some in first.items():
-                # the phases are independent: of the packets that cross in the first, so many cross in the second too
+                # the phases are independent: draw how many packets cross the channel in both
                 again = second.get((channel, hops), 0)
                 both = int(rng.hypergeometric(some, count - some, again)) if again else 0
                 crossed[channel, hops] += some - both
@@ -183,7 +183,7 @@ class TwoPhase(Routing):
 
 
 def _parts_of(routing: Routing) -> Sequence[tuple[Fraction, Routing]]:
-    """Return what a mix is made of, whatever its weights add up to; any other routing is its only part."""
+    """Return the parts of a mix, even if its weights do not add up to 1; any other routing is its only part."""
     return routing.parts if isinstance(routing, Mix) else [(Fraction(1), routing)]
 
 

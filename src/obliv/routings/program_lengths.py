@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.loads.programs import ANYWHERE, SPREAD, TO_INTERMEDIATE, Program
+from obliv.loads.programs import ANYWHERE, SPREAD, Program
 from obliv.routings.lengths import Lengths
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
@@ -23,16 +23,9 @@ def of_program(topology: Cartesian, program: Program) -> Lengths:
     Given a pair, the draws of the dimensions are independent of each other: the lengths are a product over dimensions.
     """
     condition = dict(program.when)
-    stopping = {
-        dim
-        for phase in program.phases
-        if phase.target == TO_INTERMEDIATE
-        for _, dim, _ in phase.each_turn(len(topology.axes))
-    }
     whole: Array = np.ones(1, object)
-    for dim, along in enumerate(topology.axes):
-        draw = program.draw if dim in stopping else SPREAD if dim in program.spread else ""
-        whole = np.convolve(whole, _along(along, draw, condition.get(dim)))
+    for dim, draw in enumerate(program.draws(len(topology.axes))):
+        whole = np.convolve(whole, _along(topology.axes[dim], draw, condition.get(dim)))
     share = program.probability / prod(topology.radices)
     return {h: share * int(count) for h, count in enumerate(whole) if count}
 

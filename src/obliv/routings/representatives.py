@@ -18,7 +18,7 @@ from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
 
-__all__ = ["PairClasses", "class_of_pair", "expanded", "kept_maps", "pair_classes", "require_relative"]
+__all__ = ["PairClasses", "class_of_pair", "expanded", "network_symmetries", "pair_classes", "require_relative"]
 
 
 class PairClasses(NamedTuple):
@@ -29,7 +29,7 @@ class PairClasses(NamedTuple):
     representatives : int64 array
         The first pair of each class.
     layers : list of (pairs, parents, map)
-        How the others are reached: each pair of an array is its parent, of the layer before, moved by that map.
+        Pairs in the order of a search: every pair of an array is its parent, from the layer before, moved by the map.
     moved : list of int64 array, shape (channels,)
         The channel that each channel becomes, for every map.
     """
@@ -40,7 +40,7 @@ class PairClasses(NamedTuple):
 
 
 def pair_classes(topology: Topology, maps: list[Array]) -> PairClasses:
-    """Sort the ordered pairs of terminals by what node maps carry onto each other.
+    """Return the classes of ordered pairs of terminals that node maps carry onto each other.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ def pair_classes(topology: Topology, maps: list[Array]) -> PairClasses:
 def class_of_pair(routing: Routing) -> Array:
     """Return for every ordered pair of terminals, source * terminals + destination, a number of its class."""
     topology = routing.topology
-    maps = kept_maps(routing)
+    maps = network_symmetries(routing)
     return _labels([_pairs_moved(topology, node_map) for node_map in maps], len(topology.terminals))
 
 
-def kept_maps(routing: Routing) -> list[Array]:
+def network_symmetries(routing: Routing) -> list[Array]:
     """Return the symmetries of a routing that are automorphisms of its network and keep its terminals."""
     topology = routing.topology
     return [
@@ -104,7 +104,7 @@ def _pairs_moved(topology: Topology, node_map: Array) -> Array:
 
 
 def _labels(images: list[Array], terminals: int) -> Array:
-    """Return the class of every pair: what the images connect."""
+    """Return the class of every pair: a component of the graph of pairs and their images."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -148,12 +148,12 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
 def require_relative(routing: Routing, group: Group) -> None:
     """Check a routing that is declared relative: from every source, the paths of one pair against those from node 0.
 
-    The pairs are those whose paths are many, where a difference shows.
+    It compares pairs with many paths, where a difference is likely to show.
 
     Raises
     ------
     RoutingError
-        Naming a pair whose paths are not those of the pair moved to node 0.
+        If they differ; the message names a pair.
     """
     nodes = routing.topology.nodes
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]

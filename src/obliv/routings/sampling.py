@@ -13,8 +13,7 @@ from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Crossed, Routing
 from obliv.routings.checks import checked_channels, checked_paths, require_all
-from obliv.routings.representatives import expanded, kept_maps, pair_classes, require_relative
-from obliv.topologies.base import Topology
+from obliv.routings.representatives import expanded, network_symmetries, pair_classes, require_relative
 
 __all__ = ["crossed_by_paths", "sampled_loads"]
 
@@ -25,7 +24,7 @@ def sampled_loads(routing: Routing, samples: int, rng: np.random.Generator, prog
     Pairs are in one class where symmetries of the routing (:meth:`Routing.symmetries`) carry one onto the other.
     """
     topology = routing.topology
-    maps = kept_maps(routing)
+    maps = network_symmetries(routing)
     group = translation_group(topology)
     n = len(topology.terminals)
     if routing.relative and group is not None and type(routing).paths is not Routing.paths:
@@ -43,7 +42,7 @@ def crossed_by_paths(
 ) -> Crossed:
     """Return how often random packets cross channels, one path after the other.
 
-    A routing that lists its paths lists them once; one that draws them is asked for each packet, its answer checked.
+    A routing that lists its paths lists them once; one that draws paths draws one for every packet, each checked.
     """
     crossed: Crossed = Counter()
     if type(routing).sample is not Routing.sample:
@@ -57,7 +56,7 @@ def crossed_by_paths(
     require_all(routing, source, destination, total)
     if paths:
         if total < 1:
-            paths.append(((), 1 - total))  # what a partial routing leaves out
+            paths.append(((), 1 - total))  # packets that a partial routing drops
         shares = np.array([float(chance) for _, chance in paths])
         for (path, _), count in zip(paths, rng.multinomial(packets, shares / shares.sum()).tolist(), strict=True):
             if count:
@@ -68,7 +67,7 @@ def crossed_by_paths(
 
 def _drawn(routing: Routing, pairs: np.ndarray, samples: int, rng: np.random.Generator, progress: Progress) -> Entries:
     """Return what random packets of pairs of terminals add to the channels, over the number of packets."""
-    topology: Topology = routing.topology
+    topology = routing.topology
     n, nodes = len(topology.terminals), topology.terminals.tolist()
     at: list[int] = []
     channel: list[int] = []

@@ -72,7 +72,7 @@ def table(topology: Topology, path: FilePath) -> Routing:
     Raises
     ------
     FileError
-        With the line at fault; gaps name a pair that has no route.
+        With the offending line, or naming a pair without a route.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def table(topology: Topology, path: FilePath) -> Routing:
         kind = word
         try:
             if kind == "hop":
-                pair, found = _hop(topology, words[1:])
+                pair, entries = _hop(topology, words[1:])
                 if pair in line_of:
                     raise RoutingError(
                         f"this node and destination stand in line {line_of[pair]} too; write one line for them"
                     )
-                hops[pair] = found
+                hops[pair] = entries
             else:
                 pair, route = _path(topology, words[1:])
                 paths.setdefault(pair, []).append(route)
@@ -119,19 +119,18 @@ def table(topology: Topology, path: FilePath) -> Routing:
         raise FileError("holds no routes: write lines like  hop NODE DESTINATION NEXT=1/2 NEXT=1/2", path)
     routing: Routing = HopTable(topology, hops, spec) if kind == "hop" else PathTable(topology, paths, spec)
     routing.sources = ((str(path), sha256_of(path)),)
-    _require_all(topology, routing, hops, paths, line_of, path)
+    _require_all(routing, hops, paths, line_of, path)
     return routing
 
 
 def _require_all(
-    topology: Topology,
     routing: Routing,
     hops: dict[tuple[int, int], list[Hop]],
     paths: dict[tuple[int, int], list[Path]],
     line_of: dict[tuple[int, int], int],
     path: FilePath,
 ) -> None:
-    name = topology.name_of
+    topology, name = routing.topology, routing.topology.name_of
     for pair, routes in paths.items():
         total = sum((chance for _, chance in routes), Fraction(0))
         if total != 1:
@@ -154,7 +153,7 @@ def _require_all(
 
 
 def _entries(path: FilePath) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """Lines that hold words, with their numbers; a word is (name, what is glued behind its quotes)."""
+    """Yield the lines with words and their numbers; a word is a name and what follows its closing quote."""
     for number, line in enumerate(lines(read_text(path)), 1):
         words = []
         for match in _WORD.finditer(line):
@@ -171,13 +170,13 @@ def _hop(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, i
     node, destination = topology.node(words[0][0]), topology.node(words[1][0])
     shares_of: dict[int, Fraction] = {}
     shares = []
-    for name, glued in words[2:]:
-        given = bool(glued) or ("=" in name and name not in topology.labels)
-        share = glued.removeprefix("=")
-        if given and not glued:
+    for name, suffix in words[2:]:
+        weighted = bool(suffix) or ("=" in name and name not in topology.labels)
+        share = suffix.removeprefix("=")
+        if weighted and not suffix:
             name, _, share = name.rpartition("=")
-        shares.append(given)
-        chance = _probability(share) if given else Fraction(1, len(words) - 2)
+        shares.append(weighted)
+        chance = _probability(share) if weighted else Fraction(1, len(words) - 2)
         channels = _channels(topology, node, name)
         for c in channels:
             shares_of[c] = shares_of.get(c, Fraction(0)) + chance / len(channels)

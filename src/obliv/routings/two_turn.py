@@ -7,10 +7,9 @@ from itertools import permutations
 
 from obliv.errors import RoutingError
 from obliv.loads.programs import ANYWHERE, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
-from obliv.routings.cartesian import ProgramRouting
+from obliv.routings.cartesian import ProgramRouting, require_grid
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["I2TURN", "IVAL", "U2TURN", "U2TURNA", "XYX", "YXY"]
 
@@ -70,12 +69,12 @@ class U2TURN(ProgramRouting):
     """
 
     def __init__(self, topology: Topology) -> None:
-        orders = _orders(topology)
-        if len(orders) == 2 and isinstance(topology, Cartesian):
+        orders = _orders(topology, "u2turn")
+        if len(orders) == 2:
             kx, ky = topology.radices
             if kx != ky:
                 orders = [(1, 0)] if kx > ky else [(0, 1)]
-        share = Fraction(1, len(orders) or 1)
+        share = Fraction(1, len(orders))
         super().__init__(topology, tuple(p for order in orders for p in _there_and_back(order, share)), "u2turn")
 
 
@@ -97,11 +96,11 @@ class U2TURNA(ProgramRouting):
     """
 
     def __init__(self, topology: Topology, p: Fraction = Fraction(1, 2)) -> None:
-        orders = _orders(topology)
         spec = "u2turn-a" if p == Fraction(1, 2) else f"u2turn-a:p={p}"
         if not 0 <= p <= 1:
             raise RoutingError(f"{spec}: p is a probability, from 0 to 1")
-        shares = [Fraction(1, len(orders) or 1)] * len(orders)
+        orders = _orders(topology, spec)
+        shares = [Fraction(1, len(orders))] * len(orders)
         if p != Fraction(1, 2):
             _require_plane(topology, spec)
             shares = [p, 1 - p]
@@ -120,9 +119,9 @@ class IVAL(ProgramRouting):
 
     Notes
     -----
-    Orders are drawn uniformly.  The last dimension of an order in which source and destination differ is gone once,
-    round a ring upwards over D links with probability (k - D)/k; those before it go to their intermediate coordinate
-    first and return in reverse; those after it not at all.
+    Orders are drawn uniformly.  The path crosses the last dimension of an order in which source and destination differ
+    once, round a ring upwards over D links with probability (k - D)/k. In the dimensions before it, it goes to their
+    intermediate coordinates first and returns in reverse order; in those after it, it does not move.
 
     Examples
     --------
@@ -132,8 +131,8 @@ class IVAL(ProgramRouting):
     """
 
     def __init__(self, topology: Topology) -> None:
-        orders = _orders(topology)
-        share = Fraction(1, len(orders) or 1)
+        orders = _orders(topology, "ival")
+        share = Fraction(1, len(orders))
         super().__init__(topology, tuple(p for order in orders for p in _without_loops(order, share)), "ival")
 
 
@@ -154,17 +153,17 @@ class I2TURN(ProgramRouting):
 
     def __init__(self, topology: Topology) -> None:
         _require_plane(topology, "i2turn")
-        programs = tuple(p for order in _orders(topology) for p in _without_loops(order, Fraction(1, 2)))
+        programs = tuple(p for order in _orders(topology, "i2turn") for p in _without_loops(order, Fraction(1, 2)))
         super().__init__(topology, programs, "i2turn")
 
 
-def _orders(topology: Topology) -> list[Order]:
-    """Return all orders of the dimensions; empty where there are no coordinates, which is refused later."""
-    return list(permutations(range(len(topology.axes)))) if isinstance(topology, Cartesian) else []
+def _orders(topology: Topology, spec: str) -> list[Order]:
+    """Return all orders of the dimensions."""
+    return list(permutations(range(len(require_grid(topology, spec).axes))))
 
 
 def _there_and_back(order: Order, share: Fraction) -> tuple[Program, ...]:
-    """Out in the first dimension, through the others, back in the first; served by which other differs first."""
+    """Return programs by the first of the other dimensions that differs: out in `order[0]`, the others, and back."""
     first, others = order[0], order[1:]
     out, rest = Phase(TO_INTERMEDIATE, ((first,),)), Phase(TO_DESTINATION, ((*others, first),))
     programs = [
@@ -176,7 +175,7 @@ def _there_and_back(order: Order, share: Fraction) -> tuple[Program, ...]:
 
 
 def _without_loops(order: Order, share: Fraction) -> tuple[Program, ...]:
-    """Valiant there in an order and back in reverse, served by which dimension is the last that differs."""
+    """Return programs by the last dimension that differs: Valiant in an order, then in reverse, without loops."""
     programs = []
     for at, x in enumerate(order):
         before, after = order[:at], order[at + 1 :]
@@ -189,5 +188,6 @@ def _without_loops(order: Order, share: Fraction) -> tuple[Program, ...]:
 
 
 def _require_plane(topology: Topology, spec: str) -> None:
-    if isinstance(topology, Cartesian) and len(topology.axes) != 2:
-        raise RoutingError(f"{spec} needs two dimensions, {topology.spec} has {len(topology.axes)}; u2turn fits any")
+    dimensions = len(require_grid(topology, spec).axes)
+    if dimensions != 2:
+        raise RoutingError(f"{spec} needs two dimensions, {topology.spec} has {dimensions}; u2turn fits any")

@@ -40,7 +40,7 @@ class UpDown(HopRouting):
 
     @cached_property
     def rank(self) -> Array:
-        """Height of every node above the roots' negative distance: larger is higher; no two alike but on a fat tree."""
+        """The rank of every node, larger for nodes nearer to the roots; ranks differ except on fat trees."""
         topology = self.topology
         heights = topology.heights
         if heights is not None:
@@ -65,13 +65,13 @@ class UpDown(HopRouting):
         return Distances(topology.nodes, topology.tail[down], topology.head[down], len(topology.terminals))
 
     def _measured(self, destination: int) -> tuple[Array, Array]:
-        """Return the hops down to a destination from every node (-1 where no path leads down), and the hops at all."""
+        """Return the hops from every node to a destination: by down channels only (-1 without a path), and at all."""
         topology, rank = self.topology, self.rank
         up = self._up
         down = self._down([destination])
         hops = down.copy()
         first = topology.first_channel
-        for v in np.argsort(-rank, kind="stable").tolist():  # highest first: what lies above is known
+        for v in np.argsort(-rank, kind="stable").tolist():  # highest first, so that the nodes above are known
             if down[v] < 0:
                 above = [hops[topology.head[c]] for c in range(first[v], first[v + 1]) if up[c]]
                 reached = [h for h in above if h >= 0]
@@ -99,7 +99,7 @@ class UpDown(HopRouting):
 
 
 def _heights(depth: Array) -> Array:
-    """Return different heights for all nodes: the less deep the higher, of equally deep ones the lower number."""
+    """Return a different rank for every node: larger for less depth, and at equal depth for lower numbers."""
     order = np.lexsort((np.arange(len(depth)), depth))
     rank: Array = np.empty(len(depth), np.int64)
     rank[order] = np.arange(len(depth))[::-1]

@@ -42,7 +42,7 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
             [(program.probability, program_flows(topology, program, check_time)) for program in programs]
         )
     if routing.by_number is not None:
-        return numbered_flows(routing.by_number, check_time)
+        return numbered_flows(routing, check_time)
     if routing.phase_routing is not None:
         return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
     if routing.by_hops is not None:
