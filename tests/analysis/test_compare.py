@@ -102,8 +102,28 @@ def test_without_a_capacity_there_is_throughput() -> None:
 def test_traffic_that_loads_nothing_says_so() -> None:
     (row,) = obliv.compare("ring:5", "dor", traffic="shift:0").to_dict()["rows"]
     assert row["patterns"][0]["channel_load"] == {"exact": "0", "value": 0.0}
-    assert row["patterns"][0]["throughput"] is None
-    assert "loads" in row["patterns"][0]["throughput_reason"]
+    assert row["patterns"][0]["throughput"] == {"exact": "1", "value": 1.0}
+    assert row["patterns"][0]["limited_by"] == {"kind": "injection", "name": "0", "terminal": 0}
+    assert "loads" in row["patterns"][0]["fraction_of_capacity_reason"]
+
+
+def test_patterns_are_judged_by_the_rates() -> None:
+    """Terminals of rate 1/2 cannot send uniform traffic in full; half of it is admissible."""
+    result = obliv.compare("mesh:4x4,injection=1/2", "dor", traffic=["uniform", "1/2*uniform"])
+    (row,) = result.to_dict()["rows"]
+    assert [each["admissible"] for each in row["patterns"]] == [False, True]
+    assert [each["throughput"]["exact"] for each in row["patterns"]] == ["1/2", "1"]
+    assert [each["limited_by"]["kind"] for each in row["patterns"]] == ["injection", "injection"]
+    (cells,) = result.rows()
+    assert cells["uniform_admissible"] is False
+    assert cells["uniform_limited_by"] == "injection at (0,0)"
+    assert "limited to 1/2" in repr(result)
+
+
+def test_fast_ejection_makes_traffic_admissible() -> None:
+    network = obliv.mesh(3, 3).with_rates([1] * 9, [2] * 9)
+    (entry,) = obliv.compare(network, "dor", traffic="nearest-neighbor").entries
+    assert entry.beyond == ()
 
 
 def test_traffic_that_is_not_admissible_is_marked() -> None:

@@ -247,14 +247,18 @@ def test_patterns_among_some_terminals(terminals: list[int]) -> None:
 
 
 def test_throughput_of_no_load() -> None:
-    """The identity under DOR loads nothing: the throughput is unbounded, null beside a reason."""
+    """The identity under DOR loads no channel: the terminals limit it."""
     ring = obliv.ring(5)
     made = obliv.throughput(obliv.routing("dor", ring), obliv.permutation(list(range(5)))).to_dict()
     pattern = made["patterns"][0]
     assert pattern["channel_load"]["exact"] == "0"
-    assert pattern["throughput"] is None
-    assert isinstance(pattern["throughput_reason"], str)
+    assert pattern["throughput"]["exact"] == "1"
+    assert pattern["limited_by"]["kind"] == "injection"
     assert pattern["fraction_of_capacity"] is None
+    assert isinstance(pattern["fraction_of_capacity_reason"], str)
+    silent = obliv.throughput(obliv.routing("dor", ring), obliv.matrix([[0] * 5] * 5)).to_dict()["patterns"][0]
+    assert silent["throughput"] is None
+    assert isinstance(silent["throughput_reason"], str)
 
 
 def test_the_largest_load_is_over_bandwidth() -> None:
@@ -265,11 +269,12 @@ def test_the_largest_load_is_over_bandwidth() -> None:
 
 
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant"])
-def test_patterns_above_the_rates_are_refused(name: str) -> None:
-    """A pattern that sends more than a terminal can is refused, one that fits is not."""
+def test_patterns_above_the_rates_are_slowed_down(name: str) -> None:
+    """Traffic that sends more than a terminal can runs slower; channels may slow it further."""
     ring = obliv.ring(3).with_rates([Fraction(1, 2), 1, 1], [1, 1, 1])
     loads = obliv.routing(name, ring).pair_loads()
-    with pytest.raises(obliv.TrafficError):
-        obliv.throughput(loads, obliv.permutation([1, 2, 0]))
+    (slow,) = obliv.throughput(loads, obliv.permutation([1, 2, 0])).patterns
+    assert not slow.admissible
+    assert slow.throughput == min(Fraction(1, 2), 1 / slow.channel_load)
     fits = obliv.matrix([[0, Fraction(1, 2), 0], [0, 0, 1], [1, 0, 0]])
     assert obliv.throughput(loads, fits).patterns[0]["channel_load"] == max(loads.under(fits))

@@ -18,7 +18,7 @@ from obliv.analysis.throughput import throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
 from obliv.loads.base import PairLoads
-from obliv.patterns.base import Traffic, require_rows
+from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.compare import Comparison, Entry
@@ -105,7 +105,7 @@ def compare(
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
     seed = drawn_seed(rng)
-    patterns = [_on_all(_pattern, given, networks) for given in _several(traffic)]
+    patterns = [_on_all(traffic_of, given, networks) for given in _several(traffic)]
     cells: list[Cell] = []
     total = len(networks) * len(columns)
     try:
@@ -188,11 +188,7 @@ def _entry(
         average = average_case(loads, samples, seed, progress=within(progress, 0.7, 1.0)).throughput
     fitting = {name: flow for name, flow in under.items() if not isinstance(flow, Misfit)}
     rows = throughput(loads, *fitting.values()).patterns if fitting else ()
-    carried = {
-        name: row.channel_load
-        for name, row in zip(fitting, rows, strict=True)
-        if isinstance(row.channel_load, Fraction)
-    }
+    carried = dict(zip(fitting, rows, strict=True))
     hops = loads.hops()
     if routing.partial:  # the same packets in both means
         served = served_pairs(routing)
@@ -205,11 +201,10 @@ def _entry(
         capacity=_capacity(network),
         worst=worst,
         average=average if isinstance(average, Estimate) else None,
-        patterns={name: carried.get(name) for name in under},
+        under={name: carried.get(name) for name in under},
         hops=hops,
         minimal_hops=minimal,
         skipped=routing.skipped if routing.partial else 0,
-        beyond=tuple(name for name, flow in fitting.items() if not flow.admissible),
         reasons={name: str(flow.error) for name, flow in under.items() if isinstance(flow, Misfit)},
     )
 
@@ -217,7 +212,7 @@ def _entry(
 def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:
     """Return the row of a routing that does not fit a topology."""
     reasons = {"routing": str(misfit.error)}
-    return Entry(network.spec, label, _capacity(network), patterns=dict.fromkeys(names), reasons=reasons)
+    return Entry(network.spec, label, _capacity(network), under=dict.fromkeys(names), reasons=reasons)
 
 
 def _capacity(network: Topology) -> Fraction | None:
@@ -267,9 +262,3 @@ def _routing(given: Any, network: Topology) -> Routing:
     if routing.topology is not network and routing.topology.spec != network.spec:
         raise RoutingError(f"{routing.spec} was made for {routing.topology.spec}; give its spec to have it made here")
     return routing
-
-
-def _pattern(given: Any, network: Topology) -> Traffic:
-    flow: Traffic = traffic_of(given, network)
-    require_rows(flow)
-    return flow

@@ -12,12 +12,14 @@ from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.subject import Subject, loads_of, name_of, sampled_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.patterns.base import Traffic, require_rows
+from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Throughput, provenance
-from obliv.results.numbers import Estimate, inverse, scaled
-from obliv.results.throughput import PatternThroughput
+from obliv.results.base import Channel
+from obliv.results.numbers import Estimate, capped, inverse, scaled
+from obliv.results.throughput import Bottleneck, PatternThroughput
 from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
 
 __all__ = ["throughput"]
 
@@ -46,13 +48,24 @@ def throughput(
     Returns
     -------
     Throughput
-        For each pattern the largest channel load γ, the throughput 1/γ in packets per node and cycle, and γ*/γ, the
-        fraction of capacity, where the capacity has a closed form. Exact, unless `samples` is given.
+        For each pattern the largest channel load γ; the throughput, 1/γ or what the terminals can send and take if
+        that is less; γ*/γ, the fraction of capacity, where the capacity has a closed form; and what limits the
+        throughput. Exact, unless `samples` is given.
 
     Raises
     ------
     TrafficError
-        If a pattern does not fit the topology, or sends more than a terminal can.
+        If a pattern does not fit the topology.
+
+    Notes
+    -----
+    Throughput is the largest factor θ such that the network can carry θ times the traffic: no channel carries more
+    than its bandwidth, no terminal sends or takes more than its rates. Where rows of the traffic add up to 1 it is in
+    packets per node and cycle. The fraction of capacity compares channels only, as the literature does.
+
+    References
+    ----------
+    W. J. Dally and B. Towles, "Principles and Practices of Interconnection Networks", 2004, section 3.3.1.
 
     Examples
     --------
@@ -60,6 +73,8 @@ def throughput(
     >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
     >>> [str(row.fraction_of_capacity) for row in result.patterns]
     ['5/18', '1']
+    >>> print(obliv.throughput(obliv.DOR(obliv.mesh(3, 3)), "uniform").patterns[0].limited_by)
+    injection at (0,0)
     """
     began = time.perf_counter()
     subject = subject_of(x, "throughput")
@@ -69,25 +84,13 @@ def throughput(
     loads = (
         loads_of(subject, "throughput", progress) if samples is None else sampled_of(subject, samples, random, progress)
     )
-    injection, ejection = loads.topology.rates()
     topology = loads.topology
-    base = topology.capacity_load
     patterns = []
     sources = sources_of(subject)
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
-        require_rows(flow, injection)
         sources += flow.sources
-        load = _largest(subject, loads, flow, random)
-        patterns.append(
-            PatternThroughput(
-                traffic=flow.spec,
-                channel_load=load,
-                throughput=None if load is None else inverse(load),
-                fraction_of_capacity=_of_capacity(load, base),
-                admissible=flow.fits(ejection),
-            )
-        )
+        patterns.append(_under(subject, loads, flow, random))
     routing = name_of(subject)
     specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}
     return Throughput(
@@ -101,24 +104,42 @@ def throughput(
             sources,
         ),
         subject=x,
-        capacity=None if base is None else 1 / base,
+        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
         patterns=tuple(patterns),
     )
 
 
-def _largest(
+def _under(
     subject: Routing | PairLoads, loads: PairLoads, traffic: Traffic, rng: np.random.Generator
-) -> Fraction | Estimate | None:
-    """Return the largest channel load under a traffic; None where the network has no channels."""
+) -> PatternThroughput:
+    """Return the throughput of one traffic: the least of what channels and terminals can carry."""
+    topology = loads.topology
     under = loads.under(traffic)
-    if not under or loads.samples is None or not isinstance(subject, Routing):
-        return max(under, default=None)
-    from obliv.analysis.estimate import largest_load, pair_rates
+    worst = max(range(len(under)), key=under.__getitem__, default=-1)
+    load: Fraction | Estimate | None = None if worst < 0 else under[worst]
+    if load is not None and loads.samples is not None and isinstance(subject, Routing):
+        from obliv.analysis.estimate import largest_load, pair_rates
 
-    worst = max(range(len(under)), key=under.__getitem__)
-    return largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], rng)
-
-
-def _of_capacity(load: Fraction | Estimate | None, capacity_load: Fraction | None) -> Fraction | Estimate | None:
+        load = largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], rng)
     through = None if load is None else inverse(load)
-    return None if through is None or capacity_load is None else scaled(through, capacity_load)
+    busiest = traffic.busiest_terminal(topology.injection, topology.ejection)
+    base = topology.capacity_load
+    return PatternThroughput(
+        traffic=traffic.spec,
+        channel_load=load,
+        throughput=None if busiest is None else capped(through, 1 / busiest[0]),
+        fraction_of_capacity=None if through is None or base is None else scaled(through, base),
+        admissible=busiest is None or busiest[0] <= 1,
+        limited_by=None if busiest is None else _bottleneck(topology, worst, through, busiest),
+    )
+
+
+def _bottleneck(
+    topology: Topology, channel: int, through: Fraction | Estimate | None, busiest: tuple[Fraction, str, int]
+) -> Bottleneck:
+    """Return what limits a traffic; a channel, where a terminal limits it as much."""
+    share, side, terminal = busiest
+    if through is None or (through.value if isinstance(through, Estimate) else through) > 1 / share:
+        return Bottleneck(side, topology.name_of(int(topology.terminals[terminal])), terminal=terminal)
+    ends = Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))
+    return Bottleneck("channel", topology.channel_name(channel), channel=ends)

@@ -94,12 +94,43 @@ class Traffic:
 
     @property
     def admissible(self) -> bool:
-        """Whether no terminal takes more than one packet per cycle."""
-        return self.fits([Fraction(1)] * self.terminals)
+        """Whether no terminal sends or takes more than one packet per cycle."""
+        return self.fits()
 
-    def fits(self, ejection: Sequence[Fraction]) -> bool:
-        """Return whether no terminal takes more than its rate."""
-        return all(total <= rate for total, rate in zip(self.column_sums, ejection, strict=True))
+    def fits(self, injection: Sequence[Fraction] = (), ejection: Sequence[Fraction] = ()) -> bool:
+        """Return whether no terminal sends or takes more than its rate, by default one packet per cycle."""
+        busiest = self.busiest_terminal(injection, ejection)
+        return busiest is None or busiest[0] <= 1
+
+    def busiest_terminal(
+        self, injection: Sequence[Fraction] = (), ejection: Sequence[Fraction] = ()
+    ) -> tuple[Fraction, str, int] | None:
+        """Return the terminal whose own link the traffic uses most.
+
+        Parameters
+        ----------
+        injection, ejection : sequence of Fraction, optional
+            Packets per cycle that each terminal may send and take; default 1.
+
+        Returns
+        -------
+        tuple of (Fraction, {"injection", "ejection"}, int) or None
+            What the terminal sends or takes over its rate, which of the two, and its number; of equal ones injection
+            and the lowest number. None where there is no traffic.
+
+        Examples
+        --------
+        >>> import obliv
+        >>> obliv.matrix([[0, 1, 0], [0, 0, 1], [0, 1, 0]]).busiest_terminal()
+        (Fraction(2, 1), 'ejection', 1)
+        """
+        best = Fraction(0), "", -1
+        for side, sums, rates in (("injection", self.row_sums, injection), ("ejection", self.column_sums, ejection)):
+            for terminal, total in enumerate(sums):
+                share = total / rates[terminal] if rates else total
+                if share > best[0]:
+                    best = share, side, terminal
+        return best if best[1] else None
 
     @property
     def is_permutation(self) -> bool:

@@ -55,13 +55,13 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
     spec = f"matrix:{path}"
     n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
-    injection = topology.rates()[0]
+    most = [max(rate, Fraction(1)) for rate in topology.rates()[0]]
     rows: list[list[Fraction]] = []
     for number, words in rows_of(read_text(path)):
         if len(words) != n:
             raise FileError(f"{len(words)} numbers in this row, {topology.spec} has {n} terminals", path, number)
         rows.append([_rate(word, path, number) for word in words])
-        if len(rows) <= n and sum(rows[-1]) > (rate := injection[len(rows) - 1]):
+        if len(rows) <= n and sum(rows[-1]) > (rate := most[len(rows) - 1]):
             raise FileError(
                 f"the row adds up to {float(sum(rows[-1])):.6g}, its terminal sends at most {rate}: "
                 "divide the matrix by its largest row sum",
@@ -70,7 +70,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
             )
     if len(rows) != n:
         raise FileError(f"{len(rows)} rows, {topology.spec} has {n} terminals", path)
-    return matrix(rows, spec, ((str(path), sha256_of(path)),), injection)
+    return matrix(rows, spec, ((str(path), sha256_of(path)),), most)
 
 
 def _rate(word: str, path: Path, number: int) -> Fraction:

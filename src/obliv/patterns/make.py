@@ -22,7 +22,8 @@ def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traf
     Parameters
     ----------
     spec : str or Traffic
-        For example ``tornado``, ``permutation:FILE`` or ``1/2*uniform+1/2*tornado``; a Traffic is returned as it is.
+        For example ``tornado``, ``permutation:FILE``, ``1/2*uniform+1/2*tornado``, or ``1/2*uniform``
+        for half the rate; a Traffic is returned as it is.
     topology : Topology or str
         The network whose terminals send.
 
@@ -50,7 +51,7 @@ def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traf
         pattern = spec
     elif not isinstance(spec, str):
         raise InputError(f"a traffic is a spec or a Traffic, not {type(spec).__name__}")
-    elif (mix := split_mix(spec)) is not None:
+    elif (mix := split_mix(spec, partial=True)) is not None:
         parts = [weight * traffic(part, network) for weight, part in mix]
         pattern = reduce(add, parts)
     else:

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from obliv._util.text import plural
 from obliv.results.base import NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
-from obliv.results.format import short
-from obliv.results.numbers import Estimate, inverse
+from obliv.results.format import short, shown
+from obliv.results.numbers import Estimate, inverse, known
+from obliv.results.throughput import Bottleneck, PatternThroughput
 
 __all__ = ["Comparison", "Entry", "Figures"]
 
@@ -31,7 +32,9 @@ class Figures(Record):
         The largest; on average it is left out.
     throughput, fraction_of_capacity : Fraction, Estimate or None
     admissible : bool or None
-        Whether no terminal takes more than one packet per cycle; None in the worst case and on average.
+        Whether no terminal sends or takes more than its rate; None in the worst case and on average.
+    limited_by : Bottleneck or None
+        What limits the throughput under a pattern; None in the worst case and on average.
     why : str
         Why the first missing number is missing.
     no_share : str
@@ -43,8 +46,16 @@ class Figures(Record):
     throughput: Fraction | Estimate | None = entry(None, reason=lambda row: row.why)
     fraction_of_capacity: Fraction | Estimate | None = entry(None, reason=lambda row: row.no_share or row.why)
     admissible: bool | None = entry(None, omit=lambda row: row.admissible is None)
+    limited_by: Bottleneck | None = entry(None, omit=lambda row: row.limited_by is None)
     why: str = entry("", key="channel_load_reason", omit=lambda row: True)
     no_share: str = entry("", hidden=True)
+
+    def under_pattern(self) -> PatternThroughput | None:
+        """Return the figures of a pattern as a row of :func:`obliv.throughput`; None where it does not fit."""
+        if self.admissible is None:
+            return None
+        shares = self.channel_load, self.throughput, self.fraction_of_capacity
+        return PatternThroughput(self.traffic, *shares, self.admissible, self.limited_by)
 
 
 @dataclass(frozen=True)
@@ -63,10 +74,8 @@ class Entry(Record):
         Worst-case channel load.
     average : Estimate, optional
         Throughput over random permutations, the reciprocal of the mean largest load.
-    patterns : mapping from pattern to Fraction or None
-        Largest channel load under each pattern.
-    beyond : tuple of str
-        Patterns in which some terminal takes more than one packet per cycle: they are not admissible.
+    under : mapping from pattern to PatternThroughput or None
+        Channel load, throughput and what limits it under each pattern.
     reasons : mapping
     hops, minimal_hops : Fraction, optional
         Mean hops over all pairs, and the least of any routing; of a partial routing, over the packets that arrive.
@@ -79,19 +88,32 @@ class Entry(Record):
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY, rank=1)
     worst: Fraction | None = entry(None, hidden=True)
     average: Estimate | None = entry(None, hidden=True)
-    patterns: dict[str, Fraction | None] = entry(default_factory=dict, hidden=True)
-    beyond: tuple[str, ...] = entry((), hidden=True)
+    under: dict[str, PatternThroughput | None] = entry(default_factory=dict, hidden=True)
     reasons: dict[str, str] = entry(default_factory=dict, hidden=True)
+
+    @property
+    def patterns(self) -> dict[str, Fraction | None]:
+        """The largest channel load under each pattern."""
+        return {name: _load(row) for name, row in self.under.items()}
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Patterns in which some terminal sends or takes more than its rate: they are not admissible."""
+        return tuple(name for name, row in self.under.items() if row is not None and not row.admissible)
 
     def throughput(self, name: str) -> Fraction | Estimate | None:
         """Return packets per node and cycle in the worst case, on average or under a pattern."""
         if name == "average":
             return self.average
-        load = self.worst if name == "worst" else self.patterns.get(name)
-        return None if load is None else inverse(load)
+        if name == "worst":
+            return None if self.worst is None else inverse(self.worst)
+        row = self.under.get(name)
+        return None if row is None else row.throughput
 
     def of_capacity(self, name: str) -> Fraction | Estimate | None:
-        """Return the same as a fraction of capacity; None where the capacity is not known."""
+        """Return the same as a fraction of capacity, by the channels alone; None where the capacity is not known."""
+        if row := self.under.get(name):
+            return row.fraction_of_capacity
         through = self.throughput(name)
         if through is None or self.capacity is None:
             return None
@@ -127,11 +149,12 @@ class Entry(Record):
         return tuple(self._figures(name, load) for name, load in self.patterns.items())
 
     def _figures(self, name: str, load: Fraction | None) -> Figures:
-        admissible = None if load is None or name not in self.patterns else name not in self.beyond
-        known = None if self.throughput(name) is None else NO_CAPACITY
-        return Figures(
-            name, load, self.throughput(name), self.of_capacity(name), admissible, self.why_not(name), known or ""
-        )
+        row = self.under.get(name)
+        through, of_capacity = self.throughput(name), self.of_capacity(name)
+        no_share = NO_CAPACITY if self.capacity is None and through is not None else ""
+        if row is None:
+            return Figures(name, load, through, of_capacity, why=self.why_not(name), no_share=no_share)
+        return Figures(name, load, through, of_capacity, row.admissible, row.limited_by, self.why_not(name), no_share)
 
     hops: Fraction | None = entry(None, label="hops", column="hops", reason=lambda row: row.no_hops)
     minimal_hops: Fraction | None = entry(None, reason=lambda row: row.no_hops)
@@ -156,17 +179,20 @@ class Entry(Record):
         average = figures["average"].throughput if "average" in figures else None
         if average is not None and not isinstance(average, Estimate):
             raise ValueError("the average is not an estimate")
-        reasons = {row.traffic: row.why for row in patterns if row.channel_load is None}
+        reasons = {row.traffic: row.why for row in patterns if row.admissible is None}
         if figures["worst"].channel_load is None:
             reasons = {"routing": figures["worst"].why}
         return cls(
             **cls._fields_from(data),
             worst=figures["worst"].channel_load,
             average=average,
-            patterns={row.traffic: row.channel_load for row in patterns},
-            beyond=tuple(row.traffic for row in patterns if row.admissible is False),
+            under={row.traffic: row.under_pattern() for row in patterns},
             reasons=reasons,
         )
+
+
+def _load(row: PatternThroughput | None) -> Fraction | None:
+    return None if row is None or row.channel_load is None else known(row.channel_load)
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,6 +233,11 @@ class Comparison(Result):
             for name in self._names:
                 cells[f"{name}_throughput"] = row.throughput(name)
                 cells[f"{name}_fraction_of_capacity"] = row.of_capacity(name)
+                if name in row.under:
+                    figures = row.under[name]
+                    cells[f"{name}_admissible"] = None if figures is None else figures.admissible
+                    limit = None if figures is None else figures.limited_by
+                    cells[f"{name}_limited_by"] = None if limit is None else limit.text
             yield cells | row.cells()
 
     @property
@@ -255,11 +286,14 @@ class Comparison(Result):
         for row in self.entries:
             for name in row.beyond:
                 missing[
-                    f"  - {name} on {row.topology}: not admissible, some terminals receive more than 1 per cycle"
+                    f"  - {name} on {row.topology}: not admissible, some terminals send or receive more than their rate"
                 ] = None
-            for name in row.patterns:
-                if row.patterns[name] == 0:
-                    missing[f"  - {name} on {row.topology}: loads no channel, its throughput is infinite"] = None
+            for name, figures in row.under.items():
+                limit = None if figures is None else figures.limited_by
+                if figures is not None and limit is not None and limit.kind != "channel":
+                    most = f"limited to {shown(figures.throughput)} packets per node and cycle by {limit}"
+                    idle = "" if figures.channel_load else "loads no channel, "
+                    missing[f"  - {name} on {row.topology}: {idle}{most}"] = None
             if row.skipped:
                 pairs = plural(row.skipped, "pair")
                 missing[f"  - {row.routing} on {row.topology}: leaves out {pairs} whose packets do not arrive"] = None

@@ -82,6 +82,8 @@ class FabricThroughput(Throughput):
         lines = []
         for row in self.patterns:
             lines.append((row.traffic, str(row)))
+            if row.limited_by is not None and row.limited_by.kind != "channel":
+                lines.append(("", f"limited by {row.limited_by}"))
             for cable in row.hottest:
                 lines.append(("", f"{shown(cable.load)}   {cable.ends}   {plural(cable.pairs, 'pair')}"))
         return [*lines, *(("note", text) for text in self.notes)]

@@ -14,6 +14,7 @@ __all__ = [
     "Number",
     "as_float",
     "bounded",
+    "capped",
     "from_number",
     "inverse",
     "known",
@@ -132,6 +133,22 @@ def scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
     if isinstance(value, Estimate):
         return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
     return value * factor
+
+
+def capped(value: Fraction | Estimate | None, most: Fraction) -> Fraction | Estimate:
+    """Return the smaller of a number and an exact one; None stands for infinity.
+
+    Examples
+    --------
+    >>> capped(Fraction(4, 3), Fraction(1))
+    Fraction(1, 1)
+    """
+    if value is None:
+        return most
+    if not isinstance(value, Estimate):
+        return min(value, most)
+    limit = float(most)
+    return value if value.value <= limit else Estimate(limit, value.stderr, value.samples)
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:

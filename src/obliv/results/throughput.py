@@ -6,14 +6,50 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from obliv.results.base import NO_CAPACITY, Result
-from obliv.results.codec import Record, entry
+from obliv.results.base import NO_CAPACITY, Channel, Result
+from obliv.results.codec import Record, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate
 
-__all__ = ["PatternThroughput", "Throughput"]
+__all__ = ["Bottleneck", "PatternThroughput", "Throughput"]
 
 _NO_LOAD = "this traffic loads no channel"
+_NO_TRAFFIC = "there is no traffic"
+
+
+@dataclass(frozen=True)
+class Bottleneck(Record):
+    """What limits the throughput of a traffic: a channel, or the link of a terminal.
+
+    Parameters
+    ----------
+    kind : {"channel", "injection", "ejection"}
+    name : str
+        The channel as ``tail -> head``, or the terminal.
+    channel : Channel, optional
+        The channel, where one limits.
+    terminal : int, optional
+        The number of the terminal, where one limits.
+
+    Examples
+    --------
+    >>> print(Bottleneck("ejection", "(1,1)", terminal=5))
+    ejection at (1,1)
+    """
+
+    kind: str = entry()
+    name: str = entry()
+    channel: Channel | None = entry(None, omit=lambda limit: limit.channel is None)
+    terminal: int | None = entry(None, omit=lambda limit: limit.terminal is None)
+
+    @property
+    @derived(column="limited_by", hidden=True)
+    def text(self) -> str:
+        """The bottleneck in words."""
+        return f"{self.kind} {self.name}" if self.kind == "channel" else f"{self.kind} at {self.name}"
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -26,26 +62,34 @@ class PatternThroughput(Record):
         Spec of the pattern.
     channel_load : Fraction, Estimate or None
         The largest; None where the network has no channels.
-    throughput, fraction_of_capacity : Fraction, Estimate or None
-        None where no channel is loaded; the second also where the capacity has no closed form.
+    throughput : Fraction, Estimate or None
+        The largest factor by which the network can carry the traffic: no channel exceeds its bandwidth and no terminal
+        its rates. None where there is no traffic.
+    fraction_of_capacity : Fraction, Estimate or None
+        The capacity's channel load over this one, which compares channels only. None where no channel is loaded, or
+        the capacity has no closed form.
     admissible : bool
-        Whether no terminal takes more than one packet per cycle.
+        Whether no terminal sends or takes more than its rate (by default one packet per cycle).
+    limited_by : Bottleneck or None
+        The channel or the terminal that limits the throughput; a channel, where both do.
     """
 
     traffic: str = entry(column="traffic")
-    channel_load: Fraction | Estimate | None = entry(column="channel_load")
-    throughput: Fraction | Estimate | None = entry(column="throughput", reason=_NO_LOAD)
+    channel_load: Fraction | Estimate | None = entry(column="channel_load", reason="the network has no channels")
+    throughput: Fraction | Estimate | None = entry(column="throughput", reason=_NO_TRAFFIC)
     fraction_of_capacity: Fraction | Estimate | None = entry(
-        column="fraction_of_capacity", reason=lambda row: _NO_LOAD if row.throughput is None else NO_CAPACITY
+        column="fraction_of_capacity", reason=lambda row: NO_CAPACITY if row.channel_load else _NO_LOAD
     )
     admissible: bool = entry(column="admissible")
+    limited_by: Bottleneck | None = entry(None, column="limited_by", reason=_NO_TRAFFIC, omit=lambda row: False)
 
     def __str__(self) -> str:
-        text = "loads no channel: its throughput is infinite"
-        if self.throughput is not None:
-            text = f"load {shown(self.channel_load)}, throughput {shown(self.throughput)}"
-            if self.fraction_of_capacity is not None:
-                text += f", of capacity {shown(self.fraction_of_capacity)}"
+        if self.throughput is None:
+            return _NO_TRAFFIC
+        parts = [f"load {shown(self.channel_load)}", f"throughput {shown(self.throughput)}"]
+        if self.fraction_of_capacity is not None:
+            parts.append(f"of capacity {shown(self.fraction_of_capacity)}")
+        text = ", ".join(parts)
         return text if self.admissible else f"{text} (not admissible)"
 
 
@@ -59,7 +103,9 @@ class Throughput(Result):
     >>> obliv.throughput(obliv.DOR(obliv.mesh(4, 4)), "uniform", "transpose")
     throughput: dor on mesh:4x4
       uniform    load 1, throughput 1, of capacity 1
+                 limited by channel (1,0) -> (2,0)
       transpose  load 3, throughput 1/3 = 0.333333, of capacity 1/3 = 0.333333
+                 limited by channel (0,0) -> (0,1)
     """
 
     kind: ClassVar[str] = "throughput"
@@ -69,4 +115,9 @@ class Throughput(Result):
     patterns: tuple[PatternThroughput, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
-        return [(row.traffic, str(row)) for row in self.patterns]
+        lines = []
+        for row in self.patterns:
+            lines.append((row.traffic, str(row)))
+            if row.limited_by is not None:
+                lines.append(("", f"limited by {row.limited_by}"))
+        return lines

@@ -21,8 +21,11 @@ _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
 
 
-def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
-    """Return the weights and specs of ``1/3*SPEC+2/3*SPEC``, or None if `spec` is not a mix."""
+def split_mix(spec: str, *, partial: bool = False) -> list[tuple[Fraction, str]] | None:
+    """Return the weights and specs of ``1/3*SPEC+2/3*SPEC``, or None if `spec` is not a mix.
+
+    The weights must add up to 1; with `partial` they may add up to less.
+    """
     if not _TERM.match(spec):
         return None
     parts = []
@@ -31,10 +34,12 @@ def split_mix(spec: str) -> list[tuple[Fraction, str]] | None:
         if term is None:
             raise SpecError(f"mix {spec!r}: {piece!r} has no weight: write WEIGHT*SPEC")
         parts.append((fraction(term[1]), piece[term.end() :].strip()))
-    if sum(weight for weight, _ in parts) != 1:
-        total = sum((weight for weight, _ in parts), Fraction(0))
+    total = sum((weight for weight, _ in parts), Fraction(0))
+    if total != 1 and not (partial and 0 < total < 1):
         hint = "; every part needs its weight: WEIGHT*SPEC" if any("+" in part for _, part in parts) else ""
-        raise SpecError(f"mix {spec!r}: the weights add up to {total}, they must add up to 1{hint}")
+        raise SpecError(
+            f"mix {spec!r}: the weights add up to {total}, they must add up to {'at most ' * partial}1{hint}"
+        )
     return parts
 
 

@@ -41,7 +41,7 @@ def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3
     Raises
     ------
     TrafficError
-        If a pattern does not fit the fabric, or sends more than a host can.
+        If a pattern does not fit the fabric.
 
     Examples
     --------

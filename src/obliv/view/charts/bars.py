@@ -13,7 +13,7 @@ from obliv.results.compare import Entry
 from obliv.results.format import short
 from obliv.view.axes import room
 from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers
-from obliv.view.charts.quantities import Figures, floats, name_of
+from obliv.view.charts.quantities import Figures, floats
 from obliv.view.literal import LITERAL
 from obliv.view.style import INK, SERIES
 
@@ -38,7 +38,7 @@ def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
         widths = np.nan_to_num(amounts)
         look: dict[str, Any] = {"color": SERIES[k % len(SERIES)], "hatch": "////" if k >= len(SERIES) else None}
         look |= {"edgecolor": "white", "linewidth": 0, "zorder": 2}
-        ax.barh(places, widths, height=0.86 * thick, label=name_of(what), **look)
+        ax.barh(places, widths, height=0.86 * thick, label=figures.label(what), **look)
         whiskers(ax, widths, places, errors, "x")
         tips = widths + np.nan_to_num(errors)
         for at, tip, value, entry in zip(places.tolist(), tips.tolist(), values, figures.entries, strict=True):

@@ -75,7 +75,10 @@ def plot_comparison(
     else:
         ax = draw_lines(figures, of or "worst", ax)
     one = of or ("worst" if kind == "lines" or len(known) == 1 else "")
-    return finish(ax, own, [_heading(kind, figures.topologies, one)] if title else [])
+    heading = _heading(kind, figures.topologies, one)
+    if any(one in entry.beyond for entry in entries):
+        heading += " (not admissible)"
+    return finish(ax, own, [heading] if title else [])
 
 
 def _heading(kind: str, topologies: list[str], of: str) -> str:

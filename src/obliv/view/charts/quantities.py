@@ -28,6 +28,10 @@ class Figures:
         """Return one quantity of every row: the worst case, the average or a pattern."""
         return [entry.of_capacity(what) if self.relative else entry.throughput(what) for entry in self.entries]
 
+    def label(self, what: str) -> str:
+        """Return the name of a bar, with a remark on traffic that is not admissible."""
+        return name_of(what) + " (not admissible)" * any(what in entry.beyond for entry in self.entries)
+
     @property
     def unit(self) -> str:
         """Unit of the numbers."""

@@ -69,4 +69,4 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
 
 
 def _name(row: PatternThroughput) -> str:
-    return row.traffic if row.admissible else f"{row.traffic}\n(not admissible)"
+    return row.traffic if row.admissible else f"{row.traffic}\n(not admissible, limited by {row.limited_by})"

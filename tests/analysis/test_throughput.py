@@ -1,0 +1,122 @@
+"""Throughput counts channels and terminals: what is answered can be carried exactly, and not a bit more."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import strategies
+
+import obliv
+from obliv.cli import main
+
+NETWORKS = {
+    "mesh:3x3": "dor valiant",
+    "torus:4x3": "dor romm",
+    "hypercube:3": "dor",
+    "ring:5": "valiant",
+    "complete:4": "shortest",
+}
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Any, obliv.Traffic]:
+    """A routing on a network with rates and bandwidths, and traffic of any row and column sums."""
+    spec = draw(st.sampled_from(sorted(NETWORKS)))
+    topology = obliv.topology(spec)
+    n = len(topology.terminals)
+    rate = st.fractions(Fraction(1, 4), 3, max_denominator=4)
+    if draw(st.booleans()):
+        topology = topology.with_rates(*(draw(st.lists(rate, min_size=n, max_size=n)) for _ in range(2)))
+    routing = obliv.routing(draw(st.sampled_from(NETWORKS[spec].split())), topology)
+    traffic = obliv.permutation(draw(st.permutations(range(n)))) * draw(rate)
+    if draw(st.booleans()):
+        hot = draw(st.integers(0, n - 1))
+        rows = [[Fraction(int(d == hot)) for d in range(n)] for _ in range(n)]
+        traffic = traffic + obliv.matrix(rows) * draw(rate)
+    if draw(st.booleans()):
+        traffic = traffic + obliv.traffic("uniform", topology) * draw(rate)
+    return routing, traffic
+
+
+def fits(routing: Any, traffic: obliv.Traffic) -> bool:
+    """Whether a network carries a traffic, from the definition."""
+    topology = routing.topology
+    injection, ejection = topology.rates()
+    return (
+        all(load <= 1 for load in routing.pair_loads().under(traffic))
+        and all(total <= rate for total, rate in zip(traffic.row_sums, injection, strict=True))
+        and all(total <= rate for total, rate in zip(traffic.column_sums, ejection, strict=True))
+    )
+
+
+@given(cases())
+@strategies.examples(120)
+def test_throughput_times_traffic_fits_and_no_more(case: tuple[Any, obliv.Traffic]) -> None:
+    routing, traffic = case
+    (row,) = obliv.throughput(routing, traffic).patterns
+    assert isinstance(row.throughput, Fraction)
+    assert fits(routing, traffic * row.throughput)
+    assert not fits(routing, traffic * (row.throughput * (1 + Fraction(1, 10**12))))
+    # What is named is what is full.
+    topology, limit = routing.topology, row.limited_by
+    full = traffic * row.throughput
+    if limit.kind == "channel":
+        assert routing.pair_loads().under(full)[limit.channel.id] == 1
+        assert limit.name == topology.channel_name(limit.channel.id)
+    else:
+        injection, ejection = topology.rates()
+        sums, rates = (full.row_sums, injection) if limit.kind == "injection" else (full.column_sums, ejection)
+        assert sums[limit.terminal] == rates[limit.terminal]
+    injection, ejection = topology.rates()
+    assert row.admissible == traffic.fits(injection, ejection)
+
+
+@pytest.mark.parametrize("spec", ["uniform", "1/2*uniform"])
+def test_rates_below_one_in_specs(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["throughput", "mesh:4x4,injection=1/2", "dor", spec, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["patterns"]
+    assert row["throughput"]["exact"] == {"uniform": "1/2", "1/2*uniform": "1"}[spec]
+    assert row["admissible"] == (spec != "uniform")
+    assert row["limited_by"] == {"kind": "injection", "name": "(0,0)", "terminal": 0}
+
+
+def test_two_memory_controllers() -> None:
+    """Most traffic goes to two nodes: their ejection limits it, not the channels of the mesh."""
+    mesh = obliv.mesh(4, 4)
+    rows = [[Fraction(int(d in (5, 10)), 2) for d in range(16)] for s in range(16)]
+    traffic = obliv.matrix(rows)
+    (row,) = obliv.throughput(obliv.routing("o1turn", mesh), traffic).patterns
+    assert row.throughput == Fraction(1, 8)
+    assert 1 / row.channel_load > row.throughput
+    assert str(row.limited_by) == "ejection at (1,1)"
+    assert "not admissible" in str(row)
+
+
+def test_a_channel_is_named_where_it_limits() -> None:
+    (row,) = obliv.throughput(obliv.DOR(obliv.mesh(4, 4)), "transpose").patterns
+    assert row.limited_by.channel.to_dict() == {"id": 1, "tail": 0, "head": 4}
+    assert str(row.limited_by) == "channel (0,0) -> (0,1)"
+
+
+def test_without_channels_the_terminals_limit() -> None:
+    single = obliv.build("single", 1, [])
+    (row,) = obliv.throughput(obliv.routing("shortest", single), "uniform").patterns
+    assert row.channel_load is None
+    assert row.throughput == 1
+
+
+def test_saved_and_loaded_again(tmp_path: Any) -> None:
+    result = obliv.throughput(obliv.DOR(obliv.mesh(3, 3)), "uniform", "nearest-neighbor", "transpose")
+    result.save(tmp_path / "x.json")
+    assert obliv.load(tmp_path / "x.json") == result
+
+
+@pytest.mark.parametrize("spec", ["3/2*uniform", "1/2*uniform+2/3*tornado", "0*uniform"])
+def test_weights_above_one_are_refused(spec: str) -> None:
+    with pytest.raises(obliv.SpecError, match="at most 1"):
+        obliv.traffic(spec, obliv.mesh(3, 3))
