@@ -110,6 +110,7 @@ from obliv.topologies.cartesian import torus as torus
 from obliv.topologies.circulant import circulant as circulant
 from obliv.topologies.concentrated import cmesh as cmesh
 from obliv.topologies.dragonfly import dragonfly as dragonfly
+from obliv.topologies.isomorphism import isomorphism as isomorphism
 from obliv.topologies.random import random_regular as random_regular
 from obliv.topologies.slimfly import slimfly as slimfly
 from obliv.topologies.trees import Tree as Tree

@@ -1,33 +1,20 @@
 """A search for symmetries of networks that offer none, such as those from files (needs igraph).
 
 Automorphisms of the bare graph are seldom ones of the routing.  Channels are therefore colored first by a signature
-of their pair loads that does not depend on the numbering, and each channel becomes an undirected path
-tail - t - h - head with colored inner vertices: a directed encoding can make the search hang.
+of their pair loads that does not depend on the numbering.
 """
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.errors import extra
 from obliv.loads.base import PairLoads
+from obliv.topologies.isomorphism import graph_search, undirected
 
 __all__ = ["automorphisms", "signatures"]
-
-
-_SEARCH = """
-import pickle, sys
-import igraph
-edges, count, colors = pickle.load(sys.stdin.buffer)
-found = igraph.Graph(n=count, edges=edges).automorphism_group(color=colors)
-sys.stdout.buffer.write(pickle.dumps([list(g) for g in found]))
-"""
 
 
 def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
@@ -48,30 +35,11 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     MissingExtraError
         If igraph is not installed.
     """
-    from importlib.util import find_spec
-
-    if find_spec("igraph") is None:
-        raise extra("igraph", "symmetry")
     topology = loads.topology
-    nodes, channels = topology.nodes, topology.channels
-    classes = signatures(loads)
-    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
-    out, into = nodes + np.arange(channels), nodes + channels + np.arange(channels)
-    edges = np.concatenate([np.stack(pair, 1) for pair in ((tail, out), (out, into), (into, head))])
-    colors = np.concatenate([_node_colors(loads), 10**6 + classes, 10**6 + channels + classes])
-    colors = np.unique(colors, return_inverse=True)[1]
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _SEARCH],
-            input=pickle.dumps((edges.tolist(), nodes + 2 * channels, colors.tolist())),
-            capture_output=True,
-            timeout=seconds,
-            check=True,
-        )
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
-        return []
-    found = [np.array(g[:nodes]) for g in pickle.loads(done.stdout)]
-    return [g for g in found if not np.array_equal(g, np.arange(nodes))]
+    graph = undirected(topology, _node_colors(loads), signatures(loads).tolist())
+    generators = graph_search("automorphism_group", [graph], seconds)
+    found = [np.array(g[: topology.nodes]) for g in (generators or [[]])[0]]
+    return [g for g in found if not np.array_equal(g, np.arange(topology.nodes))]
 
 
 def signatures(loads: PairLoads, rounds: int = 3) -> Array:
@@ -107,11 +75,11 @@ def _refined(index: Array, values: Array, colors: Array, n: int) -> Array:
     return total.astype(np.int64)
 
 
-def _node_colors(loads: PairLoads) -> Array:
-    """Nodes by what they are: terminals with their rates, or none."""
+def _node_colors(loads: PairLoads) -> list[int]:
+    """Return a color for every node: 0, or from 1 on the rates of a terminal."""
     topology = loads.topology
-    colors = np.zeros(topology.nodes, np.int64)
-    rates = {pair: k for k, pair in enumerate(sorted(set(zip(*topology.rates(), strict=True))))}
-    for node, pair in zip(topology.terminals.tolist(), zip(*topology.rates(), strict=True), strict=True):
-        colors[node] = 1 + rates[pair]
+    colors = [0] * topology.nodes
+    numbers: dict[Any, int] = {}
+    for node, *rates in zip(topology.terminals.tolist(), *topology.rates(), strict=True):
+        colors[node] = numbers.setdefault(tuple(rates), len(numbers) + 1)
     return colors
