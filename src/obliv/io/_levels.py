@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def levels_of(links: Links) -> tuple[Array, Array, Array]:
         ends = [_upwards(links, edge, level) for edge in links.edges]
     else:
         level = _computed(links)
-        if any(not (links.directed if edge.directed is None else edge.directed) for edge in links.edges):
+        if not all(map(links.one_way, links.edges)):
             links.notes.append("edges without a direction are taken to lead from their first node up to their second")
     both = np.array(ends, np.int32).reshape(-1, 2)
     return both[:, 0], both[:, 1], np.array(level, np.int32)
@@ -52,19 +53,18 @@ def _given(links: Links) -> list[int]:
                 f"the level of node {shown(name)} {what}: it must be a whole number from 0", links.node_line(node)
             )
         level.append(int(text.partition(".")[0]))
-    taken = set(level)
-    if len(taken) <= max(taken):
-        missing = next(number for number in range(len(taken) + 1) if number not in taken)
+    used = set(level)
+    if len(used) <= max(used):
+        missing = next(number for number in range(len(used) + 1) if number not in used)
         raise links.fault(f"there is no node on level {missing}: levels go from 0 up without a gap")
     return level
 
 
 def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
     rise = level[edge.head] - level[edge.tail]
-    one_way = links.directed if edge.directed is None else edge.directed
     if rise == 1:
         return edge.tail, edge.head
-    if rise == -1 and not one_way:
+    if rise == -1 and not links.one_way(edge):
         return edge.head, edge.tail
     mend = "; write it the other way round" if rise == -1 else ""
     raise links.fault(
@@ -117,25 +117,11 @@ def _contradiction(links: Links, edge: Edge) -> Exception:
 
 def _cycle(links: Links) -> list[int]:
     """Return the nodes of some directed cycle; empty if the graph is acyclic."""
-    after: list[list[int]] = [[] for _ in links.names]
+    graph: TopologicalSorter[int] = TopologicalSorter()
     for edge in links.edges:
-        after[edge.tail].append(edge.head)
-    state = [0] * len(links.names)  # 1 on the way, 2 done
-    for root in range(len(links.names)):
-        way, turn = ([root], [0]) if not state[root] else ([], [])
-        while way:
-            node = way[-1]
-            state[node] = 1
-            if turn[-1] == len(after[node]):
-                state[node] = 2
-                way.pop()
-                turn.pop()
-                continue
-            other = after[node][turn[-1]]
-            turn[-1] += 1
-            if state[other] == 1:
-                return way[way.index(other) :]
-            if state[other] == 0:
-                way.append(other)
-                turn.append(0)
+        graph.add(edge.head, edge.tail)
+    try:
+        graph.prepare()
+    except CycleError as error:
+        return list(error.args[1][:-1])
     return []

@@ -111,6 +111,10 @@ class Links:
         """Return the line where a node is declared, or first mentioned if it is never declared."""
         return self._declared.get(node, self._mentioned[node])
 
+    def one_way(self, edge: Edge) -> bool:
+        """Return whether an edge is one channel rather than two."""
+        return self.directed if edge.directed is None else edge.directed
+
     def edge_name(self, edge: Edge) -> str:
         """Return the name of an edge in messages."""
         return f"{shown(self.names[edge.tail])} - {shown(self.names[edge.head])}"

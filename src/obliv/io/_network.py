@@ -1,4 +1,4 @@
-"""Links made into a topology: channels, bandwidths, terminals and the component asked for."""
+"""A topology from links: channels, bandwidths, terminals and the requested component."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def from_file(path: str | Path, parse: Parse, options: Options, format: str = ""
 
 
 def from_text(text: str, path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
-    """Return the topology of a file whose text is read already."""
+    """Return the topology of a file whose text has been read."""
     links = parse(text, path)
     given = {
         "format": format,
@@ -69,41 +69,37 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
         edges = [edge for edge in edges if inside[edge.tail] and inside[edge.head]]
         channels = channels[inside[channels].all(axis=1)]
     speeds = values.bandwidths_of(links, edges, options, notes)
-    kept = np.flatnonzero(inside)
+    nodes = np.flatnonzero(inside).tolist()
     number = np.cumsum(inside) - 1
-    names = tuple(links.names[node] for node in kept.tolist())
-    terminals = values.terminals_of(links, kept.tolist(), options, notes)
+    names = tuple(links.names[node] for node in nodes)
+    terminals = values.terminals_of(links, nodes, options, notes)
     return build(
         spec,
-        len(kept),
+        len(nodes),
         number[channels],
-        bandwidth=[speed for edge, speed in zip(edges, speeds, strict=True) for _ in range(2 - _one_way(links, edge))]
+        bandwidth=[speed for edge, speed in zip(edges, speeds, strict=True) for _ in range(2 - links.one_way(edge))]
         if speeds
         else (),
         terminals=number[terminals].tolist(),
         injection=values.rates_of(links, terminals, "injection", options.injection, notes),
         ejection=values.rates_of(links, terminals, "ejection", options.ejection, notes),
         labels=() if all(name == str(node) for node, name in enumerate(names)) else names,
-        positions=_positions(links, kept.tolist()),
+        positions=_positions(links, nodes),
         notes=tuple(notes),
         **more,
     )
 
 
-def _one_way(links: Links, edge: Edge) -> bool:
-    return links.directed if edge.directed is None else edge.directed
-
-
 def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
     """Return the tail and head of every channel: one for a directed edge, there and back for an undirected one."""
     there = np.fromiter((node for edge in edges for node in edge[:2]), np.int64).reshape(-1, 2)
-    both = np.fromiter((not _one_way(links, edge) for edge in edges), np.bool_)
+    both = np.fromiter((not links.one_way(edge) for edge in edges), np.bool_)
     chosen: IntArray = np.stack([there, there[:, ::-1]], 1)[np.stack([np.ones_like(both), both], 1)]
     return chosen
 
 
 def _component(links: Links, channels: IntArray, options: Options, notes: list[str]) -> BoolArray:
-    """Return which nodes to keep."""
+    """Return which nodes belong to the network: all of them, or those of the largest component."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -116,7 +112,7 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
     first = np.full(count, nodes)
     np.minimum.at(first, member, np.arange(nodes))
     order = np.lexsort((first, -sizes)).tolist()
-    one_way = any(_one_way(links, edge) for edge in links.edges)
+    one_way = any(map(links.one_way, links.edges))
     if not options.component:
         parts = [
             f"{plural(int(sizes[c]), 'node')} ({values.some([links.names[v] for v in np.flatnonzero(member == c)], 3)})"

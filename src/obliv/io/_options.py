@@ -1,4 +1,4 @@
-"""What a user may choose when a network is read from a file."""
+"""Options of reading a network from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
 @dataclass(frozen=True)
 class Options:
-    """What to take from a file besides its nodes and edges.
+    """Attributes and nodes to take from a file.
 
     Parameters
     ----------

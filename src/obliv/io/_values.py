@@ -1,4 +1,4 @@
-"""What the attributes of a file's nodes and edges say: bandwidths, terminals and their rates."""
+"""Attributes of a file's nodes and edges: bandwidths, terminals and their rates."""
 
 from __future__ import annotations
 
@@ -145,9 +145,8 @@ def _require_known(links: Links, what: str, wanted: str) -> None:
 
 
 def _near(wanted: str, known: Set[str]) -> str:
-    """Return a hint at the right name of an attribute; empty if none is known."""
-    # few, because the search for a near name takes its time with each
-    return did_you_mean(wanted, sorted(known)[:50]) if known else ""
+    """Return a hint at the right name of an attribute; empty if there are no attributes."""
+    return did_you_mean(wanted, sorted(known)[:50]) if known else ""  # comparing very many names would be slow
 
 
 def some(words: Sequence[str], limit: int = 8) -> str:

@@ -79,7 +79,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
     names, near = _hosts_and_routers(topology)
     out: list[list[int]] = [[]]
-    named = 0  # all nodes below it stand in the file already
+    named = 0  # the file names all nodes below this number already
     for low, high in _merged(near):
         # a line of its own for each node that must be named before this link, unless the link itself names it
         out += [[node] for node in range(named, high - (low == high - 1))]
@@ -119,10 +119,10 @@ def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
 
 
 def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
-    """Return all links, in an order that keeps every node's own order of neighbors wherever one such exists.
+    """Return all links in an order that agrees with every node's order of neighbors, if there is such an order.
 
-    A link may stand next once it is the next one of both its ends; of those the one with the lowest nodes goes first,
-    so that a file that was read is written with its nodes named in the same order.
+    A link may come next once it is the next one at both its ends. The one with the lowest nodes goes first, so that the
+    nodes of a file that was read are written in the same order.
     """
     place = [{other: k for k, other in enumerate(others)} for others in near]
     at = [0] * len(near)
@@ -197,7 +197,7 @@ def parse(text: str, path: object = None) -> Links:
 
 def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, int]], int]:
     """Return the head and its neighbors as (kind, number), and the number of latencies between them."""
-    found: list[tuple[str, int]] = []
+    joined: list[tuple[str, int]] = []
     latencies = at = 0
     timed = True  # no latency may follow the head
     while at < len(words):
@@ -205,8 +205,8 @@ def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, 
             if at + 1 == len(words) or not _WHOLE.match(words[at + 1]):
                 what = "nothing follows" if at + 1 == len(words) else f"{shown(words[at + 1])} follows"
                 raise FileError(f"{words[at]} needs a whole number after it, {what}", path, number)
-            found.append((words[at], int(words[at + 1])))
-            timed = len(found) == 1
+            joined.append((words[at], int(words[at + 1])))
+            timed = len(joined) == 1
             at += 2
         elif not timed and _WHOLE.match(words[at]):
             latencies += 1
@@ -215,7 +215,7 @@ def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, 
         else:
             form = "a line is like  router 0 node 0 node 1 router 1 5  and has no comments"
             raise FileError(f"{shown(words[at])} is not expected here; {form}", path, number)
-    return found, latencies
+    return joined, latencies
 
 
 def _require_whole(used: dict[str, set[int]], host: dict[int, tuple[int, int]], path: object) -> None:

@@ -164,17 +164,17 @@ def _words(line: str, path: object, number: int) -> list[str]:
     arrow = next((word for word in words if word in ("->", "<-", "--", "-", "<->", "=>")), None)
     if quoted or arrow:
         mend = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
-        found = shown(quoted or arrow or "")
-        raise FileError(f"{found} in an edge, which is written  u v  or  u v bandwidth: {mend}", path, number)
+        word = shown(quoted or arrow or "")
+        raise FileError(f"{word} in an edge, which is written  u v  or  u v bandwidth: {mend}", path, number)
     if not words or (2 <= len(words) <= 3 and single):
         return words
     if commas:
-        found = "commas with nothing between them" if "" in words else "both commas and spaces between the words"
+        content = "commas with nothing between them" if "" in words else "both commas and spaces between the words"
     else:
-        found = f"{len(words)} words" if len(words) > 1 else f"the single word {shown(words[0])}"
+        content = f"{len(words)} words" if len(words) > 1 else f"the single word {shown(words[0])}"
     raise FileError(
-        f"an edge is written  u v  or  u v bandwidth, here is {found}; "
-        "if the file is no edge list, name its format with format=",
+        f"an edge is written  u v  or  u v bandwidth, not {content}; "
+        "if the file is not an edge list, name its format with format=",
         path,
         number,
     )

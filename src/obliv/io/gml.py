@@ -36,7 +36,7 @@ def read_gml(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    """Topology of a GML file.
+    """Read a GML file.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def read_gml(
     Returns
     -------
     Topology
-        Nodes carry the file's `label`, or their id; positions are Longitude and Latitude if every node has them.
-        Parallel edges are kept, whether the file says ``multigraph 1`` or not.
+        Nodes are labeled by their attribute `label`, or by their id; positions are Longitude and Latitude if every
+        node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
 
     Examples
     --------

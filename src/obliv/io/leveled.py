@@ -50,8 +50,8 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
     -------
     Leveled
         Edges are numbered in the order of the file, nodes in the order in which it first names them. Levels are the
-        node attribute `level` where the nodes have it; else they are found, every edge leading from its first node, one
-        level up, to its second.
+        node attribute `level` where the nodes have it; else they are computed, such that every edge leads from its
+        first node to its second, one level up.
 
     Raises
     ------
@@ -70,15 +70,13 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
         raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, 'json'))}")
     spec = f"leveled-file:{path}" + (f",format={format}" if format else "")
     text = "" if format == "json" else read_text(path)
-    found = format or format_of(text)
+    kind = format or format_of(text)
     sources = ((str(path), sha256_of(path)),)
-    if found == "json":
+    if kind == "json":
         return _saved(path, spec, sources)
-    if found not in _FORMATS:
-        raise FileError(
-            f"looks like {found}; a leveled network is GraphML, GML, an edge list or a saved instance", path
-        )
-    links = _FORMATS[found](text, path)
+    if kind not in _FORMATS:
+        raise FileError(f"looks like {kind}; a leveled network is GraphML, GML, an edge list or a saved instance", path)
+    links = _FORMATS[kind](text, path)
     if not links.edges:
         raise FileError("there is no edge in it", path)
     low, high, level = levels_of(links)
@@ -88,10 +86,10 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
 
 
 def _saved(path: Path, spec: str, sources: tuple[tuple[str, str], ...]) -> Leveled:
-    made = read_json(path)
+    data = read_json(path)
     try:
         with readable():
-            network = network_of(made.get("instance", made))
+            network = network_of(data.get("instance", data))
         low, high = network.edge_ends
     except InputError as error:
         raise FileError(str(error), path) from None
@@ -116,7 +114,7 @@ def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[
     Raises
     ------
     FileError
-        With the line of an edge or node that there is not, or of a path that does not climb level by level.
+        With the line of an unknown edge or node, or of a path that does not climb level by level.
     """
     text = read_text(path)
     if format_of(text) == "json":
@@ -186,9 +184,9 @@ class _Between:
         return [self.edge(a, b, path, line) for a, b in pairwise(nodes)]
 
     def edge(self, a: int, b: int, path: object, line: int) -> int:
-        found = self.find(a, b)
-        if found >= 0:
-            return found
+        edge = self.find(a, b)
+        if edge >= 0:
+            return edge
         one, two = (f"{shown(self.network.name_of(v))} (level {self.network.node_level[v]})" for v in (a, b))
         back = "; one leads back, a path is listed from its lowest level up" if self.find(b, a) >= 0 else ""
         raise FileError(f"no edge leads from {one} to {two}{back}", path, line)

@@ -1,4 +1,4 @@
-"""The topology ``file:PATH``: whatever format the file is in."""
+"""The topology ``file:PATH``, in any known format."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def file(
     if kind in _PARSERS:
         return from_text(text, path, _PARSERS[kind], options, format)
     if options != Options():
-        raise SpecError(f"{kind} files say themselves what sends and how fast: leave out the options")
+        raise SpecError(f"{kind} files define their own terminals and rates: leave out the options")
     form = FILE_FORMATS[kind]
     network: Topology = getattr(importlib.import_module(form.module), form.function)(path)
     return network

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -11,7 +11,7 @@ from math import lcm
 import numpy as np
 
 from obliv._util.arrays import whole
-from obliv._util.content import same_content
+from obliv._util.content import Value
 from obliv._util.rationals import exact
 from obliv._util.typing import Array, NodeArray
 from obliv.errors import TrafficError
@@ -20,8 +20,8 @@ from obliv.topologies.base import Number
 __all__ = ["Traffic", "from_flows", "require_rows"]
 
 
-@dataclass(frozen=True, eq=False)
-class Traffic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Traffic(Value):
     """Packets per cycle from each terminal to each, as a share of uniform traffic plus single flows.
 
     ``1/2 * a + 1/2 * b`` of two traffics is a traffic (factors are Fractions, integers, floats or text such as "1/3");
@@ -67,14 +67,6 @@ class Traffic:
 
     def __repr__(self) -> str:
         return f"<Traffic {self.spec}: {self.terminals} terminals, {len(self.amount)} flows>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Traffic):
-            return NotImplemented
-        return self is other or all(same_content(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-
-    def __hash__(self) -> int:
-        return hash((self.spec, self.terminals))
 
     @cached_property
     def row_sums(self) -> list[Fraction]:
@@ -147,9 +139,14 @@ class Traffic:
         """Return the traffic matrix, exact, as rows of Fractions."""
         base = self.uniform / self.terminals
         rows = [[base] * self.terminals for _ in range(self.terminals)]
-        for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True):
-            rows[s][d] += Fraction(amount, self.denominator)
+        for s, d, rate in self._flows():
+            rows[s][d] += rate
         return rows
+
+    def _flows(self) -> Iterator[tuple[int, int, Fraction]]:
+        """Yield the single flows: source, destination and rate."""
+        for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True):
+            yield s, d, Fraction(amount, self.denominator)
 
     def __mul__(self, factor: Number) -> Traffic:
         if not isinstance(factor, int | Fraction | float | str):
@@ -157,10 +154,7 @@ class Traffic:
         share = exact(factor)
         if share is None or share < 0:
             raise TrafficError(f"traffic cannot be scaled by {factor}: the factor must be a number from 0")
-        flows = {
-            (s, d): share * Fraction(amount, self.denominator)
-            for s, d, amount in zip(self.source.tolist(), self.destination.tolist(), self.amount.tolist(), strict=True)
-        }
+        flows = {(s, d): share * rate for s, d, rate in self._flows()}
         return from_flows(f"{share}*{self.spec}", self.terminals, flows, share * self.uniform, self.sources)
 
     __rmul__ = __mul__
@@ -172,8 +166,8 @@ class Traffic:
             raise TrafficError(f"{self.spec} has {self.terminals} terminals, {other.spec} has {other.terminals}")
         flows: dict[tuple[int, int], Fraction] = {}
         for part in (self, other):
-            for s, d, amount in zip(part.source.tolist(), part.destination.tolist(), part.amount.tolist(), strict=True):
-                flows[s, d] = flows.get((s, d), Fraction(0)) + Fraction(amount, part.denominator)
+            for s, d, rate in part._flows():
+                flows[s, d] = flows.get((s, d), Fraction(0)) + rate
         return from_flows(
             f"{self.spec}+{other.spec}",
             self.terminals,

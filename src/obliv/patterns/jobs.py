@@ -37,9 +37,9 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
     """
     n = len(topology.terminals)
     where = np.random.default_rng(seed).permutation(n)
-    source, destination = (where[ranks[:, side]].astype(np.int32) for side in (0, 1))
-    base = max((int(np.bincount(side, minlength=n).max()) for side in (source, destination) if len(side)), default=1)
-    flows = np.sort(source.astype(np.int64) * n + destination)
+    source, destination = where[ranks].T
+    base = max((int(np.bincount(side).max()) for side in (source, destination) if len(side)), default=1)
+    flows = np.sort(source * n + destination)
     source, destination = (side.astype(np.int32) for side in np.divmod(flows, n))
     return Traffic(
         spec=spec,
@@ -99,8 +99,8 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
     pairs = np.concatenate([*one_way, *(flows[:, ::-1] for flows in one_way)])
     keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
     source, destination = np.divmod(keys, n)
-    kept = source != destination
-    return np.column_stack([source[kept], destination[kept]])
+    apart: Array = np.column_stack([source, destination])[source != destination]
+    return apart
 
 
 def _sides(n: int, dims: int) -> tuple[int, ...]:
@@ -200,5 +200,5 @@ def _groups(n: int, size: int) -> Array:
     require_memory(64.0 * n * size, f"groups of {size} terminals")
     rank = np.repeat(np.arange(n), size)
     other = rank // size * size + np.tile(np.arange(size), n)
-    kept = (other < n) & (rank != other)
-    return np.column_stack([rank[kept], other[kept]])
+    pairs: Array = np.column_stack([rank, other])[(other < n) & (rank != other)]
+    return pairs

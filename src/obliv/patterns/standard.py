@@ -35,8 +35,8 @@ Coordinates = tuple[int, ...]
 @register_pattern("uniform", aliases=("random",))
 def uniform(topology: Topology) -> Traffic:
     """Every terminal sends 1/N to each terminal, itself included."""
-    none = np.zeros(0, np.int32)
-    return Traffic("uniform", len(topology.terminals), Fraction(1), none, none, np.zeros(0, np.int64))
+    empty = np.zeros(0, np.int32)
+    return Traffic("uniform", len(topology.terminals), Fraction(1), empty, empty, np.zeros(0, np.int64))
 
 
 @register_pattern("transpose")
@@ -114,7 +114,7 @@ def nearest_neighbor(topology: Topology) -> Traffic:
             flows[s, d] = Fraction(1, len(near))
     if not flows:
         raise TrafficError(f"nearest-neighbor: no terminal of {topology.spec} is one channel away from another")
-    return from_flows("nearest-neighbor", len(topology.terminals), flows, Fraction(0), ())
+    return from_flows("nearest-neighbor", len(topology.terminals), flows, Fraction(0))
 
 
 @register_pattern("random-permutation", aliases=("randperm",), example="random-permutation:seed=1")

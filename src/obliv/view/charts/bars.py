@@ -76,6 +76,5 @@ def _note(ax: Axes, values: Sequence[Fraction | Estimate | None], texts: Sequenc
         remarks.append("≈: exact, but its fraction is too long to write")
     if remarks:
         place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-        annotation = ax.annotate("; ".join(remarks), (0.0, 0.0), xytext=(0, -34), **place)
-        annotation.set(fontsize=8, color=INK)
-        annotation.set_gid("note")
+        look: dict[str, Any] = {"fontsize": 8, "color": INK, "gid": "note"}
+        ax.annotate("; ".join(remarks), (0.0, 0.0), xytext=(0, -34), **place, **look)

@@ -46,15 +46,14 @@ def legend(ax: Axes) -> None:
 
 def whiskers(ax: Axes, xs: Any, ys: Any, errors: Any, along: str) -> None:
     """Draw standard errors of estimates along ``x`` or ``y``; exact numbers have none."""
-    errors = np.where(
-        errors > 1e-6 * np.abs(xs if along == "x" else ys), errors, np.nan
-    )  # smaller errors are invisible
+    values = np.abs(xs if along == "x" else ys)
+    errors = np.where(errors > 1e-6 * values, errors, np.nan)  # smaller errors are invisible
     if np.isnan(errors).all():
         return
     bars = ax.errorbar(
         xs, ys, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.2, zorder=20, **{f"{along}err": errors}
     )
-    bars.set_label("_whiskers")  # kept out of the legend
+    bars.set_label("_whiskers")  # the underscore hides them from the legend
 
 
 def mark_capacity(ax: Axes) -> None:
@@ -70,7 +69,8 @@ def mark_capacity(ax: Axes) -> None:
         va="bottom",
         fontsize=8,
         color=INK,
-    ).set_gid("capacity")
+        gid="capacity",
+    )
 
 
 def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Annotation:

@@ -48,8 +48,9 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     """
     if not result.patterns:
         raise InputError("this throughput result has no patterns: there is nothing to draw")
-    field = "throughput" if result.capacity is None else "fraction_of_capacity"
-    amounts = [float(getattr(row, field) or 0) for row in result.patterns]
+    relative = result.capacity is not None
+    values = [row.fraction_of_capacity if relative else row.throughput for row in result.patterns]
+    amounts = [float(value or 0) for value in values]
     places = range(len(amounts))
     own = ax is None
     ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
@@ -57,14 +58,14 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     ax.set_yticks(places, labels=[_name(row) for row in result.patterns], **LITERAL)
     ax.set_ylim(len(amounts) - 0.4, -0.6)
     ends = []
-    for place, amount, row in zip(places, amounts, result.patterns, strict=True):
-        text = short(getattr(row, field)) if getattr(row, field) is not None else "loads nothing"
+    for place, amount, value in zip(places, amounts, values, strict=True):
+        text = "loads nothing" if value is None else short(value)
         ends.append((amount, end_label(ax, amount, place, text, 9)))
-    make_room(ax, ends, 1.04 * max(*amounts, 1.0) if result.capacity is not None else 1.04 * max(amounts) or 1.0)
-    if result.capacity is not None:
+    make_room(ax, ends, 1.04 * max(*amounts, 1.0 if relative else 0.0) or 1.0)
+    if relative:
         mark_capacity(ax)
     light_frame(ax, "x")
-    ax.set_xlabel("fraction of capacity" if result.capacity is not None else "throughput (packets per node and cycle)")
+    ax.set_xlabel("fraction of capacity" if relative else "throughput (packets per node and cycle)")
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 
 

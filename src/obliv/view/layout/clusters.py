@@ -43,7 +43,7 @@ def clusters(topology: Topology, hint: LayoutHint) -> Layout | None:
 
 
 def _grid_points(grid: Grid, pairs: Array) -> Points:
-    """Return positions of the switches, one apart; a switch without a place lies amid the switches linked to it."""
+    """Return positions of the switches, one apart; a switch without a place lies amid its neighbors."""
     points = np.asarray(grid.shape.positions, float)[grid.number]
     for node in np.flatnonzero(grid.number < 0).tolist():
         near = pairs[pairs[:, 0] == node, 1]

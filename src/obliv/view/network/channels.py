@@ -19,12 +19,11 @@ from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
 from obliv.view.network.ports import channel_title
-from obliv.view.network.ribbons import ribbons, thickened
+from obliv.view.network.ribbons import add_ribbons, thickened
 from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
 __all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined"]
 
@@ -57,7 +56,7 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     """
     on = canvas(topology, ax, labels)
     widths = thickened(on.ax, [0.025] * len(on.lines), 0.5)
-    on.ax.add_collection(_collection(ribbons(on.lines, widths), "channels", facecolors=FAINT), autolim=False)
+    add_ribbons(on.ax, on.lines, widths, "channels", facecolors=FAINT)
     draw_nodes(on)
     key(on.ax, node_signs(topology))
     return finish(on.ax, on.own)
@@ -120,18 +119,16 @@ def draw_loads(
 
 def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
     """Draw nodes, channels in color and width by their load, and the color bar."""
-    shapes = ribbons(on.lines, _widths(on, amounts))
-    idle = [shapes[c] for c in np.flatnonzero(amounts == 0)]
-    on.ax.add_collection(_collection(idle, "idle channels", facecolors=QUIET), autolim=False)
+    widths = _widths(on, amounts)
+    idle = np.flatnonzero(amounts == 0)
+    add_ribbons(on.ax, [on.lines[c] for c in idle], [widths[c] for c in idle], "idle channels", facecolors=QUIET)
     draw_nodes(on)
     busy = np.flatnonzero(amounts)
     if len(busy):
-        at = busy[np.argsort(amounts[busy], kind="stable")]  # the largest loads are drawn last, on top
-        drawn = _collection([shapes[c] for c in at], "channels", cmap=colormap("loads", LOADS), zorder=2)
-        drawn.set_array(amounts[at])
-        drawn.set_clim(0.0, float(amounts.max()))
-        on.ax.add_collection(drawn, autolim=False)
-        bar(on.ax, drawn, label)
+        order = busy[np.argsort(amounts[busy], kind="stable")]  # the largest loads are drawn last, on top
+        lines, colors = [on.lines[c] for c in order], {"array": amounts[order], "clim": (0.0, float(amounts.max()))}
+        look = {"cmap": colormap("loads", LOADS), "zorder": 2}
+        bar(on.ax, add_ribbons(on.ax, lines, [widths[c] for c in order], "channels", **colors, **look), label)
 
 
 def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
@@ -140,11 +137,9 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
 
     unit = points_per_unit(on.ax)
     width = _widths(on, amounts)[channel]
-    ring = _collection(
-        ribbons([on.lines[channel]], [width]), "worst channel", facecolors="none", edgecolors=ACCENT, zorder=5.5
-    )
-    ring.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
-    on.ax.add_collection(ring, autolim=False)
+    rim: dict[str, Any] = {"facecolors": "none", "edgecolors": ACCENT, "zorder": 5.5}
+    outline = add_ribbons(on.ax, [on.lines[channel]], [width], "worst channel", **rim)
+    outline.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
     marker = "s"
     if unit < _FINE:  # the outline alone would be overlooked
         line, marker = on.lines[channel][0], "o"
@@ -170,14 +165,6 @@ def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts
         if not math.isfinite(amount) or amount < 0:
             raise InputError(f"the load of channel {channel} is {amount}: it must be finite and not negative")
     return np.array(amounts, float)
-
-
-def _collection(shapes: list[Path], name: str, **look: Any) -> Any:
-    from matplotlib.collections import PathCollection
-
-    collection = PathCollection(shapes, linewidths=0, **look)
-    collection.set_gid(name)
-    return collection
 
 
 def _widths(on: Canvas, amounts: Amounts) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.view.axes import points_per_unit
 from obliv.view.network.canvas import Canvas
-from obliv.view.network.ribbons import ribbons
+from obliv.view.network.ribbons import add_ribbons
 from obliv.view.network.witness import Flow
 from obliv.view.style import INK, MANY, SHARES, colormap
 
@@ -31,28 +31,19 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
     """Draw flows as arrows over the network, strong flows in color, weak flows faint."""
     few = on.topology.nodes <= MANY
     if weak:
-        faint = _arrows(on, weak, [0.012] * len(weak))
-        faint.set(facecolor=INK, alpha=0.28, zorder=4, gid="other flows")
-        on.ax.add_collection(faint, autolim=False)
+        lines = [[on.flows[flow]] for flow in weak]
+        add_ribbons(on.ax, lines, [0.012] * len(weak), "other flows", facecolors=INK, alpha=0.28, zorder=4)
     if strong:
         shares = np.array([share for _, _, share in strong])
         thinnest = max(0.02 if few else 0.0, _THINNEST / points_per_unit(on.ax))
-        drawn = _arrows(on, strong, (thinnest * (1.0 + 1.5 * shares / shares.max())).tolist())
-        drawn.set_cmap(colormap("shares", _SHARES))
-        drawn.set_array(shares)
-        drawn.set_clim(0.0, float(shares.max()))
-        drawn.set(alpha=_alpha(on, strong), zorder=5, gid="flows on the worst channel")
+        lines, widths = [[on.flows[flow]] for flow in strong], thinnest * (1.0 + 1.5 * shares / shares.max())
+        colors = {"cmap": colormap("shares", _SHARES), "array": shares, "clim": (0.0, float(shares.max()))}
+        look = {"alpha": _alpha(on, strong), "zorder": 5, **colors}
+        arrows = add_ribbons(on.ax, lines, widths.tolist(), "flows on the worst channel", **look)
         if few and thinnest == 0.02:
-            drawn.set(edgecolor="white", linewidth=0.35)
-        on.ax.add_collection(drawn, autolim=False)
+            arrows.set(edgecolor="white", linewidth=0.35)
 
 
 def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:
     """Return the opacity: many arrows over a large network are translucent."""
     return 0.95 if on.topology.nodes <= MANY or len(strong) <= _OPAQUE else 0.5
-
-
-def _arrows(on: Canvas, flows: Sequence[Flow], widths: Sequence[float]) -> Any:
-    from matplotlib.collections import PathCollection
-
-    return PathCollection(ribbons([[on.flows[flow]] for flow in flows], widths), linewidths=0)

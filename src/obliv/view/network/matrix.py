@@ -56,9 +56,7 @@ def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
 
 
 def _dots(ax: Axes, flows: Any, size: Any, name: str, **look: Any) -> Any:
-    dots = ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, **look)
-    dots.set_gid(name)
-    return dots
+    return ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, gid=name, **look)
 
 
 def _sign(dots: Any, text: str) -> Any:

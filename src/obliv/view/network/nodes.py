@@ -32,7 +32,6 @@ def draw_nodes(on: Canvas) -> None:
     terminal = np.zeros(topology.nodes, bool)
     terminal[topology.terminals] = True
     size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
-    thin = min(0.9, 0.025 * points_per_unit(ax))
     discs = EllipseCollection(
         size,
         size,
@@ -41,11 +40,11 @@ def draw_nodes(on: Canvas) -> None:
         offsets=on.points,
         offset_transform=ax.transData,
         zorder=6 if topology.nodes <= MANY else 2.5,
+        facecolors=[NODE if sends else INK for sends in terminal],
+        edgecolors=INK,
+        linewidths=min(0.9, 0.025 * points_per_unit(ax)),
+        gid="nodes",
     )
-    discs.set_facecolor([NODE if sends else INK for sends in terminal])
-    discs.set_edgecolor(INK)
-    discs.set_linewidth(thin)
-    discs.set_gid("nodes")
     ax.add_collection(discs, autolim=False)
     if on.labels is False:
         return

@@ -16,7 +16,7 @@ from obliv.view.layout.curves import RADIUS
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
-from obliv.view.network.ribbons import ribbons, thickened
+from obliv.view.network.ribbons import add_ribbons, thickened
 from obliv.view.style import LOADS, QUIET, SHARES, colormap
 
 if TYPE_CHECKING:
@@ -90,24 +90,16 @@ def draw_paths(
 
 def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
     """Draw the used channels, each with its probability where there is room."""
-    from matplotlib.collections import PathCollection
-
     idle = [on.lines[c] for c in range(on.topology.channels) if c not in used]
-    faint = PathCollection(ribbons(idle, thickened(on.ax, [0.012] * len(idle), 0.2)), linewidths=0, facecolors=QUIET)
-    faint.set_gid("idle channels")
-    on.ax.add_collection(faint, autolim=False)
+    add_ribbons(on.ax, idle, thickened(on.ax, [0.012] * len(idle), 0.2), "idle channels", facecolors=QUIET)
     if not used:
         return
     order = sorted(used, key=lambda c: used[c])
     chances = np.array([float(used[c]) for c in order])
     top = max(1.0, float(chances.max()))
-    shapes = ribbons([on.lines[c] for c in order], thickened(on.ax, 0.03 + 0.09 * chances / top, 0.5))
-    drawn = PathCollection(shapes, linewidths=0, cmap=colormap("shares", SHARES), zorder=3)
-    drawn.set_array(chances)
-    drawn.set_clim(0.0, top)
-    drawn.set_gid("paths")
-    on.ax.add_collection(drawn, autolim=False)
-    bar(on.ax, drawn, label)
+    lines, widths = [on.lines[c] for c in order], thickened(on.ax, 0.03 + 0.09 * chances / top, 0.5)
+    look = {"cmap": colormap("shares", SHARES), "array": chances, "clim": (0.0, top), "zorder": 3}
+    bar(on.ax, add_ribbons(on.ax, lines, widths, "paths", **look), label)
     size = min(8.0, 0.15 * points_per_unit(on.ax))
     if size < 5.0:
         return
@@ -117,16 +109,8 @@ def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
         step = line[-1] - line[0]
         right = np.array([step[1], -step[0]]) / max(float(np.hypot(*step)), 1e-9)
         at = middle + (0.13 + 0.012 * len(brief(used[channel])) * abs(right[0])) * right
-        on.ax.text(
-            float(at[0]),
-            float(at[1]),
-            brief(used[channel]),
-            ha="center",
-            va="center",
-            fontsize=size,
-            color=SHARES[-1],
-            zorder=7,
-        )
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": SHARES[-1], "zorder": 7}
+        on.ax.text(float(at[0]), float(at[1]), brief(used[channel]), **style)
 
 
 def _ends(on: Canvas, start: int, end: int) -> list[Any]:

@@ -80,11 +80,9 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
     loads = routing.pair_loads().under(pattern)
     ax = draw_loads(topology, loads, ax, labels=labels)
     most = max(loads, default=Fraction(0))
-    remarks = (
-        []
-        if topology.capacity_load is None or not most
-        else [f"throughput {short(topology.capacity_load / most)} of capacity"]
-    )
+    remarks = []
+    if topology.capacity_load is not None and most:
+        remarks.append(f"throughput {short(topology.capacity_load / most)} of capacity")
     heading = f"{routing.spec} on {topology.spec} under {pattern.spec}"
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
-__all__ = ["ribbon", "ribbons", "thickened"]
+__all__ = ["add_ribbons", "ribbon", "ribbons", "thickened"]
 
 
 def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[Path]:
@@ -26,6 +26,15 @@ def ribbons(lines: Sequence[Sequence[Points]], widths: Sequence[float]) -> list[
         parts = [Path(ribbon(line, width), closed=True) for line in group]
         paths.append(parts[0] if len(parts) == 1 else Path.make_compound_path(*parts))
     return paths
+
+
+def add_ribbons(ax: Axes, lines: Sequence[Sequence[Points]], widths: Sequence[float], name: str, **look: Any) -> Any:
+    """Draw one arrow for each group of lines and return their collection."""
+    from matplotlib.collections import PathCollection
+
+    arrows = PathCollection(ribbons(lines, widths), linewidths=0, gid=name, **look)
+    ax.add_collection(arrows, autolim=False)
+    return arrows
 
 
 def thickened(ax: Axes, widths: Any, points: float) -> list[float]:
