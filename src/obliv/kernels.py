@@ -8,7 +8,8 @@ the two.
 
 A kernel may use the following names of its module: other kernels, constants (numbers, strings, tuples, arrays), record
 types, and numpy or math.  The cache key covers all of these, across files: when a callee, a constant or the fields of a
-record change, the callers are compiled again.  Any other name raises TypeError on compilation.
+record change, the callers are compiled again.  Any other name raises TypeError on compilation, as do keyword-only
+parameters.
 
 Notes
 -----
@@ -128,6 +129,8 @@ def _content(function: Callable[..., Any], callers: tuple[Callable[..., Any], ..
         raise TypeError(f"kernel {function.__qualname__} calls itself")
     if function.__closure__:
         raise TypeError(f"kernel {function.__qualname__} uses variables of an enclosing function")
+    if function.__code__.co_kwonlyargcount:
+        raise TypeError(f"kernel {function.__qualname__} has keyword-only parameters, which cannot be compiled")
     names = sorted(set(_global_names(function.__code__)) & function.__globals__.keys())
     described = []
     for name in names:

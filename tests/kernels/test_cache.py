@@ -156,10 +156,26 @@ def _calls_itself(x: int) -> int:
     return 0 if x == 0 else _calls_itself(x - 1)
 
 
-@pytest.mark.parametrize("function", [_uses_a_list, _calls_a_function, _calls_itself])
+@kernel
+def _takes_a_keyword(x: int, *, factor: int = 2) -> int:
+    return factor * x
+
+
+@pytest.mark.parametrize("function", [_uses_a_list, _calls_a_function, _calls_itself, _takes_a_keyword])
 def test_what_a_kernel_may_not_use(function: Kernel) -> None:
     with pytest.raises(TypeError, match=function.__name__):
         function.compiled()
+
+
+def test_defaults_are_part_of_the_digest() -> None:
+    def scaled(x: int, factor: int) -> int:
+        return x * factor
+
+    digests = set()
+    for defaults in ((2,), (3,), None):
+        scaled.__defaults__ = defaults
+        digests.add(kernel(scaled).digest())
+    assert len(digests) == 3
 
 
 def test_interpreted_kernels_do_not_load_the_compiler() -> None:
