@@ -12,6 +12,7 @@ __all__ = [
     "Entries",
     "Floors",
     "Matching",
+    "PathEnd",
     "PathSearch",
     "Search",
     "Shipment",
@@ -84,6 +85,22 @@ class PathSearch(NamedTuple):
     place: Array
     heap: Array
     opened: Array
+
+
+class PathEnd(NamedTuple):
+    """The end of a shortest path from a row, and how far the search for it went.
+
+    The path ends at the free `column`, reached by `entry` of the last `row`, or leaves that row short where `column`
+    is -1. Columns ``heap[:waiting]`` are queued, ``heap[scanned:]`` scanned; `rows` counts the opened rows.
+    """
+
+    distance: int
+    row: int
+    column: int
+    entry: int
+    waiting: int
+    scanned: int
+    rows: int
 
 
 @kernel
@@ -180,17 +197,100 @@ def _auction(n: int, entries: Entries, row_floor: Array, matching: Matching, fre
 
 
 @kernel
-def assign(n: int, m: int, entries: Entries, floors: Floors, matching: Matching, search: Search) -> None:
-    """Match n rows to m columns so that the total weight is largest.
+def _best_gain(i: int, entries: Entries, v: Array, floor: int) -> int:
+    """Return what a row gains at most by a unit shipped or left, at the prices of the columns."""
+    ptr, col, weight = entries
+    best = floor
+    for e in range(ptr[i], ptr[i + 1]):
+        gain = weight[e] - v[col[e]]
+        if gain > best:
+            best = gain
+    return best
+
+
+@kernel
+def _raise_columns(end: PathEnd, v: Array, dist: Array, place: Array, heap: Array) -> None:
+    """Raise the price of every scanned column by what it is nearer than the end; clear `place`."""
+    for k in range(end.waiting):
+        place[heap[k]] = -1
+    for k in range(end.scanned, len(heap)):
+        j = heap[k]
+        place[j] = -1
+        v[j] += end.distance - dist[j]
+
+
+@kernel
+def _shortest_path(root: int, entries: Entries, row_floor: Array, matching: Matching, search: Search) -> PathEnd:
+    """Find the shortest augmenting path from an unmatched row (Dijkstra's algorithm on the reduced costs)."""
+    ptr, col, weight = entries
+    _, owner, u, v = matching
+    dist, prev, place, heap, _ = search
+    best = u[root] - row_floor[root]
+    column = -1
+    last = root
+    size = 0
+    scanned = len(heap)
+    i = root
+    here = best - best
+    while True:
+        base = here + u[i]
+        for e in range(ptr[i], ptr[i + 1]):
+            j = col[e]
+            far = base - weight[e] + v[j]
+            if far < best:
+                if owner[j] < 0:
+                    best = far
+                    column = j
+                    last = i
+                elif place[j] == -1 or (place[j] >= 0 and far < dist[j]):
+                    prev[j] = i
+                    size = _push(heap, place, dist, size, j, far)
+        if size == 0:
+            break
+        j = heap[0]
+        if dist[j] >= best:
+            break
+        here = dist[j]
+        size = _pop(heap, place, dist, size)
+        scanned -= 1
+        heap[scanned] = j
+        place[j] = -2
+        i = owner[j]
+        alone = here + u[i] - row_floor[i]
+        if alone < best:
+            best = alone
+            column = -1
+            last = i
+    return PathEnd(best, last, column, -1, size, scanned, 0)
+
+
+@kernel
+def _augment(root: int, end: PathEnd, matching: Matching, prev: Array) -> None:
+    """Match the rows of a path to the next column each, from its end back to the root."""
+    mate, owner, _, _ = matching
+    i, j = end.row, end.column
+    while True:
+        back = mate[i]
+        mate[i] = j
+        if j >= 0:
+            owner[j] = i
+        if i == root:
+            break
+        j = back
+        i = prev[j]
+
+
+@kernel
+def assign(n: int, entries: Entries, floors: Floors, matching: Matching, search: Search) -> None:
+    """Match the first n rows to columns so that the total weight is largest.
 
     A row or column that stays unmatched counts its floor.  On return u[i] + v[j] >= weight everywhere, with equality
     on matched entries, and u, v stand at their floors where rows and columns are unmatched.
     """
-    ptr, col, weight = entries
     row_floor, col_floor = floors
     mate, owner, u, v = matching
     dist, prev, place, heap, free = search
-    for j in range(m):
+    for j in range(len(heap)):
         v[j] = col_floor[j]
         owner[j] = -1
     for i in range(n):
@@ -199,71 +299,107 @@ def assign(n: int, m: int, entries: Entries, floors: Floors, matching: Matching,
     waiting = _auction(n, entries, row_floor, matching, free)
     for at in range(waiting):
         root = free[at]
-        top = row_floor[root]
-        for e in range(ptr[root], ptr[root + 1]):
-            gain = weight[e] - v[col[e]]
-            if gain > top:
-                top = gain
-        u[root] = top
-        best = top - row_floor[root]
-        if best == 0:
+        u[root] = _best_gain(root, entries, v, row_floor[root])
+        if u[root] == row_floor[root]:
             continue
-        end = -1  # the free column where the best path ends, or
-        last = root  # the row that it leaves alone
-        size = 0  # heap: columns 0..size-1 of `heap`
-        done = m  # scanned columns: heap[done:], from the back
-        i = root
-        here = top - top
-        while True:
+        end = _shortest_path(root, entries, row_floor, matching, search)
+        u[root] -= end.distance
+        for k in range(end.scanned, len(heap)):
+            j = heap[k]
+            u[owner[j]] -= end.distance - dist[j]
+        _raise_columns(end, v, dist, place, heap)
+        _augment(root, end, matching, prev)
+
+
+@kernel
+def _cheapest_path(
+    root: int, entries: Entries, columns: Columns, row_floor: Array, shipment: Shipment, search: PathSearch
+) -> PathEnd:
+    """Find the shortest path from a row to ship along, forth by any entry and back by entries with flow."""
+    ptr, col, weight = entries
+    back_ptr, back_row, back_entry = columns
+    flow, _, left_col, u, v = shipment
+    dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened = search
+    best = u[root] - row_floor[root]
+    column = -1
+    entry = -1
+    last = root
+    size = 0
+    scanned = len(heap)
+    here = best - best
+    rows = 1
+    opened[0] = root
+    row_dist[root] = here
+    via_col[root] = len(heap)
+    scan = 0
+    while True:
+        while scan < rows:
+            i = opened[scan]
+            scan += 1
             base = here + u[i]
             for e in range(ptr[i], ptr[i + 1]):
                 j = col[e]
                 far = base - weight[e] + v[j]
                 if far < best:
-                    if owner[j] < 0:
+                    if left_col[j] > 0:
                         best = far
-                        end = j
+                        column = j
+                        entry = e
                         last = i
                     elif place[j] == -1 or (place[j] >= 0 and far < dist[j]):
-                        prev[j] = i
+                        prev_row[j] = i
+                        prev_entry[j] = e
                         size = _push(heap, place, dist, size, j, far)
-            if size == 0:
-                break
-            j = heap[0]
-            if dist[j] >= best:
-                break
-            here = dist[j]
-            size = _pop(heap, place, dist, size)
-            done -= 1
-            heap[done] = j
-            place[j] = -2
-            i = owner[j]
-            alone = here + u[i] - row_floor[i]
-            if alone < best:
-                best = alone
-                end = -1
-                last = i
-        for k in range(size):
-            place[heap[k]] = -1
-        u[root] -= best
-        for k in range(done, m):
-            j = heap[k]
-            place[j] = -1
-            gap = best - dist[j]
-            v[j] += gap
-            u[owner[j]] -= gap
-        i = last
-        j = end
-        while i != root:  # hand columns back along the path
-            back = mate[i]
-            mate[i] = j
-            if j >= 0:
-                owner[j] = i
-            j = back
-            i = prev[j]
-        mate[root] = j
-        if j >= 0:
-            owner[j] = root
+        if size == 0:
+            break
+        j = heap[0]
+        if dist[j] >= best:
+            break
+        here = dist[j]
+        size = _pop(heap, place, dist, size)
+        scanned -= 1
+        heap[scanned] = j
+        place[j] = -2
+        for k in range(back_ptr[j], back_ptr[j + 1]):
+            i = back_row[k]
+            if flow[back_entry[k]] > 0 and via_col[i] == -1:
+                via_col[i] = j
+                via_entry[i] = back_entry[k]
+                row_dist[i] = here
+                opened[rows] = i
+                rows += 1
+                alone = here + u[i] - row_floor[i]
+                if alone < best:
+                    best = alone
+                    column = -1
+                    last = i
+    return PathEnd(best, last, column, entry, size, scanned, rows)
+
+
+@kernel
+def _ship(root: int, end: PathEnd, shipment: Shipment, search: PathSearch) -> None:
+    """Ship along a path as much as the root has left, the end takes, and the entries gone back hold."""
+    flow, left_row, left_col, _, _ = shipment
+    _, _, prev_row, prev_entry, via_col, via_entry, _, _, _ = search
+    amount = left_row[root]
+    if end.column >= 0:
+        amount = min(amount, left_col[end.column])
+    i = end.row
+    while i != root:
+        amount = min(amount, flow[via_entry[i]])
+        i = prev_row[via_col[i]]
+    if end.column >= 0:
+        flow[end.entry] += amount
+        left_col[end.column] -= amount
+    else:
+        left_row[end.row] += amount
+    i = end.row
+    while i != root:
+        flow[via_entry[i]] -= amount
+        j = via_col[i]
+        flow[prev_entry[j]] += amount
+        i = prev_row[j]
+    left_row[root] -= amount
 
 
 @kernel
@@ -274,104 +410,18 @@ def transport(entries: Entries, columns: Columns, floors: Floors, shipment: Ship
     unit left counts the row's or column's floor.  On return u[i] + v[j] >= weight everywhere, with equality where
     flow > 0, and u, v stand at their floors where something is left.  The flow must be zero on entry.
     """
-    ptr, col, weight = entries
-    back_ptr, back_row, back_entry = columns
     row_floor, col_floor = floors
-    flow, left_row, left_col, u, v = shipment
-    dist, row_dist, prev_row, prev_entry, via_col, via_entry, place, heap, opened = search
-    n, m = len(row_floor), len(col_floor)
-    for j in range(m):
+    _, left_row, _, u, v = shipment
+    dist, row_dist, _, _, via_col, _, place, heap, opened = search
+    for j in range(len(heap)):
         v[j] = col_floor[j]
-    for root in range(n):
-        top = row_floor[root]
-        for e in range(ptr[root], ptr[root + 1]):
-            gain = weight[e] - v[col[e]]
-            if gain > top:
-                top = gain
-        u[root] = top
-        while left_row[root] > 0:
-            best = u[root] - row_floor[root]
-            if best == 0:
-                break
-            end = -1
-            end_entry = -1
-            last = root
-            size = 0
-            done = m
-            here = best - best
-            rows = 1
-            opened[0] = root
-            row_dist[root] = here
-            via_col[root] = m
-            scan = 0
-            while True:
-                while scan < rows:
-                    i = opened[scan]
-                    scan += 1
-                    base = here + u[i]
-                    for e in range(ptr[i], ptr[i + 1]):
-                        j = col[e]
-                        far = base - weight[e] + v[j]
-                        if far < best:
-                            if left_col[j] > 0:
-                                best = far
-                                end = j
-                                end_entry = e
-                                last = i
-                            elif place[j] == -1 or (place[j] >= 0 and far < dist[j]):
-                                prev_row[j] = i
-                                prev_entry[j] = e
-                                size = _push(heap, place, dist, size, j, far)
-                if size == 0:
-                    break
-                j = heap[0]
-                if dist[j] >= best:
-                    break
-                here = dist[j]
-                size = _pop(heap, place, dist, size)
-                done -= 1
-                heap[done] = j
-                place[j] = -2
-                for k in range(back_ptr[j], back_ptr[j + 1]):
-                    i = back_row[k]
-                    if flow[back_entry[k]] > 0 and via_col[i] == -1:
-                        via_col[i] = j
-                        via_entry[i] = back_entry[k]
-                        row_dist[i] = here
-                        opened[rows] = i
-                        rows += 1
-                        alone = here + u[i] - row_floor[i]
-                        if alone < best:
-                            best = alone
-                            end = -1
-                            last = i
-            amount = left_row[root]
-            if end >= 0 and left_col[end] < amount:
-                amount = left_col[end]
-            i = last
-            while i != root:
-                if flow[via_entry[i]] < amount:
-                    amount = flow[via_entry[i]]
-                i = prev_row[via_col[i]]
-            if end >= 0:
-                flow[end_entry] += amount
-                left_col[end] -= amount
-            else:
-                left_row[last] += amount
-            i = last
-            while i != root:
-                flow[via_entry[i]] -= amount
-                j = via_col[i]
-                flow[prev_entry[j]] += amount
-                i = prev_row[j]
-            left_row[root] -= amount
-            for k in range(size):
-                place[heap[k]] = -1
-            for k in range(done, m):
-                j = heap[k]
-                place[j] = -1
-                v[j] += best - dist[j]
-            for k in range(rows):
+    for root in range(len(row_floor)):
+        u[root] = _best_gain(root, entries, v, row_floor[root])
+        while left_row[root] > 0 and u[root] > row_floor[root]:
+            end = _cheapest_path(root, entries, columns, row_floor, shipment, search)
+            _ship(root, end, shipment, search)
+            _raise_columns(end, v, dist, place, heap)
+            for k in range(end.rows):
                 i = opened[k]
                 via_col[i] = -1
-                u[i] -= best - row_dist[i]
+                u[i] -= end.distance - row_dist[i]

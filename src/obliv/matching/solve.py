@@ -106,7 +106,7 @@ def _assign(
         free=np.empty(n, np.int32),
     )
     entries, floors = kernels.Entries(ptr, col, ordered), kernels.Floors(row_floor, col_floor)
-    run(kernels.assign, 40.0 * len(col), n, m, entries, floors, matching, search)
+    run(kernels.assign, 40.0 * len(col), n, entries, floors, matching, search)
     used = col == np.repeat(matching.mate, np.diff(ptr))
     flow = np.zeros(len(col), np.int64)
     flow[used if entry is None else entry[used]] = 1

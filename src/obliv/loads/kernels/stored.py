@@ -119,7 +119,7 @@ def assign_channels(
             value[k] = -1
             continue
         part = Entries(ptr, col[first:end], weight[first:end])
-        assign(n, terminals, part, floors, matching, search)
+        assign(n, part, floors, matching, search)
         total = 0
         for i in range(n):
             total += matching.u[i]
