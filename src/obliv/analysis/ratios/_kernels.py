@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["Routes", "Side", "link_bounds", "match_link"]
+__all__ = ["Adjacency", "Routes", "Search", "Side", "link_bounds", "match_link"]
 
 
 class Routes(NamedTuple):
@@ -32,6 +32,21 @@ class Side(NamedTuple):
     height: int
     up: bool
     ports: int
+
+
+class Adjacency(NamedTuple):
+    """The hosts that rows have pairs with on a link: row r those of ``to[ptr[r]:ptr[r + 1]]``."""
+
+    ptr: Array
+    to: Array
+
+
+class Search(NamedTuple):
+    """Scratch of a search: the host that a row would give up, the row that would take it, and the rows to visit."""
+
+    via: Array
+    before: Array
+    queue: Array
 
 
 @kernel
@@ -85,6 +100,73 @@ def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array)
 
 
 @kernel
+def _mark(row: int, routes: Routes, side: Side, port: int, first: int, used: Array) -> int:
+    """Mark the hosts from `first` on that a row reaches through a port; return how many there are."""
+    way, alike, below = routes
+    count = 0
+    for k in range(len(used)):
+        turn = _turn(row * alike, first + k, below)
+        used[k] = turn > side.height and side.port[turn, way[row, first + k]] == port
+        count += used[k]
+    return count
+
+
+@kernel
+def _pairs_on_link(routes: Routes, side: Side, link: int) -> Adjacency:
+    """Return the pairs of rows and hosts whose path uses a link."""
+    rows, hosts = routes.way.shape
+    sub, port = link // side.ports, link % side.ports
+    size = routes.below[side.height]
+    first_row, end_row = (sub * size // routes.alike, (sub + 1) * size // routes.alike) if side.up else (0, rows)
+    first_host = 0 if side.up else sub * size
+    used = np.zeros(hosts if side.up else size, np.bool_)
+    ptr = np.zeros(rows + 1, np.int64)
+    for r in range(rows):
+        inside = first_row <= r < end_row
+        ptr[r + 1] = ptr[r] + (_mark(r, routes, side, port, first_host, used) if inside else 0)
+    to = np.empty(ptr[rows], np.int64)
+    for r in range(first_row, end_row):
+        _mark(r, routes, side, port, first_host, used)
+        to[ptr[r] : ptr[r + 1]] = first_host + np.flatnonzero(used)
+    return Adjacency(ptr, to)
+
+
+@kernel
+def _augment(root: int, pairs: Adjacency, owner: Array, reached: Array, search: Search) -> bool:
+    """Give a row one more host, moving others on along a shortest alternating path; False where there is no path.
+
+    The rows on alternating paths are marked in `reached`, which is cleared where a path is found.
+    """
+    ptr, to = pairs
+    via, before, queue = search
+    head, tail = 0, 1
+    queue[0] = root
+    reached[root] = True
+    before[root] = -1
+    while head < tail:
+        r = queue[head]
+        head += 1
+        for e in range(ptr[r], ptr[r + 1]):
+            d = to[e]
+            other = owner[d]
+            if other < 0:
+                while r >= 0:
+                    owner[d] = r
+                    d = via[r]
+                    r = before[r]
+                for k in range(tail):
+                    reached[queue[k]] = False
+                return True
+            if not reached[other]:
+                reached[other] = True
+                via[other] = d
+                before[other] = r
+                queue[tail] = other
+                tail += 1
+    return False
+
+
+@kernel
 def match_link(routes: Routes, side: Side, link: int, enough: int, owner: Array, reached: Array) -> int:
     """Find the largest number of node-disjoint pairs on a link; stop at `enough`.
 
@@ -92,76 +174,23 @@ def match_link(routes: Routes, side: Side, link: int, enough: int, owner: Array,
     on an alternating path from a row that could send more: the rows that are not, and the destinations that those that
     are have pairs with, cover all pairs.
     """
-    way, alike, below = routes
-    port, height, up, ports = side
-    rows, hosts = way.shape
-    sub, p = link // ports, link % ports
-    size = below[height]
-    first_row, end_row = (sub * size // alike, (sub + 1) * size // alike) if up else (0, rows)
-    first_host, end_host = (0, hosts) if up else (sub * size, (sub + 1) * size)
-    ptr = np.zeros(rows + 1, np.int64)
-    for r in range(first_row, end_row):
-        count = 0
-        for d in range(first_host, end_host):
-            turn = _turn(r * alike, d, below)
-            if turn > height and port[turn, way[r, d]] == p:
-                count += 1
-        ptr[r + 1] = count
-    for r in range(rows):
-        ptr[r + 1] += ptr[r]
-    to = np.empty(ptr[rows], np.int64)
-    for r in range(first_row, end_row):
-        at = ptr[r]
-        for d in range(first_host, end_host):
-            turn = _turn(r * alike, d, below)
-            if turn > height and port[turn, way[r, d]] == p:
-                to[at] = d
-                at += 1
+    pairs = _pairs_on_link(routes, side, link)
+    ptr, to = pairs
+    rows = len(reached)
     owner[:] = -1
+    reached[:] = False
     sent = np.zeros(rows, np.int64)
     total = 0
     for r in range(rows):
         for e in range(ptr[r], ptr[r + 1]):
-            if sent[r] == alike:
-                break
-            if owner[to[e]] < 0:
+            if sent[r] < routes.alike and owner[to[e]] < 0:
                 owner[to[e]] = r
                 sent[r] += 1
                 total += 1
-    via = np.empty(rows, np.int64)  # the destination that a row would give up
-    before = np.empty(rows, np.int64)  # and the row that would take it
-    queue = np.empty(rows, np.int64)
-    reached[:] = False
+    search = Search(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64))
     for root in range(rows):
-        while sent[root] < alike and ptr[root + 1] > ptr[root] and not reached[root] and total < enough:
-            head, tail = 0, 1
-            queue[0] = root
-            reached[root] = True
-            before[root] = -1
-            free = -1
-            while head < tail and free < 0:
-                r = queue[head]
-                head += 1
-                for e in range(ptr[r], ptr[r + 1]):
-                    d = to[e]
-                    other = owner[d]
-                    if other < 0:
-                        free = d
-                        break
-                    if not reached[other]:
-                        reached[other] = True
-                        via[other] = d
-                        before[other] = r
-                        queue[tail] = other
-                        tail += 1
-                if free >= 0:
-                    while r >= 0:
-                        given = via[r]
-                        owner[free] = r
-                        free = given
-                        r = before[r]
-                    sent[root] += 1
-                    total += 1
-                    for k in range(tail):
-                        reached[queue[k]] = False
+        while sent[root] < routes.alike and ptr[root + 1] > ptr[root] and not reached[root] and total < enough:
+            if _augment(root, pairs, owner, reached, search):
+                sent[root] += 1
+                total += 1
     return total
