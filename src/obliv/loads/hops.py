@@ -109,15 +109,15 @@ def _prepare(
     common = 1
     for block in _joined(topology, hops_to):
         fault = np.zeros(3, np.int64)
-        stack, cursor = np.empty(nodes + 1, np.int64), np.empty(nodes, np.int64)
+        scratch = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64), fault
         hops = block.hops(topology.head, block.share, block.total)
         own = -1
         if block.total.dtype != object:
-            descent = kernels.Descent(np.empty(nodes, np.int64), stack, cursor, fault)
+            descent = kernels.Descent(np.empty(nodes, np.int64), *scratch)
             own = run(kernels.hop_levels, work, hops, starts, limit, descent)
             _refuse(topology, name, fault)
         if own < 0:  # beyond 64 bits: once more in Python integers
-            descent = kernels.Descent(np.empty(nodes, object), stack, cursor, fault)
+            descent = kernels.Descent(np.empty(nodes, object), *scratch)
             exact = hops._replace(total=block.total.astype(object))
             own = run(kernels.hop_levels, work, exact, starts, 0, descent)
             _refuse(topology, name, fault)

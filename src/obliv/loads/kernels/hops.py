@@ -16,6 +16,9 @@ __all__ = ["Block", "Descent", "Entries", "Places", "Queue", "hop_levels", "prop
 LOOP = 1
 GAP = 2
 
+UNSEEN = -1  # levels of nodes that are not settled: not reached, and on the stack
+ACTIVE = -2
+
 
 class Block(NamedTuple):
     """The next hops towards a block of destinations, as the module describes them, and the head of every channel.
@@ -33,9 +36,10 @@ class Block(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Scratch of a depth-first search, and its first fault: (LOOP or GAP, destination, node)."""
+    """The denominator of every node, scratch of a depth-first search, and a fault: (LOOP or GAP, destination, node)."""
 
     multiple: Array
+    order: Array
     stack: Array
     cursor: Array
     fault: Array
@@ -81,69 +85,140 @@ def _common_multiple(one: int, two: int, limit: int) -> int:
 
 
 @kernel
+def _order(t: int, block: Block, starts: Array, descent: Descent) -> int:
+    """List the nodes on paths to a destination, each after its next hops (depth-first search).
+
+    Returns their number, or -1 on a fault. The levels of listed nodes become 0.
+    """
+    targets, ptr, hop, _, _, level, head = block
+    _, order, stack, cursor, fault = descent
+    base = t * len(cursor)
+    count = 0
+    for k in range(len(starts)):
+        if level[base + starts[k]] != UNSEEN:
+            continue
+        depth = 0
+        stack[0] = starts[k]
+        cursor[starts[k]] = ptr[base + starts[k]]
+        level[base + starts[k]] = ACTIVE
+        while depth >= 0:
+            v = stack[depth]
+            at = cursor[v]
+            if at == ptr[base + v + 1]:
+                if at == ptr[base + v]:
+                    fault[0], fault[1], fault[2] = GAP, targets[t], v
+                    return -1
+                level[base + v] = 0
+                order[count] = v
+                count += 1
+                depth -= 1
+                continue
+            cursor[v] = at + 1
+            w = head[hop[at]]
+            if level[base + w] == ACTIVE:
+                fault[0], fault[1], fault[2] = LOOP, targets[t], w
+                return -1
+            if level[base + w] == UNSEEN:
+                depth += 1
+                stack[depth] = w
+                cursor[w] = ptr[base + w]
+                level[base + w] = ACTIVE
+    return count
+
+
+@kernel
+def _settle(t: int, count: int, block: Block, limit: int, descent: Descent) -> bool:
+    """Set the levels and denominators of the first nodes in order; False if one exceeds a limit above 0."""
+    _, ptr, hop, _, total, level, head = block
+    multiple, order, _, _, _ = descent
+    base = t * len(multiple)
+    for k in range(count):
+        v = order[k]
+        far = 0
+        least = 1
+        for e in range(ptr[base + v], ptr[base + v + 1]):
+            w = head[hop[e]]
+            if level[base + w] >= far:
+                far = level[base + w] + 1
+            least = _common_multiple(least, multiple[w], limit)
+            if least < 0:
+                return False
+        if limit > 0 and total[base + v] > limit // least:
+            return False
+        level[base + v] = far
+        multiple[v] = least * total[base + v]
+    return True
+
+
+@kernel
 def hop_levels(block: Block, starts: Array, limit: int, descent: Descent) -> int:
     """Set the levels of a block, and find a common denominator of path probabilities.
 
     Returns the denominator, or -1 where it exceeds `limit` (0: no limit).
     """
-    targets, ptr, hop, _, total, level, head = block
-    multiple, stack, cursor, fault = descent
-    nodes = len(cursor)
+    targets, level, multiple = block.targets, block.level, descent.multiple
+    nodes = len(multiple)
     common = 1
     for t in range(len(targets)):
         base = t * nodes
         for v in range(nodes):
-            level[base + v] = -1
-            multiple[v] = 0
+            level[base + v] = UNSEEN
         level[base + targets[t]] = 0
         multiple[targets[t]] = 1
+        count = _order(t, block, starts, descent)
+        if count < 0 or not _settle(t, count, block, limit, descent):
+            return -1
         for k in range(len(starts)):
-            if level[base + starts[k]] >= 0:  # on the way of an earlier start, whose denominator serves it too
-                continue
-            depth = 0
-            stack[0] = starts[k]
-            cursor[starts[k]] = ptr[base + starts[k]]
-            level[base + starts[k]] = -2
-            while depth >= 0:
-                v = stack[depth]
-                at = cursor[v]
-                if at == ptr[base + v] and ptr[base + v + 1] == at:
-                    fault[0] = GAP
-                    fault[1] = targets[t]
-                    fault[2] = v
-                    return -1
-                if at < ptr[base + v + 1]:
-                    cursor[v] = at + 1
-                    w = head[hop[at]]
-                    if level[base + w] == -2:
-                        fault[0] = LOOP
-                        fault[1] = targets[t]
-                        fault[2] = w
-                        return -1
-                    if level[base + w] == -1:
-                        level[base + w] = -2
-                        cursor[w] = ptr[base + w]
-                        depth += 1
-                        stack[depth] = w
-                    continue
-                far = 0
-                least = 1
-                for e in range(ptr[base + v], at):
-                    w = head[hop[e]]
-                    if level[base + w] >= far:
-                        far = level[base + w] + 1
-                    least = _common_multiple(least, multiple[w], limit)
-                    if least < 0:
-                        return -1
-                if limit > 0 and total[base + v] > limit // least:
-                    return -1
-                level[base + v] = far
-                multiple[v] = least * total[base + v]
-                depth -= 1
             common = _common_multiple(common, multiple[starts[k]], limit)
             if common < 0:
                 return -1
     return common
+
+
+@kernel
+def _send(
+    t: int, block: Block, starts: Array, denominator: int, queue: Queue, channels: int, size: int, out: Entries
+) -> int:
+    """Send one unit from every start to a destination, from the farthest nodes on; return the number of entries.
+
+    Returns -1 where the entries do not fit.
+    """
+    targets, ptr, hop, share, total, level, head = block
+    mass, bucket, after = queue
+    out_channel, out_source, out_weight, _ = out
+    base = t * len(mass)
+    for k in range(len(starts)):
+        s = starts[k]
+        if s == targets[t]:
+            continue
+        if size + channels > len(out_channel):
+            return -1
+        far = level[base + s]
+        mass[s] = denominator
+        bucket[far] = s
+        after[s] = -1
+        for rank in range(far, 0, -1):
+            v = bucket[rank]
+            bucket[rank] = -1
+            while v >= 0:
+                unit = mass[v] // total[base + v]
+                mass[v] = 0
+                for e in range(ptr[base + v], ptr[base + v + 1]):
+                    amount = unit * share[e]
+                    out_channel[size] = hop[e]
+                    out_source[size] = k
+                    out_weight[size] = amount
+                    size += 1
+                    w = head[hop[e]]
+                    if mass[w] == 0:
+                        below = level[base + w]
+                        after[w] = bucket[below]
+                        bucket[below] = w
+                    mass[w] += amount
+                v = after[v]
+        bucket[0] = -1
+        mass[targets[t]] = 0
+    return size
 
 
 @kernel
@@ -154,52 +229,16 @@ def propagate(
 
     Adds to `counts` how many entries each channel has.  Returns the first destination that did not fit.
     """
-    targets, ptr, hop, share, total, level, head = block
-    mass, bucket, after = queue
-    out_channel, out_source, out_weight, out_end = out
-    nodes, channels = len(mass), len(counts)
     size = 0
-    capacity = len(out_channel)
-    for t in range(first, len(targets)):
-        base = t * nodes
-        begin = size
-        for k in range(len(starts)):
-            s = starts[k]
-            if s == targets[t]:
-                continue
-            if size + channels > capacity:
-                for e in range(begin, size):
-                    counts[out_channel[e]] -= 1
-                return t
-            far = level[base + s]
-            mass[s] = denominator
-            bucket[far] = s
-            after[s] = -1
-            for rank in range(far, 0, -1):
-                v = bucket[rank]
-                bucket[rank] = -1
-                while v >= 0:
-                    unit = mass[v] // total[base + v]
-                    mass[v] = 0
-                    for e in range(ptr[base + v], ptr[base + v + 1]):
-                        c = hop[e]
-                        amount = unit * share[e]
-                        out_channel[size] = c
-                        out_source[size] = k
-                        out_weight[size] = amount
-                        counts[c] += 1
-                        size += 1
-                        w = head[c]
-                        if mass[w] == 0:
-                            below = level[base + w]
-                            after[w] = bucket[below]
-                            bucket[below] = w
-                        mass[w] += amount
-                    v = after[v]
-            bucket[0] = -1
-            mass[targets[t]] = 0
-        out_end[t] = size
-    return len(targets)
+    for t in range(first, len(block.targets)):
+        end = _send(t, block, starts, denominator, queue, len(counts), size, out)
+        if end < 0:
+            return t
+        for e in range(size, end):
+            counts[out.channel[e]] += 1
+        out.end[t] = end
+        size = end
+    return len(block.targets)
 
 
 @kernel
