@@ -22,8 +22,8 @@ from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import tells_ports
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.kernels.check import last_switches
 from obliv.fabric.kernels.credit_loops import followers
+from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, trace, trace_all
@@ -630,13 +630,17 @@ def test_kernels_do_the_same_compiled() -> None:
     alone = np.full(len(traces.lid), -1)
     found = []
     for compiled in (False, True):
-        at = np.zeros(traces.code.shape, np.int32)
+        code, at = np.zeros_like(traces.code), np.zeros(traces.code.shape, np.int32)
         follows = np.zeros((int(channel.max()) + 1, 8), np.bool_)
-        for kernel, more in ((last_switches, (at,)), (followers, (channel, follows))):
-            lids = (traces.lid, alone) if kernel is followers else (traces.lid,)
-            (kernel.compiled() if compiled else kernel.python)(traces.leaf, *lids, traces.code, traces.hops, *more)
-        found.append((at, follows))
-    assert (found[0][0] >= 0).any()
-    assert found[0][1].any()
+        calls = (
+            (trace_columns, (traces.endpoint, traces.hops, code, at)),
+            (followers, (alone, traces.code, traces.hops, channel, follows)),
+        )
+        for kernel, arrays in calls:
+            (kernel.compiled() if compiled else kernel.python)(traces.leaf, traces.lid, *arrays)
+        found.append((code, at, follows))
+    np.testing.assert_array_equal(found[0][0], traces.code)
+    assert found[0][0].any()
+    assert found[0][2].any()
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -21,8 +21,8 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
     tables = random_tables(fabric, seed, damage=seed % 4 * 3)
     traces = trace_all(fabric, tables)
     assert len(traces.lid) == 5 << seed % 3
-    machine = np.empty_like(traces.code)
-    trace_columns.compiled()(traces.leaf, traces.lid, traces.endpoint, traces.hops, machine)
+    machine, at = np.empty_like(traces.code), np.empty(traces.code.shape, np.int32)
+    trace_columns.compiled()(traces.leaf, traces.lid, traces.endpoint, traces.hops, machine, at)
     assert (machine == traces.code).all()
     ends = fabric.endpoints.tolist()
     for s in ends:
@@ -34,6 +34,12 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
             found = trace(fabric, tables, s, lid)
             if s != d:
                 assert found.ending == traces.code[leaf, k]
+                nodes = fabric.node_of[found.slots[1:]].tolist()
+                if found.ending == Ending.LOOP:
+                    again = int(fabric.node_of[fabric.ports.peer[found.slots[-1]]])
+                    assert at[leaf, k] == min(nodes[nodes.index(again) :])
+                elif found.ending in (Ending.NO_CABLE, Ending.WRONG_END) and found.slots[1:]:
+                    assert at[leaf, k] in (nodes[-1], fabric.node_of[fabric.ports.peer[found.slots[-1]]])
             if right is not None:
                 assert found.slots == (right if s != d else [])
 

@@ -10,7 +10,7 @@ from obliv._util.memory import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.checks.names import called, lid_list, port_name, route_text, tells_ports
-from obliv.fabric.kernels.check import last_switches
+from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, Traces
@@ -69,7 +69,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
         return served
     require_memory(24.0 * code.size, f"where packets of {fabric.name} are lost")
     at = np.empty(code.shape, np.int32)
-    run(last_switches, 6.0 * code.size, traces.leaf, traces.lid, code, traces.hops, at)
+    run(trace_columns, 6.0 * code.size, traces.leaf, traces.lid, traces.endpoint, traces.hops, code, at)
     row, column = np.nonzero(code)
     lost = hosts[row] - (leaf_of[traces.endpoint[column]] == row)
     silent = (traces.lid[column] == dropped) & (code[row, column] == Ending.NO_ENTRY) & (dropped > 0)

@@ -40,6 +40,28 @@ class RouteArrays(NamedTuple):
 
 
 @kernel
+def follow(routes: RouteArrays, s: int, d: int, o: int, path: Array) -> int:
+    """Store the channels of route number `o` from source s to endpoint d; return their number, 0 if it is lost."""
+    r = routes.class_of[s]
+    slot = routes.slot_of[s]
+    path[0] = routes.channel_of[slot]
+    if routes.leaf[r] < 0:
+        return 1 if routes.to[slot] == -3 - d else 0
+    begin = routes.first_column[d]
+    k = begin + (routes.low[r] + o) % (routes.first_column[d + 1] - begin)
+    if routes.code[routes.leaf[r], k] != 0:
+        return 0
+    length = 1
+    v = routes.node[r]
+    while v >= 0:
+        slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
+        path[length] = routes.channel_of[slot]
+        length += 1
+        v = routes.to[slot]
+    return length
+
+
+@kernel
 def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, pair: Array, times: Array) -> None:
     """Sort the routes of all classes to all endpoints by channel; channels between switches only.
 
@@ -49,24 +71,16 @@ def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, p
     """
     ends = len(routes.first_column) - 1
     many = len(times) > 0
+    path = np.empty(len(routes.row) + 1, np.int64)
+    member = np.empty(len(routes.node), np.int64)  # a source of every class
+    for s in range(len(routes.class_of)):
+        member[routes.class_of[s]] = s
     for r in range(len(routes.node)):
-        if routes.leaf[r] < 0:
-            continue
         for d in range(ends):
-            begin = routes.first_column[d]
-            size = routes.first_column[d + 1] - begin
-            for o in range(routes.low[r], routes.low[r] + routes.several):
-                k = begin + o % size
-                if routes.code[routes.leaf[r], k] != 0:
-                    continue
-                v = routes.node[r]
-                while True:
-                    slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
-                    v = routes.to[slot]
-                    if v < 0:
-                        break
-                    c = routes.channel_of[slot]
-                    here = r * ends + d
+            here = r * ends + d
+            for o in range(routes.several):
+                for hop in range(1, follow(routes, member[r], d, o, path) - 1):
+                    c = path[hop]
                     if last[c] != here:
                         last[c] = here
                         if fill:
@@ -123,28 +137,12 @@ def sum_channels(start: Array, pair: Array, times: Array, ends: int, size: Array
 @kernel
 def carry(source: Array, destination: Array, amount: Array, routes: RouteArrays, total: Array) -> None:
     """Add to each channel the amounts of flows, as often as their routes cross it; destination -1 means no flow."""
+    path = np.empty(len(routes.row) + 1, np.int64)
     for f in range(len(source)):
-        s, d = source[f], destination[f]
-        if s == d or d < 0:
-            continue
-        r = routes.class_of[s]
-        begin = routes.first_column[d]
-        size = routes.first_column[d + 1] - begin
-        for o in range(routes.low[r], routes.low[r] + routes.several):
-            k = begin + o % size
-            slot = routes.slot_of[s]
-            if routes.leaf[r] < 0:
-                if routes.to[slot] == -3 - d:
-                    total[routes.channel_of[slot]] += amount[f]
-                continue
-            if routes.code[routes.leaf[r], k] != 0:
-                continue
-            total[routes.channel_of[slot]] += amount[f]
-            v = routes.node[r]
-            while v >= 0:
-                slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
-                total[routes.channel_of[slot]] += amount[f]
-                v = routes.to[slot]
+        if source[f] != destination[f] and destination[f] >= 0:
+            for o in range(routes.several):
+                for hop in range(follow(routes, source[f], destination[f], o, path)):
+                    total[path[hop]] += amount[f]
 
 
 @kernel
@@ -169,25 +167,10 @@ def heaviest(images: Array, most: Array, factor: Array, routes: RouteArrays, tot
 @kernel
 def narrowest(source: Array, destination: Array, load: Array, routes: RouteArrays, result: Array) -> None:
     """Store the largest load on the routes of each pair, 0 where no route arrives."""
+    path = np.empty(len(routes.row) + 1, np.int64)
     for f in range(len(source)):
-        s, d = source[f], destination[f]
-        r = routes.class_of[s]
-        begin = routes.first_column[d]
-        size = routes.first_column[d + 1] - begin
         best = 0
-        for o in range(routes.low[r], routes.low[r] + routes.several):
-            k = begin + o % size
-            slot = routes.slot_of[s]
-            if routes.leaf[r] < 0:
-                if routes.to[slot] == -3 - d:
-                    best = max(best, load[routes.channel_of[slot]])
-                continue
-            if routes.code[routes.leaf[r], k] != 0:
-                continue
-            best = max(best, load[routes.channel_of[slot]])
-            v = routes.node[r]
-            while v >= 0:
-                slot = routes.first[v] + np.int64(routes.out[routes.row[v], routes.lid[k]])
-                best = max(best, load[routes.channel_of[slot]])
-                v = routes.to[slot]
+        for o in range(routes.several):
+            for hop in range(follow(routes, source[f], destination[f], o, path)):
+                best = max(best, load[path[hop]])
         result[f] = best

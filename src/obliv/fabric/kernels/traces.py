@@ -27,8 +27,8 @@ class Hops(NamedTuple):
 
 
 @kernel
-def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array) -> None:
-    """Store in `code` how the route from every leaf switch to every LID ends.
+def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array, at: Array) -> None:
+    """Store in `code` how the route from every leaf switch to every LID ends, and in `at` the switch where.
 
     Routes to one LID are followed together: a switch whose outcome is known is not visited again.  The numbers in
     `code` are those of :class:`obliv.fabric.routes.trace.Ending`.
@@ -41,11 +41,13 @@ def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array)
         A LID, and the end that owns it.
     hops : Hops
     code : uint8 array, shape (leaves, columns)
+    at : int32 array, shape (leaves, columns) or (0, 0)
+        Of a loop it is the switch with the least number.
     """
     first, to, row, out = hops.first, hops.to, hops.row, hops.out
     nodes = len(row)
     done, opened = np.zeros(nodes, np.int32), np.zeros(nodes, np.int32)
-    ending = np.zeros(nodes, np.uint8)
+    ending, place = np.zeros(nodes, np.uint8), np.zeros(nodes, np.int32)
     stack = np.empty(nodes, np.int32)
     for k in range(len(lid)):
         for i in range(len(leaf)):
@@ -53,11 +55,16 @@ def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array)
             depth = 0
             result = 0
             while True:
+                last = v
                 if done[v] == k + 1:
-                    result = ending[v]
+                    result, last = ending[v], place[v]
                     break
-                if opened[v] == k + 1:
+                if opened[v] == k + 1:  # a loop: what was opened from here on
                     result = 6
+                    back = depth - 1
+                    while stack[back] != v:
+                        last = min(last, stack[back])
+                        back -= 1
                     break
                 opened[v] = k + 1
                 stack[depth] = v
@@ -94,5 +101,7 @@ def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array)
                 depth -= 1
                 v = stack[depth]
                 done[v] = k + 1
-                ending[v] = result
+                ending[v], place[v] = result, last
             code[i, k] = result
+            if len(at):
+                at[i, k] = last

@@ -90,42 +90,34 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     owner = _owner(fabric, lid)
     if owner < 0:
         return Trace([], Ending.NO_LID)
-    switches = set(fabric.switches.tolist())
-    slots: list[int] = []
-    node = int(fabric.node_of[source])
     if source == owner:
-        return Trace(slots, Ending.DELIVERED)
-    if node not in switches:
-        slots.append(source)
-        ahead = int(fabric.ports.peer[source])
-        if ahead < 0:
-            return Trace(slots, Ending.NO_CABLE)
-        node = int(fabric.node_of[ahead])
-        if node not in switches:
-            return Trace(slots, Ending.DELIVERED if ahead == owner else Ending.WRONG_END)
+        return Trace([], Ending.DELIVERED)
+    slots: list[int] = []
     seen: set[int] = set()
-    while node not in seen:
-        seen.add(node)
-        row = tables.row_of.get(node)
-        if row is None:
-            return Trace(slots, Ending.NO_TABLE)
-        port = int(tables.out[row, lid]) if lid < tables.out.shape[1] else NONE
-        if port == NONE:
-            return Trace(slots, Ending.NO_ENTRY)
-        if port == 0:
-            here = int(fabric.first_slot[node]) == owner
-            return Trace(slots, Ending.DELIVERED if here else Ending.WRONG_END)
-        slot = fabric.slot(node, port)
-        if slot < 0:
-            return Trace(slots, Ending.NO_PORT)
+    slot, ahead = source, source
+    while True:
+        node = int(fabric.node_of[ahead])
+        if fabric.nodes.kind[node] == "switch":
+            if node in seen:
+                return Trace(slots, Ending.LOOP)
+            seen.add(node)
+            row = tables.row_of.get(node)
+            if row is None:
+                return Trace(slots, Ending.NO_TABLE)
+            port = int(tables.out[row, lid]) if lid < tables.out.shape[1] else NONE
+            if port == NONE:
+                return Trace(slots, Ending.NO_ENTRY)
+            slot = fabric.slot(node, port)
+            if slot < 0:
+                return Trace(slots, Ending.NO_PORT)
+            if port == 0:
+                return Trace(slots, Ending.DELIVERED if slot == owner else Ending.WRONG_END)
+        elif slots:
+            return Trace(slots, Ending.DELIVERED if ahead == owner else Ending.WRONG_END)
         slots.append(slot)
         ahead = int(fabric.ports.peer[slot])
         if ahead < 0:
             return Trace(slots, Ending.NO_CABLE)
-        node = int(fabric.node_of[ahead])
-        if node not in switches:
-            return Trace(slots, Ending.DELIVERED if ahead == owner else Ending.WRONG_END)
-    return Trace(slots, Ending.LOOP)
 
 
 def _owner(fabric: Fabric, lid: int) -> int:
@@ -213,7 +205,7 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
     code = np.empty((len(leaf), len(lid)), np.uint8)
     hops = _hops(fabric, tables, ends)
-    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, hops, code)
+    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, hops, code, np.empty((0, 0), np.int32))
     return Traces(fabric, tables, ends, hops, leaf, first_column, lid, code)
 
 
