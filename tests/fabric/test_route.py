@@ -391,12 +391,12 @@ def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
 def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
     shape = recognise(fabric)
     tree = shape is not None and shape.levels > 1
-    frame = ranks_of_tree(fabric, shape) if tree else ranks_up_down(fabric)
-    plan = plan_engine("dmodk", shape) if tree else None
-    plain = filled(fabric, frame, "x", plan, shape, step).out
+    ranks = ranks_of_tree(fabric, shape) if tree else ranks_up_down(fabric)
+    plan = plan_engine("dmodk" if tree else "updown", shape)
+    plain = filled(fabric, ranks, plan, step).out
     python, fill_tables.python = fill_tables.python, fill_tables.compiled()
     try:
-        assert (filled(fabric, frame, "x", plan, shape, step).out == plain).all()
+        assert (filled(fabric, ranks, plan, step).out == plain).all()
     finally:
         fill_tables.python = python
 

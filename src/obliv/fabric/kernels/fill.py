@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.kernels import kernel
 from obliv.routings._kernels import distances_to
 
-__all__ = ["Side", "climb_to", "fill_tables", "port_down", "port_up"]
+__all__ = ["Goals", "Ranks", "Side", "climb_to", "fill_tables", "port_down", "port_up"]
 
 
 class Side(NamedTuple):
@@ -21,26 +21,8 @@ class Side(NamedTuple):
     port: Array
 
 
-@kernel
-def fill_tables(
-    order: Array,
-    up: Side,
-    down: Side,
-    ideal: Array,
-    size: Array,
-    shift: Array,
-    level: Array,
-    home: Array,
-    home_port: Array,
-    want: Array,
-    step: int,
-    out: Array,
-) -> None:
-    """Store the ports of all switches for destinations that are sorted by their switch.
-
-    A packet goes up until a route down leads to its destination's switch and then goes down, by the fewest hops each
-    time.  Of several ports the wanted one is taken if it is among them; else the port whose number in the tree is some
-    steps further; else the least used one.
+class Ranks(NamedTuple):
+    """Switches in strict order of rank, so that routes that go up and then down end.
 
     Parameters
     ----------
@@ -48,43 +30,82 @@ def fill_tables(
         Switches, highest first.
     up, down : Side
     ideal : uint8 array, shape (switches, most)
-        Ports upwards by their number in the tree, 0 where one is missing.
-    size, shift, level : int32 arrays, shape (switches,)
-        The number of `ideal` ports (0: no port; -1: any port will do), what is added to the wanted number, the row of
-        `want`.
-    home, home_port : int32 arrays, shape (columns,)
+        Ports upwards by their number in the tree, parent by parent and then again for parallel cables; 0 if missing.
+    size : int32 array, shape (switches,)
+        The number of `ideal` ports; 0: no port; -1: any port will do.
+    shift : int32 array, shape (switches,)
+        What is added to the wanted number.
+    level : int32 array, shape (switches,)
+        In the tree, 0 for a leaf: the row of wanted ports.
+    """
+
+    order: Array
+    up: Side
+    down: Side
+    ideal: Array
+    size: Array
+    shift: Array
+    level: Array
+
+
+class Goals(NamedTuple):
+    """Destinations, sorted by their switch.
+
+    Parameters
+    ----------
+    switch, port : int32 arrays, shape (columns,)
         The switch of every destination and its port there.
     want : int32 array, shape (levels, columns)
         The number of the wanted port, before the shift; downwards that of one of parallel cables.
+    """
+
+    switch: Array
+    port: Array
+    want: Array
+
+
+@kernel
+def fill_tables(ranks: Ranks, goals: Goals, step: int, out: Array) -> None:
+    """Store the ports of all switches for all destinations.
+
+    A packet goes up until a route down leads to its destination's switch and then goes down, by the fewest hops each
+    time.  Of several ports the wanted one is taken if it is among them; else the port whose number in the tree is some
+    steps further; else the least used one.
+
+    Parameters
+    ----------
+    ranks : Ranks
+    goals : Goals
     step : int
         How far to go on from a port that is missing, 0 for not at all.
     out : uint8 array, shape (switches, columns)
         Written; 255 where no route leads.
     """
-    switches = len(order)
+    up, down = ranks.up, ranks.down
+    switches = len(ranks.order)
     near = np.full(switches, -1, np.int32)
     hops = np.full(switches, -1, np.int32)
     queue = np.empty(switches, np.int32)
     often_up = np.zeros(len(up.to), np.int32)
     often_down = np.zeros(len(down.to), np.int32)
     before = -1
-    for column in range(len(home)):
-        goal = home[column]
+    for column in range(len(goals.switch)):
+        goal = goals.switch[column]
         if goal != before:
             before = goal
-            distances_to(home[column : column + 1], up.first, up.to, near, queue)
-            climb_to(order, up, near, hops)
+            distances_to(goals.switch[column : column + 1], up.first, up.to, near, queue)
+            climb_to(ranks.order, up, near, hops)
         for v in range(switches):
-            wanted = want[level[v], column]
+            wanted = goals.want[ranks.level[v], column]
             if v == goal:
-                out[v, column] = home_port[column]
+                out[v, column] = goals.port[column]
             elif hops[v] < 0:
                 out[v, column] = 255
             elif near[v] >= 0:
-                out[v, column] = port_down(v, wanted if size[v] >= 0 else -1, near, down, often_down)
+                out[v, column] = port_down(v, wanted if ranks.size[v] >= 0 else -1, near, down, often_down)
             else:
-                number = (wanted + shift[v]) % size[v] if size[v] > 0 else -1
-                out[v, column] = port_up(v, number, size[v], step, hops, ideal, up, often_up)
+                number = (wanted + ranks.shift[v]) % ranks.size[v] if ranks.size[v] > 0 else -1
+                out[v, column] = port_up(v, number, step, hops, ranks, often_up)
 
 
 @kernel
@@ -121,17 +142,18 @@ def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int
 
 
 @kernel
-def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
+def port_up(v: int, number: int, step: int, hops: Array, ranks: Ranks, often: Array) -> int:
     """Return a port up the shortest route: the port of that number, or one chosen as in :func:`fill_tables`."""
+    up = ranks.up
     best = -1
     if number >= 0:
-        for _ in range(size):
+        for _ in range(ranks.size[v]):
             for e in range(up.first[v], up.first[v + 1]):
-                if up.port[e] == ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
+                if up.port[e] == ranks.ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
                     best = e
             if best >= 0 or step == 0:
                 break
-            number = (number + step) % size
+            number = (number + step) % ranks.size[v]
     if best < 0:
         for e in range(up.first[v], up.first[v + 1]):
             far = hops[up.to[e]]

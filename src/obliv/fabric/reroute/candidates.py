@@ -47,10 +47,8 @@ class Candidate:
     notes: tuple[str, ...] = ()
 
 
-def plans_for(
-    engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]
-) -> Iterator[tuple[str, EnginePlan | None]]:
-    """Yield the engines to try, in that order, with their plans; ``updown`` has no plan.
+def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]) -> Iterator[EnginePlan]:
+    """Yield the plans of the engines to try, in that order.
 
     Parameters
     ----------
@@ -68,16 +66,12 @@ def plans_for(
         If a named engine does not fit.
     """
     for name in (engine,) if engine != "auto" else _usual(shape):
-        if name == "updown":
-            yield name, None
-            continue
-        if shape is None:
-            raise RoutingError(f"{name} is for fat trees, and this fabric is not recognized as one: use updown")
         plan = plan_engine(name, shape)
-        if plan.lmc <= largest_lmc:
-            yield name, plan
+        if plan.shape is None or plan.lmc <= largest_lmc:
+            yield plan
         elif engine != "auto":
-            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {shape.name}, at most {largest_lmc} is allowed")
+            tree = plan.shape.name
+            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {tree}, at most {largest_lmc} is allowed")
         else:
             skipped.append(Attempt(name, None, f"needs an LMC of {plan.lmc}"))
 
@@ -94,7 +88,7 @@ def _usual(shape: Shape | None) -> tuple[str, ...]:
     return ("dmodk", "updown")
 
 
-def candidate(fabric: Fabric, name: str, plan: EnginePlan | None, shape: Shape | None, largest_lmc: int) -> Candidate:
+def candidate(fabric: Fabric, plan: EnginePlan, largest_lmc: int) -> Candidate:
     """Return the tables of an engine; on a damaged tree the best of several ways round what is missing.
 
     Raises
@@ -104,16 +98,14 @@ def candidate(fabric: Fabric, name: str, plan: EnginePlan | None, shape: Shape |
     TopologyError
         If there are not enough LIDs.
     """
-    on_tree = plan is not None and shape is not None
-    ranks = ranks_of_tree(fabric, shape) if plan is not None and shape is not None else ranks_up_down(fabric)
-    ready, notes = with_enough_lids(fabric, 0 if plan is None else plan.lmc, largest_lmc)
-    offset = "0" if plan is None else plan.offset
-    topology = network(ready)
+    ranks = ranks_up_down(fabric) if plan.shape is None else ranks_of_tree(fabric, plan.shape)
+    numbered, notes = with_enough_lids(fabric, plan.lmc, largest_lmc)
+    topology = network(numbered)
     candidates = []
-    for step in _DETOURS if on_tree and shape is not None and not shape.exact else _DETOURS[:1]:
-        tables = filled(ready, ranks, name, plan, shape, step)
-        standing = standing_of(fabric_routing(topology, tables, offset, missing="skip"))
+    for step in _DETOURS[:1] if plan.shape is None or plan.shape.exact else _DETOURS:
+        tables = filled(numbered, ranks, plan, step)
+        standing = standing_of(fabric_routing(topology, tables, plan.offset, missing="skip"))
         if standing.deadlock:  # impossible, since routes only go up and then down
-            raise RoutingError(f"{name} on {fabric.name}: the tables have a credit loop and are not used")
-        candidates.append(Candidate(name, offset, tables, ready, standing, notes))
+            raise RoutingError(f"{plan.engine} on {fabric.name}: the tables have a credit loop and are not used")
+        candidates.append(Candidate(plan.engine, plan.offset, tables, numbered, standing, notes))
     return min(candidates, key=lambda candidate: candidate.standing.rank)

@@ -18,11 +18,13 @@ __all__ = ["ENGINES", "EnginePlan", "plan_engine"]
 
 @dataclass(frozen=True, eq=False)
 class EnginePlan:
-    """The ports upwards that an engine chooses on a fat tree.
+    """The ports upwards that an engine chooses.
 
     Parameters
     ----------
     engine : str
+    shape : Shape or None
+        The fat tree; None on any other fabric, where no port is preferred.
     lmc : int
         Every host needs 2**lmc LIDs.
     offset : str
@@ -35,30 +37,25 @@ class EnginePlan:
     """
 
     engine: str
+    shape: Shape | None
     lmc: int
     offset: str
     shifted: bool
     want: Callable[[int, int, Array, Array], Array]
 
 
-def plan_engine(engine: str, shape: Shape) -> EnginePlan:
-    """Return the plan of an engine on the tree of a fabric.
-
-    Parameters
-    ----------
-    engine : str
-        One of `ENGINES` but ``updown``.
-    shape : Shape
-
-    Returns
-    -------
-    EnginePlan
+def plan_engine(engine: str, shape: Shape | None) -> EnginePlan:
+    """Return the plan of an engine of `ENGINES` on the fat tree of a fabric, if it has one.
 
     Raises
     ------
     RoutingError
         If the engine does not fit the tree.
     """
+    if engine == "updown":
+        return EnginePlan(engine, None, 0, "0", False, lambda level, offset, leaf, place: np.zeros_like(place))
+    if shape is None:
+        raise RoutingError(f"{engine} is for fat trees, and this fabric is not recognized as one: use updown")
     return _PLANS[engine](shape)
 
 
@@ -79,13 +76,13 @@ def _dmodk(shape: Shape) -> EnginePlan:
             number = number // count
         return np.asarray(number)
 
-    return EnginePlan("dmodk", 0, "0", False, want)
+    return EnginePlan("dmodk", shape, 0, "0", False, want)
 
 
 def _osrm3_d(shape: Shape) -> EnginePlan:
     """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
     _require(shape, "osrm3-d", 3)
-    return EnginePlan("osrm3-d", 0, "0", True, lambda level, offset, leaf, place: place)
+    return EnginePlan("osrm3-d", shape, 0, "0", True, lambda level, offset, leaf, place: place)
 
 
 def _osrm3(shape: Shape) -> EnginePlan:
@@ -98,7 +95,7 @@ def _osrm3(shape: Shape) -> EnginePlan:
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return place if level else np.full_like(place, offset % many)
 
-    return EnginePlan("osrm3", lmc, rule, False, want)
+    return EnginePlan("osrm3", shape, lmc, rule, False, want)
 
 
 def _osrm2(shape: Shape) -> EnginePlan:
@@ -110,7 +107,7 @@ def _osrm2(shape: Shape) -> EnginePlan:
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return np.asarray(offset % a * b + place % hosts // ceil(hosts / b))
 
-    return EnginePlan("osrm2", (a - 1).bit_length(), rule, False, want)
+    return EnginePlan("osrm2", shape, (a - 1).bit_length(), rule, False, want)
 
 
 def _osrm2_c(shape: Shape) -> EnginePlan:
@@ -123,7 +120,7 @@ def _osrm2_c(shape: Shape) -> EnginePlan:
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         return cover_root(np.full_like(place, offset % hosts), place % hosts, hosts, lids)
 
-    return EnginePlan("osrm2-c", (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
+    return EnginePlan("osrm2-c", shape, (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
 
 
 def _rule(offsets: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Forwarding tables filled over a ranks."""
+"""Forwarding tables filled up and down over ranked switches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.kernels.fill import fill_tables
+from obliv.fabric.kernels.fill import Goals, Ranks, fill_tables
 from obliv.fabric.lids import LAST_LID
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan
-from obliv.fabric.reroute.ranks import Ranks
 from obliv.fabric.shape.tree import Shape
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
@@ -19,9 +18,7 @@ from obliv.kernels import run
 __all__ = ["filled"]
 
 
-def filled(
-    fabric: Fabric, ranks: Ranks, name: str, plan: EnginePlan | None = None, shape: Shape | None = None, step: int = 0
-) -> Tables:
+def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tables:
     """Return tables with an entry of every switch for every LID of the fabric that can be reached.
 
     Where the port that the plan chooses is missing, or does not lead to the destination, or there is no plan, ports
@@ -32,16 +29,9 @@ def filled(
     fabric : Fabric
         With LIDs.
     ranks : Ranks
-    name : str
-        The name of the tables.
-    plan, shape : EnginePlan, Shape, optional
-        The ports that an engine chooses, and the tree that it is for.
+    plan : EnginePlan
     step : int
         How far to go on from a port that is missing; 0: take the port that was used least.
-
-    Returns
-    -------
-    Tables
 
     Raises
     ------
@@ -65,18 +55,17 @@ def filled(
     levels = int(ranks.level.max()) + 1
     require_memory(2.0 * len(switches) * (top + 1) + 8.0 * levels * len(lids), f"tables of {fabric.name}")
     want = np.zeros((levels, len(lids)), np.int32)
-    if plan is not None and shape is not None:
-        _store_wanted(fabric, plan, shape, slots, lids, want)
-    shift = ranks.index if plan is not None and plan.shifted else np.zeros_like(ranks.index)
-    size = ranks.size if plan is not None else np.full_like(ranks.size, -1)
-    home_port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
+    if plan.shape is not None:
+        _store_wanted(fabric, plan, plan.shape, slots, lids, want)
+    if not plan.shifted:
+        ranks = ranks._replace(shift=np.zeros_like(ranks.shift))
+    port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
+    goals = Goals(home.astype(np.int32), port.astype(np.int32), want)
     ports = np.empty((len(switches), len(lids)), np.uint8)
-    goal = (home.astype(np.int32), home_port.astype(np.int32))
-    arrays = (ranks.order, ranks.up, ranks.down, ranks.ideal, size, shift, ranks.level, *goal, want, step, ports)
-    run(fill_tables, 10.0 * ports.size, *arrays)
+    run(fill_tables, 10.0 * ports.size, ranks, goals, step, ports)
     out = np.full((len(switches), top + 1), NONE, np.uint8)
     out[:, lids] = ports
-    return Tables(name, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
+    return Tables(plan.engine, switches.astype(np.int32), out, np.zeros(len(switches), np.int32), "opensm", top)
 
 
 def _columns(fabric: Fabric) -> tuple[Array, Array]:

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.kernels.fill import Side
+from obliv.fabric.kernels.fill import Ranks, Side
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape
 from obliv.routings.distances import Distances
 
-__all__ = ["Ranks", "ranks_of_tree", "ranks_up_down"]
-
-
-@dataclass(frozen=True, eq=False)
-class Ranks:
-    """The switches of a fabric in strict order of rank, so that routes that go up and then down end.
-
-    Rows are the switches in the order of :attr:`Fabric.switches`.
-
-    Parameters
-    ----------
-    order : int32 array
-        Rows, highest first.
-    up, down : Side
-        Neighbours above and below, and the ports that lead there.
-    ideal : uint8 array, shape (rows, most)
-        Ports upwards by their number in the tree, parent by parent and then again for parallel cables; 0 if missing.
-    size : int32 array
-        The number of ports upwards that a switch has in the tree.
-    level : int32 array
-        In the tree, 0 for a leaf.
-    index : int32 array
-        The place of a leaf among those of its parents.
-    """
-
-    order: Array
-    up: Side
-    down: Side
-    ideal: Array
-    size: Array
-    level: Array
-    index: Array
+__all__ = ["ranks_of_tree", "ranks_up_down"]
 
 
 def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
@@ -70,7 +37,7 @@ def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
             for cable, own_port in enumerate(cables[: shape.cables[height]]):
                 ideal[row, cable * shape.parents[height] + port] = own_port
     index = np.where(level == 1, number % (shape.children[1] if shape.levels > 1 else 1), 0).astype(np.int32)
-    return Ranks(*_above_and_below(fabric, rank), ideal, size, tree_level, index)
+    return Ranks(*_above_and_below(fabric, rank), ideal, size, index, tree_level)
 
 
 def ranks_up_down(fabric: Fabric) -> Ranks:
@@ -86,7 +53,7 @@ def ranks_up_down(fabric: Fabric) -> Ranks:
         depth[part] = min((far([v])[part] for v in part.tolist()), key=lambda hops: (hops.max(), hops.sum()))
     rank = np.lexsort((np.arange(len(depth)), depth))
     zeros = np.zeros(len(switches), np.int32)
-    return Ranks(*_above_and_below(fabric, rank), np.zeros((len(switches), 1), np.uint8), zeros, zeros, zeros)
+    return Ranks(*_above_and_below(fabric, rank), np.zeros((len(switches), 1), np.uint8), zeros - 1, zeros, zeros)
 
 
 def _ports_between(fabric: Fabric) -> dict[tuple[int, int], list[int]]:

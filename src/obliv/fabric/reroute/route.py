@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from math import isqrt
 
+import numpy as np
+
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
@@ -138,20 +140,19 @@ def _best(
     best: Candidate | None = None
     plans = list(plans_for(engine, shape, most_lmc, tried))
     optimum = _least_load(fabric, shape)
-    for at, (name, plan) in enumerate(plans):
+    for at, plan in enumerate(plans, 1):
         attained = best is not None and best.standing.load <= optimum and not best.standing.missing
-        lmc = 0 if plan is None else plan.lmc
-        if best is not None and attained and lmc_with(fabric, lmc, most_lmc) >= best.standing.lmc:
+        if best is not None and attained and lmc_with(fabric, plan.lmc, most_lmc) >= best.standing.lmc:
             continue
-        progress(f"tables by {name}", (at + 1) / (len(plans) + 1))
+        progress(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:
-            tables = candidate(fabric, name, plan, shape, most_lmc)
+            tables = candidate(fabric, plan, most_lmc)
         except InputError as error:  # too few LIDs, above all
             if engine != "auto":
                 raise
-            tried.append(Attempt(name, None, str(error)))
+            tried.append(Attempt(plan.engine, None, str(error)))
             continue
-        tried.append(Attempt(name, tables.standing))
+        tried.append(Attempt(plan.engine, tables.standing))
         if best is None or tables.standing.rank < best.standing.rank:
             best = tables
     if best is None:
@@ -162,15 +163,10 @@ def _best(
 
 def _least_load(fabric: Fabric, shape: Shape | None) -> int:
     """Return a lower bound of the worst load of single paths; 0 where no theorem gives one."""
-    if (
-        shape is None
-        or not shape.exact
-        or shape.empty
-        or len(set(fabric.ports.rate[fabric.ports.peer >= 0].tolist())) > 1
-    ):
+    if shape is None or not shape.exact or shape.empty or max(shape.cables) > 1:
         return 0
     half = shape.tree.half
-    if half is None or max(shape.cables) > 1:
+    if half is None or len(np.unique(fabric.ports.rate[fabric.ports.peer >= 0])) > 1:
         return 0
     return isqrt(half - 1) + 1 if shape.levels == 2 else half if shape.levels == 3 else 0
 
