@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "addable", "product_sum", "whole"]
+__all__ = ["INT64_SAFE", "addable", "positions", "product_sum", "whole"]
 
 #: Sums and products below this bound are safe in int64, with room for one more addition.
 INT64_SAFE = 2**62
@@ -23,6 +23,13 @@ def addable(numbers: Array, times: int = 1) -> Array:
     if numbers.dtype == object or int(numbers.max(initial=0)) * len(numbers) * times < INT64_SAFE:
         return numbers
     return numbers.astype(object)
+
+
+def positions(items: Array, size: int) -> Array:
+    """Return the place in `items` of every number below `size`, -1 for numbers that are not in it."""
+    place = np.full(size, -1, np.int64)
+    place[items] = np.arange(len(items))
+    return place
 
 
 def product_sum(one: Array, two: Array) -> int:

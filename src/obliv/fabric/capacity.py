@@ -50,13 +50,8 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     if shape is not None and whole and len(fabric.endpoints) == shape.tree.below[-1] and shape.tree.capacity_load:
         return shape.tree.capacity_load
     ends, switches = fabric.endpoints, fabric.switches
-    row = np.full(len(fabric.nodes), -1, np.int64)
-    row[switches] = np.arange(len(switches))
-    beside = row[fabric.node_of[fabric.ports.peer[ends]]]
-    slots = np.flatnonzero(fabric.ports.peer >= 0)
-    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.ports.peer[slots]]]
-    between = (tail >= 0) & (head >= 0) & (tail != head)
-    tail, head = tail[between], head[between]
+    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[ends]]]
+    tail, head, _ = fabric.trunks
     if not len(ends) or (beside < 0).any() or len(switches) * len(tail) > _MOST:
         return None
     hosts, n = np.bincount(beside, minlength=len(switches)), len(ends)

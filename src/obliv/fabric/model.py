@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.typing import Array
 from obliv.results.fabric_check import Finding
 
@@ -134,6 +135,19 @@ class Fabric:
     def switches(self) -> Array:
         """The nodes that are switches, in the order of the file."""
         return np.flatnonzero(np.array([kind == "switch" for kind in self.nodes.kind], bool))
+
+    @cached_property
+    def switch_row(self) -> Array:
+        """The place of every node among the switches, -1 for other nodes."""
+        return positions(self.switches, len(self.nodes))
+
+    @cached_property
+    def trunks(self) -> tuple[Array, Array, Array]:
+        """The cables between switches, once in each direction: the rows of the two switches, the slot at the first."""
+        slots = np.flatnonzero(self.ports.peer >= 0)
+        tail, head = (self.switch_row[self.node_of[ends]] for ends in (slots, self.ports.peer[slots]))
+        between = (tail >= 0) & (head >= 0) & (tail != head)
+        return tail[between], head[between], slots[between]
 
     @cached_property
     def endpoints(self) -> Array:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.text import plural, printable
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
@@ -22,7 +24,7 @@ __all__ = ["FabricTopology", "network", "safe"]
 _LONGEST = 64  # letters of a description that are shown
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FabricTopology(Topology):
     """A network of endpoints and switches that knows the fabric that it was made from.
 
@@ -42,16 +44,21 @@ class FabricTopology(Topology):
         Gb/s of a bandwidth of 1, None where the fabric does not say.
     """
 
-    fabric: Fabric = None  # type: ignore[assignment]
-    slot_of: Array = None  # type: ignore[assignment]
-    channel_of: Array = None  # type: ignore[assignment]
-    node_at: Array = None  # type: ignore[assignment]
+    fabric: Fabric
+    slot_of: Array
+    channel_of: Array
+    node_at: Array
     reference: Fraction | None = None
 
     @property
     def hosts(self) -> int:
         """Number of nodes that are endpoints: those before the switches, terminals or not."""
         return len(self.fabric.endpoints)
+
+    @cached_property
+    def number_of(self) -> Array:
+        """The terminal's number of every node, -1 for nodes that are not terminals."""
+        return positions(self.terminals, self.nodes)
 
     @property
     def ends(self) -> Array:
@@ -138,16 +145,13 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         raise TopologyError(
             f"{spec}: no channel adapter has a cable, so nothing sends: give the output of ibnetdiscover"
         )
-    node_at = np.full(len(fabric.ports.peer), -1, np.int64)
-    place = np.full(len(fabric.nodes), -1, np.int64)  # of every switch among the nodes of the topology
-    place[fabric.switches] = len(ends) + np.arange(len(fabric.switches))
-    node_at[:] = place[fabric.node_of]
+    row = fabric.switch_row[fabric.node_of]
+    node_at = np.where(row >= 0, len(ends) + row, -1)
     node_at[ends] = np.arange(len(ends))
     cabled = np.flatnonzero((fabric.ports.peer >= 0) & (node_at >= 0))
     cabled = cabled[node_at[fabric.ports.peer[cabled]] >= 0]
     slot_of = cabled[np.argsort(node_at[cabled], kind="stable")]
-    channel_of = np.full(len(fabric.ports.peer), -1, np.int64)
-    channel_of[slot_of] = np.arange(len(slot_of))
+    channel_of = positions(slot_of, len(fabric.ports.peer))
     speeds, reference, notes = _bandwidths(fabric, slot_of, ends)
     if len(fabric.stray):
         first = safe(_called(fabric, int(fabric.node_of[fabric.stray[0]])))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
@@ -79,8 +80,7 @@ def credit_loops(traces: Traces) -> CreditLoops:
     fabric, to = traces.fabric, traces.hops.to
     slots = np.flatnonzero(to >= 0)
     slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
-    channel = np.full(len(to), -1, np.int64)
-    channel[slots] = np.arange(len(slots))
+    channel = positions(slots, len(to))
     ports = int(np.diff(fabric.first_slot)[fabric.switches].max(initial=1))
     ports = min(ports, 256)  # a table entry is a byte
     require_memory(10.0 * len(slots) * ports, f"the channel dependency graph of {fabric.name}")

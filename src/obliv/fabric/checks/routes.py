@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -124,8 +125,7 @@ def _count(served: Served, traces: Traces, hosts: Array) -> None:
 def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
     """Count and note endpoints cabled to no switch: they reach only the other end of their cable."""
     fabric, ends = traces.fabric, traces.ends
-    number = np.full(len(fabric.ports.peer), -1)
-    number[ends] = np.arange(len(ends))
+    number = positions(ends, len(fabric.ports.peer))
     for slot in ends[traces.leaf_of < 0].tolist():
         lacking = len(ends) - 1 - int(number[fabric.ports.peer[slot]] >= 0)
         served.unrouted += lacking

@@ -89,15 +89,16 @@ def _of_tree(routing: TreeRouting) -> Array:
 def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
     """Return the port for every switch and terminal."""
     out = np.full((len(fabric.switches), len(cabling.host)), NONE, np.uint8)
-    row = np.full(len(fabric.nodes), -1, np.int64)
-    row[fabric.switches] = np.arange(len(fabric.switches))
-    at, port = row[fabric.node_of[cabling.slot]], cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]]
+    at, port = (
+        fabric.switch_row[fabric.node_of[cabling.slot]],
+        cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]],
+    )
     for k, channels in _towards(routing):
         leaving = channels[at[channels] >= 0]  # what leaves a host needs no table
         out[at[leaving], k] = port[leaving]
         if cabling.added:
             end = int(fabric.ports.peer[cabling.first_slot[cabling.host[k]] + 1])
-            out[row[fabric.node_of[end]], k] = fabric.port_of(end)
+            out[fabric.switch_row[fabric.node_of[end]], k] = fabric.port_of(end)
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -40,11 +41,9 @@ def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tab
     """
     switches = fabric.switches
     slots, lids = _columns(fabric)
-    row = np.full(len(fabric.nodes), -1, np.int64)
-    row[switches] = np.arange(len(switches))
-    own = row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
+    own = fabric.switch_row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
     at = np.where(own, slots, fabric.ports.peer[slots])
-    home = row[fabric.node_of[at]]
+    home = fabric.switch_row[fabric.node_of[at]]
     reached = home >= 0  # not what hangs on something else than a switch
     slots, lids, own, at, home = slots[reached], lids[reached], own[reached], at[reached], home[reached]
     order = np.lexsort((lids, at, home))
@@ -83,10 +82,7 @@ def _columns(fabric: Fabric) -> tuple[Array, Array]:
 
 def _store_wanted(fabric: Fabric, plan: EnginePlan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:
     """Store the number of the port that the plan chooses for every level and LID."""
-    ends = fabric.endpoints
-    number = np.full(len(fabric.ports.peer), -1, np.int64)
-    number[ends] = np.arange(len(ends))
-    end = number[slots]
+    end = positions(fabric.endpoints, len(fabric.ports.peer))[slots]
     known = (end >= 0) & (shape.leaf[end] >= 0)
     leaf = np.where(known, shape.leaf[end], 0)
     place = np.where(known, shape.place[end], np.arange(len(slots)))  # others are spread

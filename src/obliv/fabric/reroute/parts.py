@@ -21,17 +21,11 @@ def pairs_apart(fabric: Fabric) -> tuple[int, int]:
     >>> pairs_apart(from_topology(obliv.topology("fattree:4,2")))
     (0, 1)
     """
-    ends, switches = fabric.endpoints, fabric.switches
-    forwards = np.isin(np.arange(len(fabric.nodes)), switches)
-    slots = np.flatnonzero(fabric.ports.peer >= 0)
-    tail, head = fabric.node_of[slots], fabric.node_of[fabric.ports.peer[slots]]
-    between = forwards[tail] & forwards[head]
-    links = (np.ones(int(between.sum()), bool), (tail[between], head[between]))
-    part = connected_components(coo_array(links, (len(fabric.nodes), len(fabric.nodes))), directed=False)[1]
-    beside = fabric.node_of[fabric.ports.peer[ends]]
-    part_of = np.where(forwards[beside], part[beside], -1)
-    lone = np.minimum(ends, fabric.ports.peer[ends])[
-        part_of < 0
-    ]  # endpoints cabled to no switch: a part for each cable
-    _, size = np.unique(np.concatenate([part_of[part_of >= 0], len(fabric.nodes) + lone]), return_counts=True)
+    ends, switches = fabric.endpoints, len(fabric.switches)
+    tail, head, _ = fabric.trunks
+    links = coo_array((np.ones(len(tail), bool), (tail, head)), (switches, switches))
+    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[ends]]]
+    part = connected_components(links, directed=False)[1][beside[beside >= 0]]
+    lone = np.minimum(ends, fabric.ports.peer[ends])[beside < 0]  # cabled to no switch: a part for each cable
+    _, size = np.unique(np.concatenate([part, switches + lone]), return_counts=True)
     return len(ends) ** 2 - int((size**2).sum()), len(size)

@@ -26,14 +26,14 @@ def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
     ideal = np.zeros((len(switches), max(1, int(size.max(initial=1)))), np.uint8)
     width = shape.tree.width
     cabled = _ports_between(fabric)
-    row_of = {node: row for row, node in enumerate(switches.tolist())}
     for row, (height, own) in enumerate(zip(level.tolist(), number.tolist(), strict=True)):
         if height < 1 or height >= shape.levels:
             continue
         sub, place = divmod(own, width[height])
         for port in range(shape.parents[height]):
             above = sub // shape.children[height] * width[height + 1] + place * shape.parents[height] + port
-            cables = cabled.get((row, row_of.get(shape.node_of(height + 1, above), -1)), [])
+            node = shape.node_of(height + 1, above)
+            cables = cabled.get((row, int(fabric.switch_row[node])), []) if node >= 0 else []
             for cable, own_port in enumerate(cables[: shape.cables[height]]):
                 ideal[row, cable * shape.parents[height] + port] = own_port
     index = np.where(level == 1, number % (shape.children[1] if shape.levels > 1 else 1), 0).astype(np.int32)
@@ -45,7 +45,7 @@ def ranks_up_down(fabric: Fabric) -> Ranks:
     switches = fabric.switches
     if not len(switches):
         raise RoutingError(f"{fabric.name} has no switch, so there is nothing to route")
-    tail, head, _ = _between(fabric)
+    tail, head, _ = fabric.trunks
     far = Distances(len(switches), tail, head, len(switches))
     depth = np.full(len(switches), -1, np.int64)
     while (depth < 0).any():  # every part of the fabric has a root of its own
@@ -59,8 +59,8 @@ def ranks_up_down(fabric: Fabric) -> Ranks:
 def _ports_between(fabric: Fabric) -> dict[tuple[int, int], list[int]]:
     """Return the ports that lead from one switch to another, by their rows."""
     ports: dict[tuple[int, int], list[int]] = {}
-    for a, b, port in zip(*(column.tolist() for column in _between(fabric)), strict=True):
-        ports.setdefault((a, b), []).append(port)
+    for tail, head, slot in zip(*(column.tolist() for column in fabric.trunks), strict=True):
+        ports.setdefault((tail, head), []).append(fabric.port_of(slot))
     return ports
 
 
@@ -68,21 +68,11 @@ def _above_and_below(fabric: Fabric, order: Array) -> tuple[Array, Side, Side]:
     """Return the rows from the highest on, and the neighbors above and below each."""
     height = np.empty(len(order), np.int64)
     height[order] = np.arange(len(order))[::-1]
-    tail, head, port = _between(fabric)
+    tail, head, slot = fabric.trunks
+    port = slot - fabric.first_slot[fabric.node_of[slot]]
     up = height[head] > height[tail]
     sides = [_side(len(order), tail[side], head[side], port[side]) for side in (up, ~up)]
     return order.astype(np.int32), sides[0], sides[1]
-
-
-def _between(fabric: Fabric) -> tuple[Array, Array, Array]:
-    """Return the cables from one switch to another: their rows, and the port at the first."""
-    row = np.full(len(fabric.nodes), -1, np.int64)
-    row[fabric.switches] = np.arange(len(fabric.switches))
-    slots = np.flatnonzero(fabric.ports.peer >= 0)
-    tail, head = row[fabric.node_of[slots]], row[fabric.node_of[fabric.ports.peer[slots]]]
-    between = (tail >= 0) & (head >= 0) & (tail != head)
-    slots = slots[between]
-    return tail[between], head[between], slots - fabric.first_slot[fabric.node_of[slots]]
 
 
 def _side(rows: int, tail: Array, head: Array, port: Array) -> Side:

@@ -80,17 +80,10 @@ class FabricLoads(PairLoads):
 
     def _star(self, host: int, by_row: bool) -> Weights:
         """Return the weights of a host's own cable: empty where it is not a terminal."""
-        end = int(self._number_of[host])
+        end = int(self.topology.number_of[host])
         if end < 0:
             return _star(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
         return _star(np.array([end]), self._sent(end) if by_row else self._taken(end), by_row)
-
-    @cached_property
-    def _number_of(self) -> Array:
-        """The terminal's number of every host, -1 for those that are not terminals."""
-        number = np.full(self.topology.hosts, -1, np.int64)
-        number[self.topology.terminals] = np.arange(self.terminals)
-        return number
 
     def _sent(self, source: int) -> Array:
         """Return how many of a source's routes to every destination arrive."""

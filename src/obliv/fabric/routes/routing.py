@@ -103,17 +103,9 @@ class FabricRouting(Routing):
 
     def _terminal(self, node: int) -> int:
         """Return the terminal's number of a node."""
-        number = int(self._number_of[node]) if 0 <= node < len(self._number_of) else -1
+        number = int(self.topology.number_of[node]) if 0 <= node < self.topology.nodes else -1
         if number < 0:
             raise RoutingError(f"{self.topology.name_of(node)} is not a terminal of {self.topology.spec}")
-        return number
-
-    @cached_property
-    def _number_of(self) -> Array:
-        """The terminal's number of every node, -1 for nodes that are not terminals."""
-        topology = self.topology
-        number = np.full(topology.nodes, -1, np.int64)
-        number[topology.terminals] = np.arange(len(topology.terminals))
         return number
 
     def _loads(self, progress: Progress) -> FabricLoads:
@@ -174,7 +166,7 @@ class FabricHops(FabricRouting, HopRouting):
         hosts = topology.hosts
         switch = np.maximum(np.array(self._switch_at)[node], 0)
         row = routes.traces.hops.row[switch]
-        lid = self._lid_of[self._number_of[destination]]
+        lid = self._lid_of[topology.number_of[destination]]
         known = (row >= 0) & (lid > 0) & (lid < routes.tables.out.shape[1])
         port = routes.tables.out[np.where(known, row, 0), np.where(known, lid, 0)].astype(np.int64)
         first, end = topology.fabric.first_slot[switch], topology.fabric.first_slot[switch + 1]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -167,8 +168,7 @@ class Traces:
     @cached_property
     def leaf_of(self) -> Array:
         """The leaf of every endpoint by its place in `leaf`, -1 for endpoints that are cabled to no switch."""
-        place = np.full(len(self.fabric.nodes), -1)
-        place[self.leaf] = np.arange(len(self.leaf))
+        place = positions(self.leaf, len(self.fabric.nodes))
         return np.asarray(place[self.fabric.node_of[self.fabric.ports.peer[self.ends]]])
 
 
@@ -211,17 +211,12 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
 
 def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
     """Return cables and tables as kernels take them, for packets between some slots."""
-    is_switch = np.zeros(len(fabric.nodes), np.bool_)
-    is_switch[fabric.switches] = True
+    is_switch = fabric.switch_row >= 0
     to = np.full(len(fabric.ports.peer), -1, np.int32)
     cabled = np.flatnonzero(fabric.ports.peer >= 0)
     other = fabric.node_of[fabric.ports.peer[cabled]]
     to[cabled] = np.where(is_switch[other], other, -2)
-    number = np.full(len(fabric.ports.peer), -1, np.int64)
-    number[ends] = np.arange(len(ends))
-    end = number[fabric.ports.peer[cabled]]
+    end = positions(ends, len(fabric.ports.peer))[fabric.ports.peer[cabled]]
     to[cabled[end >= 0]] = -3 - end[end >= 0]
-    row = np.full(len(fabric.nodes), -1, np.int32)
-    row[tables.switch] = np.arange(len(tables.switch))
-    row[~is_switch] = -1
-    return Hops(fabric.first_slot.astype(np.int64), to, row, np.ascontiguousarray(tables.out.T))
+    row = np.where(is_switch, positions(tables.switch, len(fabric.nodes)), -1)
+    return Hops(fabric.first_slot.astype(np.int64), to, row.astype(np.int32), np.ascontiguousarray(tables.out.T))

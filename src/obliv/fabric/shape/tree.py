@@ -144,8 +144,7 @@ def recognise(fabric: Fabric) -> Shape | None:
     >>> recognise(from_topology(obliv.topology("torus:5x5"))) is None
     True
     """
-    is_switch = np.zeros(len(fabric.nodes), bool)
-    is_switch[fabric.switches] = True
+    is_switch = fabric.switch_row >= 0
     ends = fabric.endpoints
     beside = fabric.node_of[fabric.ports.peer[ends]].astype(np.int64)
     hosts = np.bincount(beside[is_switch[beside]], minlength=len(fabric.nodes))
