@@ -44,7 +44,8 @@ _PATTERNS = {
     "obliv.patterns.jobs": "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli",
     "obliv.patterns.standard": (
         "uniform random transpose anti-transpose dor-wc complement tornado bit-complement bitcomp "
-        "bitcomplement bit-reverse bitrev shuffle shift nearest-neighbor nearest-neighbour random-permutation randperm"
+        "bitcomplement bit-reverse bitrev shuffle shift nearest-neighbor nearest-neighbour hot-nodes "
+        "random-permutation randperm"
     ),
 }
 

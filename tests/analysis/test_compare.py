@@ -194,5 +194,10 @@ def test_commas_within_a_pattern_stay(capsys: pytest.CaptureFixture[str]) -> Non
         "random-permutation:seed=1",
         "0.5*uniform+0.5*tornado",
     ]
+    assert split_patterns("uniform,hot-nodes:5,10,share=1/2,tornado") == [
+        "uniform",
+        "hot-nodes:5,10,share=1/2",
+        "tornado",
+    ]
     assert split_patterns("hotspot:4,16,seed=2,uniform") == ["hotspot:4,16,seed=2", "uniform"]
     assert split_patterns("transpose,tornados") == ["transpose", "tornados"]

@@ -278,3 +278,35 @@ def test_patterns_above_the_rates_are_slowed_down(name: str) -> None:
     assert slow.throughput == min(Fraction(1, 2), 1 / slow.channel_load)
     fits = obliv.matrix([[0, Fraction(1, 2), 0], [0, 0, 1], [1, 0, 0]])
     assert obliv.throughput(loads, fits).patterns[0]["channel_load"] == max(loads.under(fits))
+
+
+@pytest.mark.parametrize(("share", "text"), [("1", ""), ("1/2", ",share=1/2"), ("0.25", ",share=1/4")])
+def test_hot_nodes(share: str, text: str) -> None:
+    """A share goes evenly to the hot nodes, the rest to all alike, self-pairs included."""
+    mesh = obliv.mesh(4, 4)
+    traffic = obliv.traffic(f"hot-nodes:5,10,share={share}", mesh)
+    part = Fraction(share)
+    row = [(1 - part) / 16 + (part / 2 if d in (5, 10) else 0) for d in range(16)]
+    assert traffic.to_matrix() == [row] * 16
+    assert traffic.spec == "hot-nodes:5,10" + text
+    assert obliv.traffic(traffic.spec, mesh) == traffic
+    assert not traffic.admissible
+    (figures,) = obliv.throughput(obliv.routing("o1turn", mesh), traffic).patterns
+    assert figures.throughput <= 1 / (8 * part + 1 - part)
+    assert str(figures.limited_by) == "ejection at (1,1)"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("hot-nodes", "no terminals"),
+        ("hot-nodes:16", "0 to 15"),
+        ("hot-nodes:-1", "0 to 15"),
+        ("hot-nodes:3,3", "twice"),
+        ("hot-nodes:3,share=0", "above 0"),
+        ("hot-nodes:3,share=5/4", "at most 1"),
+    ],
+)
+def test_wrong_hot_nodes(spec: str, message: str) -> None:
+    with pytest.raises(obliv.TrafficError, match=message):
+        obliv.traffic(spec, obliv.mesh(4, 4))

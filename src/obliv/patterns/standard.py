@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.memory import require_memory
 from obliv.errors import TrafficError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation
@@ -20,6 +21,7 @@ __all__ = [
     "bit_complement",
     "bit_reverse",
     "complement",
+    "hot_nodes",
     "nearest_neighbor",
     "random_permutation",
     "shift",
@@ -115,6 +117,35 @@ def nearest_neighbor(topology: Topology) -> Traffic:
     if not flows:
         raise TrafficError(f"nearest-neighbor: no terminal of {topology.spec} is one channel away from another")
     return from_flows("nearest-neighbor", len(topology.terminals), flows, Fraction(0))
+
+
+@register_pattern("hot-nodes", example="hot-nodes:5,10,share=1/2")
+def hot_nodes(topology: Topology, *nodes: int, share: Fraction = Fraction(1)) -> Traffic:
+    """A share of every terminal's packets goes to the given terminals, evenly (BookSim's "hotspot"), the rest anywhere."""
+    n = len(topology.terminals)
+    spec = ",".join([f"hot-nodes:{','.join(map(str, nodes))}", *([f"share={share}"] if share != 1 else [])])
+    if not nodes:
+        raise TrafficError("hot-nodes: no terminals are given; write for example hot-nodes:5,10,share=1/2")
+    if wrong := [node for node in nodes if not 0 <= node < n]:
+        raise TrafficError(f"{spec}: {topology.spec} has no terminal {wrong[0]}; terminals are 0 to {n - 1}")
+    if len(set(nodes)) < len(nodes):
+        twice = next(node for node in nodes if nodes.count(node) > 1)
+        raise TrafficError(
+            f"{spec}: terminal {twice} is named twice; the share is split evenly among different terminals"
+        )
+    if not 0 < share <= 1:
+        raise TrafficError(f"{spec}: the share is {share}; it must be above 0 and at most 1")
+    require_memory(16.0 * n * len(nodes), f"the flows of {spec}")
+    amount = share / len(nodes)
+    return Traffic(
+        spec=spec,
+        terminals=n,
+        uniform=1 - share,
+        source=np.repeat(np.arange(n, dtype=np.int32), len(nodes)),
+        destination=np.tile(np.array(nodes, np.int32), n),
+        amount=np.full(n * len(nodes), amount.numerator, np.int64),
+        denominator=amount.denominator,
+    )
 
 
 @register_pattern("random-permutation", aliases=("randperm",), example="random-permutation:seed=1")
