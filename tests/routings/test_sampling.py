@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.strategies import ladder_of_skips, table
 
 import obliv
+from obliv.cli import main
+from obliv.results.numbers import from_number, interval_beside, number, with_interval
+from obliv.results.tables import to_csv
 
 SPECS = [
     ("torus:5x5", "romm"),
@@ -51,7 +56,8 @@ def covers(topology: str, routing: str, seeds: range) -> int:
     for seed in seeds:
         load = obliv.worst_case(algorithm, samples=100, rng=seed).channel_load
         assert isinstance(load, obliv.Estimate)
-        hits += abs(load.value - exact) <= 1.96 * load.stderr + 1e-9
+        assert load.interval is not None
+        hits += load.interval[0] - 1e-9 <= exact <= load.interval[1] + 1e-9
     return hits
 
 
@@ -70,8 +76,56 @@ def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
     for seed in range(30):
         load = obliv.worst_case(algorithm, samples=samples, rng=seed).channel_load
         assert isinstance(load, obliv.Estimate)
-        hits += abs(load.value - 1.99) <= 1.96 * load.stderr
+        assert load.interval is not None
+        hits += load.interval[0] <= 1.99 <= load.interval[1]
     assert hits >= 28
+
+
+@pytest.mark.parametrize("samples", [2, 4, 5, 50])
+def test_an_interval_from_few_paths_is_marked_as_unreliable(samples: int) -> None:
+    algorithm = obliv.ROMM(obliv.mesh(3, 3))
+    result = obliv.worst_case(algorithm, samples=samples)
+    load, through = result.channel_load, result.throughput
+    assert isinstance(load, obliv.Estimate)
+    assert isinstance(through, obliv.Estimate)
+    assert load.reliable == through.reliable == (samples >= 5)
+    assert ("unreliable" in repr(result)) == (samples < 5)
+    data = result.to_dict()
+    assert set(data["channel_load"]) == {"value", "stderr", "samples"}
+    if samples < 5:
+        assert load.interval is through.interval is data["channel_load_interval"] is None
+        assert "fewer than 5" in data["channel_load_interval_reason"]
+    else:
+        assert load.interval is not None
+        assert through.interval is not None
+        assert load.value - 1.96 * load.stderr <= load.interval[0] + 1e-12
+        assert load.interval[0] <= load.value <= load.interval[1]
+        assert load.interval[1] == pytest.approx(load.value + 1.96 * load.stderr)
+        assert through.interval[0] == pytest.approx(1 / load.interval[1])
+        assert data["channel_load_interval"] == list(load.interval)
+        assert data["throughput_interval"] == list(through.interval)
+    (row,) = obliv.throughput(algorithm, "transpose", samples=samples).patterns
+    assert row.channel_load.reliable == row.throughput.reliable == (samples >= 5)
+    average = obliv.average_case(algorithm, 50, path_samples=samples)
+    assert average.channel_load.reliable == (samples >= 5)
+
+
+def test_intervals_are_saved(tmp_path: Path) -> None:
+    for samples in (3, 30):
+        result = obliv.worst_case(obliv.ROMM(obliv.mesh(3, 3)), samples=samples)
+        result.save(tmp_path / "x.json")
+        assert obliv.load(tmp_path / "x.json") == result
+    endless = obliv.Estimate(1.0, 2.0, 20, (0.5, float("inf")))
+    data = json.loads(json.dumps({"x": number(endless)} | interval_beside("x", endless), allow_nan=False))
+    assert with_interval(from_number(data["x"]), "x", data) == endless
+    text = to_csv(result.rows())
+    assert "channel_load_stderr,channel_load_lower,channel_load_upper" in text.splitlines()[0]
+
+
+@pytest.mark.parametrize("words", ["worst mesh:3x3 romm --samples 1", "average mesh:3x3 romm --path-samples 1"])
+def test_one_path_is_not_enough(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert "at least 2 paths per pair" in capsys.readouterr().err
 
 
 def test_a_wrong_declaration_is_refused_when_sampling_too() -> None:

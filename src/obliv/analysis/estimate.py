@@ -20,6 +20,9 @@ __all__ = ["average_largest", "largest_load", "pair_rates"]
 #: Within so many standard errors on either side in 95 of 100 cases.
 _SPREAD = 1.96
 
+#: Random paths per pair from which on the intervals hold what they should in 95 of 100 cases.
+_ENOUGH = 5
+
 #: Random permutations on which samples of paths are compared, and into how many batches fresh paths are divided.
 _PERMUTATIONS, _BATCHES = 50, 8
 
@@ -63,7 +66,8 @@ def largest_load(
     Returns
     -------
     Estimate
-        The middle of an interval that holds the largest load in 95 of 100 cases; 1.96 standard errors reach its ends.
+        With an interval that holds the largest load in 95 of 100 cases; the value is its middle, and 1.96 times
+        `stderr` reach its ends.
 
     Notes
     -----
@@ -94,7 +98,7 @@ def largest_load(
     speed = float(topology.bandwidth_of(channel))
     low = fresh / speed - _SPREAD * sqrt(fresh_variance) / speed
     high = max(float(seen) + _SPREAD * sqrt(sum(noise**2 for noise in shared.values())) / speed, low)
-    return Estimate((low + high) / 2, (high - low) / (2 * _SPREAD), samples)
+    return _in_between(low, high, samples, samples)
 
 
 def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.random.Generator) -> Estimate:
@@ -113,7 +117,8 @@ def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.
     Returns
     -------
     Estimate
-        The middle of an interval that holds the average in 95 of 100 cases; 1.96 standard errors reach its ends.
+        With an interval that holds the average in 95 of 100 cases; the value is its middle, and 1.96 times `stderr`
+        reach its ends.
 
     Notes
     -----
@@ -135,4 +140,11 @@ def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.
     bias = max(seen - float(np.mean(fresh)), 0.0)
     unseen = sqrt(2.0 * drawn.terminals) / (_BATCHES * samples + 4)  # as in largest_load: paths that were never drawn
     noise = max(_FEW * float(np.std(fresh, ddof=1)) / sqrt(_BATCHES), unseen)
-    return Estimate(load.value - bias / 2, bias / 2 / _SPREAD + hypot(load.stderr, noise), load.samples)
+    middle, width = load.value - bias / 2, bias / 2 + _SPREAD * hypot(load.stderr, noise)
+    return _in_between(middle - width, middle + width, load.samples, drawn.samples or 0)
+
+
+def _in_between(low: float, high: float, samples: int, paths: int) -> Estimate:
+    """Return the estimate in the middle of an interval, from so many paths per pair."""
+    interval = (max(low, 0.0), high) if paths >= _ENOUGH else None
+    return Estimate((low + high) / 2, (high - low) / (2 * _SPREAD), samples, interval, interval is not None)

@@ -121,7 +121,7 @@ def nearest_neighbor(topology: Topology) -> Traffic:
 
 @register_pattern("hot-nodes", example="hot-nodes:5,10,share=1/2")
 def hot_nodes(topology: Topology, *nodes: int, share: Fraction = Fraction(1)) -> Traffic:
-    """A share of every terminal's packets goes to the given terminals, evenly (BookSim's "hotspot"), the rest anywhere."""
+    """Share of every terminal's packets to the given terminals, evenly (BookSim's "hotspot"); the rest is uniform."""
     n = len(topology.terminals)
     spec = ",".join([f"hot-nodes:{','.join(map(str, nodes))}", *([f"share={share}"] if share != 1 else [])])
     if not nodes:

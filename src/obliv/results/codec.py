@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from obliv._util.codec import pack, unpack
-from obliv.results.numbers import Bounds, Estimate, from_number, number
+from obliv.results.numbers import Bounds, Estimate, from_number, interval_beside, number, with_interval
 
 __all__ = ["OTHER_VERSION", "PACKED", "TEXT_OR_NULL", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
 
@@ -132,6 +132,7 @@ class Record:
                 continue
             key, value = how.key or name, getattr(self, name)
             data[key] = codecs[name].encode(value)
+            data |= interval_beside(key, value)
             if value is None and how.reason:
                 data[f"{key}_reason"] = how.reason if isinstance(how.reason, str) else how.reason(self)
         return data
@@ -161,7 +162,7 @@ class Record:
             if key not in data:
                 raise ValueError(f"the key {key!r} is missing; {OTHER_VERSION}")
             try:
-                values[field.name] = codecs[field.name].decode(data[key])
+                values[field.name] = with_interval(codecs[field.name].decode(data[key]), key, data)
             except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
                 raise ValueError(f"{key}: {error}") from None
         return values

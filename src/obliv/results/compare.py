@@ -12,7 +12,7 @@ from obliv._util.text import plural
 from obliv.results.base import NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
-from obliv.results.numbers import Estimate, inverse, known
+from obliv.results.numbers import Estimate, inverse, known, scaled
 from obliv.results.throughput import Bottleneck, PatternThroughput
 
 __all__ = ["Comparison", "Entry", "Figures"]
@@ -118,8 +118,7 @@ class Entry(Record):
         if through is None or self.capacity is None:
             return None
         if isinstance(through, Estimate):
-            share = float(self.capacity)
-            return Estimate(through.value / share, through.stderr / share, through.samples)
+            return scaled(through, 1 / self.capacity)
         return through / self.capacity
 
     def best_known(self, name: str) -> Fraction | Estimate | None:

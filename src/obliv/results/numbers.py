@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf, isfinite
 from typing import Any
 
 __all__ = [
@@ -16,18 +17,33 @@ __all__ = [
     "bounded",
     "capped",
     "from_number",
+    "interval_beside",
     "inverse",
     "known",
     "number",
     "rational",
     "scaled",
     "spread",
+    "with_interval",
 ]
 
 
 @dataclass(frozen=True)
 class Estimate:
     """An estimate: value, standard error and number of samples.
+
+    The largest of many noisy loads has no standard error. Its estimate has an interval instead that holds the exact
+    number in 95 of 100 cases; `stderr` is then the half width of that interval over 1.96, which is larger than the
+    spread of repeated runs.
+
+    Parameters
+    ----------
+    value, stderr : float
+    samples : int
+    interval : tuple of two floats, optional
+        The ends of an interval that holds the exact number in 95 of 100 cases.
+    reliable : bool
+        False where fewer than 5 paths per pair are too few for an interval.
 
     Examples
     --------
@@ -36,21 +52,31 @@ class Estimate:
     6.25 ± 0.12 (estimated)
     >>> float(value)
     6.25
+    >>> print(Estimate(6.25, 0.125, 100, (6.0, 6.5)))
+    6.25 in [6, 6.5] (estimated)
     """
 
     value: float
     stderr: float
     samples: int
+    interval: tuple[float, float] | None = None
+    reliable: bool = True
 
     def __post_init__(self) -> None:  # NumPy's numbers are taken too
         for name, kind in (("value", float), ("stderr", float), ("samples", int)):
             object.__setattr__(self, name, kind(getattr(self, name)))
+        if self.interval is not None:
+            object.__setattr__(self, "interval", (float(self.interval[0]), float(self.interval[1])))
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        return f"{self.value:.6g} ± {self.stderr:.2g} (estimated)"
+        if self.interval is None:
+            doubt = "" if self.reliable else ", unreliable"
+            return f"{self.value:.6g} ± {self.stderr:.2g} (estimated{doubt})"
+        low, high = self.interval
+        return f"{self.value:.6g} in [{low:.4g}, {high:.4g}] (estimated)"
 
 
 @dataclass(frozen=True)
@@ -114,6 +140,26 @@ def from_number(value: Any) -> Number | Bounds:
     return Estimate(float(value["value"]), float(value["stderr"]), int(value["samples"]))
 
 
+def interval_beside(key: str, value: Any) -> dict[str, Any]:
+    """Return the keys that stand in JSON beside an estimate: its interval, or why it has none."""
+    if not isinstance(value, Estimate) or (value.interval is None and value.reliable):
+        return {}
+    if value.interval is None:
+        return {f"{key}_interval": None, f"{key}_interval_reason": "fewer than 5 paths per pair are too few"}
+    return {f"{key}_interval": [end if isfinite(end) else None for end in value.interval]}
+
+
+def with_interval(value: Any, key: str, data: Mapping[str, Any]) -> Any:
+    """Return an estimate with the interval that :func:`interval_beside` wrote; other values as they are."""
+    if not isinstance(value, Estimate) or f"{key}_interval" not in data:
+        return value
+    ends = data[f"{key}_interval"]
+    if ends is None:
+        return replace(value, reliable=False)
+    low, high = (inf if end is None else float(end) for end in ends)
+    return replace(value, interval=(low, high))
+
+
 def known(value: Fraction | Estimate) -> Fraction:
     """Return an exact number as it is; TypeError for an estimate."""
     if isinstance(value, Estimate):
@@ -124,14 +170,22 @@ def known(value: Fraction | Estimate) -> Fraction:
 def inverse(load: Fraction | Estimate) -> Fraction | Estimate | None:
     """Return 1 / load; None if no channel is loaded."""
     if isinstance(load, Estimate):
-        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples) if load.value else None
+        if not load.value:
+            return None
+        ends = None
+        if load.interval is not None:
+            low, high = load.interval
+            ends = (1 / high if high else inf, 1 / low if low > 0 else inf)
+        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples, ends, load.reliable)
     return 1 / load if load else None
 
 
 def scaled(value: Fraction | Estimate, factor: Fraction) -> Fraction | Estimate:
     """Return a number times an exact one."""
     if isinstance(value, Estimate):
-        return Estimate(value.value * float(factor), value.stderr * float(factor), value.samples)
+        by = float(factor)
+        ends = None if value.interval is None else (value.interval[0] * by, value.interval[1] * by)
+        return Estimate(value.value * by, value.stderr * by, value.samples, ends, value.reliable)
     return value * factor
 
 
@@ -148,15 +202,22 @@ def capped(value: Fraction | Estimate | None, most: Fraction) -> Fraction | Esti
     if not isinstance(value, Estimate):
         return min(value, most)
     limit = float(most)
-    return value if value.value <= limit else Estimate(limit, value.stderr, value.samples)
+    ends = None if value.interval is None else (min(value.interval[0], limit), min(value.interval[1], limit))
+    return Estimate(min(value.value, limit), value.stderr, value.samples, ends, value.reliable)
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with plain numbers: fractions also as text under ``name_exact``, errors under ``name_stderr``."""
+    """Return a row with plain numbers.
+
+    Fractions stand also as text under ``name_exact``, errors under ``name_stderr``, intervals under ``name_lower`` and
+    ``name_upper``.
+    """
     columns: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, Estimate):
             columns |= {name: value.value, f"{name}_stderr": value.stderr}
+            if value.interval is not None:
+                columns |= {f"{name}_lower": value.interval[0], f"{name}_upper": value.interval[1]}
         elif isinstance(value, Fraction):
             columns |= {name: as_float(value), f"{name}_exact": str(value)}
         else:

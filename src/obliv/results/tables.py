@@ -80,7 +80,8 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     -------
     str
         A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
-        estimates has the standard errors under ``name_stderr``. What is missing is empty. Text that a spreadsheet would
+        estimates has the standard errors under ``name_stderr`` and their intervals, where they have some, under
+        ``name_lower`` and ``name_upper``. What is missing is empty. Text that a spreadsheet would
         take for a formula has an apostrophe before it; characters that are not printable become question marks.
 
     Examples
@@ -96,6 +97,8 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
         header.append(name)
         header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
         header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
+        if any(isinstance(value, Estimate) and value.interval is not None for value in values):
+            header += [f"{name}_lower", f"{name}_upper"]
     text = io.StringIO()
     writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
     if header:
