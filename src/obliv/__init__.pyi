@@ -117,6 +117,7 @@ from obliv.topologies.trees import Tree as Tree
 from obliv.topologies.trees import eft2 as eft2
 from obliv.topologies.trees import fattree as fattree
 from obliv.topologies.trees import sub_eft2 as sub_eft2
+from obliv.topologies.trees import subft as subft
 from obliv.topologies.trees import xgft as xgft
 from obliv.topologies.words import debruijn as debruijn
 from obliv.topologies.words import kautz as kautz

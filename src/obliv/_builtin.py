@@ -22,7 +22,7 @@ _TOPOLOGIES = {
     "obliv.topologies.leveled.unrolled": "unrolled-fattree unrolled-debruijn unrolled-shuffle",
     "obliv.topologies.random": "random-regular jellyfish",
     "obliv.topologies.slimfly": "slimfly slim-fly",
-    "obliv.topologies.trees": "xgft fattree eft2 sub-eft2",
+    "obliv.topologies.trees": "xgft fattree subft eft2 sub-eft2",
     "obliv.topologies.words": "debruijn de-bruijn kautz",
 }
 

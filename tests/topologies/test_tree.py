@@ -18,6 +18,8 @@ TREES = [
     "fattree:4,4",
     "eft2:8,5",
     "sub-eft2:6,4",
+    "subft:4,1",
+    "subft:6,3",
     "xgft:3;2,3,4;1,2,3",
     "xgft:2;3,4;2,3",
     "xgft:1;4;1",
@@ -110,6 +112,9 @@ def test_names_are_those_of_the_paper() -> None:
         ("fattree:4,1", "at least 2"),
         ("eft2:8,9", "2 to 8"),
         ("sub-eft2:8,1", "2 to 8"),
+        ("subft:7,2", "must be even"),
+        ("subft:8,0", "at least 1"),
+        ("subft:8", "levels"),
         ("xgft:3;4,4;1,2", "that many"),
         ("xgft:2;4,x;1,2", "write LEVELS"),
         ("xgft:2;4,0;1,2", "needs a child"),
@@ -153,3 +158,83 @@ def test_capacities_that_are_invalid(spec: str, match: str) -> None:
 def test_the_ratio_is_refused_for_capacities_that_grow() -> None:
     with pytest.raises(obliv.InputError, match="equal links"):
         obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:3;2,2,2;1,1,1;1,2,4")))
+
+
+Links = set[tuple[object, object]]
+
+
+def built(half: int, levels: int, name: tuple[int, ...]) -> tuple[Links, list[object], list[object]]:
+    """Build SUBFT(2 half, levels) as section II-B of Yuan et al. does: links, hosts, owner of each up-link port."""
+    if levels == 1:
+        hosts: list[object] = [("host", *name, p) for p in range(half)]
+        switch = ("switch", 1, name)
+        return {(switch, host) for host in hosts}, hosts, [switch] * half
+    links: Links = set()
+    hosts, ports = [], []
+    tops = [("switch", levels, name, i) for i in range(half ** (levels - 1))]
+    for child in range(half):
+        below, more, owners = built(half, levels - 1, (*name, child))
+        links |= below | {(tops[i], owner) for i, owner in enumerate(owners)}
+        hosts += more
+    for i in range(half ** (levels - 1)):
+        ports += [tops[i]] * half
+    return links, hosts, ports
+
+
+def edges(tree: Tree) -> Counter[tuple[int, int]]:
+    return Counter((int(a), int(b)) for a, b in zip(tree.tail, tree.head, strict=True))
+
+
+@pytest.mark.parametrize(("half", "levels"), [(2, 1), (5, 1), (2, 2), (3, 2), (2, 3), (3, 3), (2, 4)])
+def test_the_sub_tree_is_the_papers(half: int, levels: int) -> None:
+    """One correspondence of nodes fits all links: hosts in order, then each switch by the hosts below and its ports."""
+    tree = obliv.subft(2 * half, levels)
+    links, hosts, ports = built(half, levels, ())
+    assert len(hosts) == len(ports) == half**levels
+    number = {host: k for k, host in enumerate(hosts)}
+    children = {}
+    for upper, lower in links:
+        children.setdefault(upper, set()).add(lower)
+    tops = [ports[i * half] for i in range(half ** (levels - 1))]
+    number |= {top: tree.first_node[levels] + i for i, top in enumerate(tops)}
+    assert {number[top] for top in ports} == set(range(tree.first_node[levels], tree.nodes))
+    reached = nx.Graph(list(links))
+    ours = nx.Graph([edge for edge in edges(tree) if edge[0] < edge[1]])
+    matcher = nx.algorithms.isomorphism.GraphMatcher(
+        _marked(reached, number), _marked(ours, {node: node for node in number.values()}), _same_mark
+    )
+    assert matcher.is_isomorphic()
+    assert set(edges(tree).values()) == {1}
+    assert tree.channels == 2 * len(links)
+    degree = Counter(end for link in links for end in link)
+    for switch in children:  # m ports, of which those of top switches that lead up are open
+        assert degree[switch] + ports.count(switch) == 2 * half
+
+
+def _marked(graph: nx.Graph, number: dict[object, int]) -> nx.Graph:
+    nx.set_node_attributes(graph, {node: number.get(node, -1) for node in graph}, "mark")
+    return graph
+
+
+def _same_mark(a: dict[str, int], b: dict[str, int]) -> bool:
+    return a["mark"] == b["mark"]
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 2), (8, 2), (4, 3), (6, 3), (4, 4)])
+def test_a_fat_tree_is_sub_trees_below_roots(m: int, n: int) -> None:
+    """FT(m, n): root i is connected to up-link port i of each of the m SUBFT(m, n-1)."""
+    half = m // 2
+    part, whole = obliv.subft(m, n - 1), obliv.fattree(m, n)
+    up = {edge for edge in edges(whole) if edge[0] < edge[1]}
+    wired = set()
+    for copy in range(m):
+
+        def place(node: int, copy: int = copy) -> int:
+            level = part.level_of(node)
+            size = part.first_node[level + 1] - part.first_node[level]
+            return whole.first_node[level] + copy * size + node - part.first_node[level]
+
+        wired |= {(place(a), place(b)) for a, b in edges(part) if a < b}
+        for port in range(half ** (n - 1)):
+            wired.add((place(part.first_node[n - 1] + port // half), whole.first_node[n] + port))
+    assert wired == up

@@ -18,7 +18,7 @@ from obliv.topologies.base import Number, Topology, require_network
 from obliv.topologies.checks import integers, positive_number
 from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["Tree", "eft2", "fattree", "sub_eft2", "xgft"]
+__all__ = ["Tree", "eft2", "fattree", "sub_eft2", "subft", "xgft"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +254,51 @@ def fattree(m: int, n: int) -> Tree:
     if n < 2:
         raise TopologyError(f"{spec}: {n} levels of switches; a fat tree needs at least 2")
     return _tree(spec, (k,) * (n - 1) + (m,), (1,) + (k,) * (n - 1), capacity_load=Fraction(1))
+
+
+@register_topology("subft", example="subft:8,2")
+def subft(m: int, levels: int) -> Tree:
+    """Sub-tree SUBFT(m, l) of a fat tree: l levels of switches with m ports, whose up-link ports are open.
+
+    Parameters
+    ----------
+    m : int
+        Ports of every switch; even, at least 4.
+    levels : int
+        Levels of switches; at least 1.
+
+    Returns
+    -------
+    Tree
+        SUBFT(m, 1) is a switch with m/2 hosts; SUBFT(m, l) has (m/2)^(l-1) top switches above m/2 of SUBFT(m, l-1).
+        Top switch i is connected to up-link port i of each of these.
+
+    Raises
+    ------
+    TopologyError
+        If the number of ports is odd or less than 4, there is no level, or the network is too large.
+
+    Notes
+    -----
+    The (m/2)^l up-link ports have no channels, since they are open: port j belongs to top switch j // (m/2). FT(m, n)
+    connects port j of each of its m SUBFT(m, n-1) to its root j. As in every tree, names count levels from the top.
+
+    References
+    ----------
+    X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with uncertain
+    traffic demands", IEEE/ACM Transactions on Networking, 2009, section II-B.
+
+    Examples
+    --------
+    >>> subft(8, 2)
+    <Topology subft:8,2: 24 nodes, 64 channels, 16 terminals>
+    """
+    m, levels = integers("subft", m=m, levels=levels)
+    spec = f"subft:{m},{levels}"
+    k = _half(spec, m)
+    if levels < 1:
+        raise TopologyError(f"{spec}: {levels} levels of switches; a sub-tree needs at least 1")
+    return _tree(spec, (k,) * levels, (1,) + (k,) * (levels - 1))
 
 
 @register_topology("eft2", example="eft2:8,6")
