@@ -11,8 +11,11 @@ from obliv.papers.fat_tree import (
     drawing,
     network,
     printed,
+    proofs,
+    routes,
     said,
     statements,
+    structure,
     study,
     table1,
     variants,
@@ -28,7 +31,7 @@ def _figures(step: Step) -> dict[str, Value]:
     return drawn | variants.compute(lambda share: step(0.8 + 0.2 * share))
 
 
-_PROPERTIES = network.NETWORK | disjointness.DISJOINTNESS
+_PROPERTIES = network.NETWORK | disjointness.DISJOINTNESS | proofs.PROOFS | routes.ROUTES
 
 
 def _properties(step: Step) -> dict[str, Value]:
@@ -57,11 +60,11 @@ PAPER = Paper(
             _figures,
         ),
         "properties": Table(
-            "the network, its properties, and the lemmas",
+            "the network, its properties and routes, the lemmas and the steps of two proofs",
             {entry: printed for entry, (printed, _) in _PROPERTIES.items()},
             _properties,
         ),
         "statements": Table("algorithms and theorems as printed", said.STATEMENTS, statements.compute),
     },
-    figures=drawing.FIGURES,
+    figures=structure.STRUCTURE | drawing.FIGURES,
 )

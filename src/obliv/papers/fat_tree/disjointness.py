@@ -24,7 +24,7 @@ from obliv.analysis.ratios.disjoint_sets import (
 from obliv.papers.fat_tree.stars import most_pairs
 from obliv.papers.paper import Printed, Value, agreeing
 
-__all__ = ["DISJOINTNESS"]
+__all__ = ["DISJOINTNESS", "Pair", "every_set", "size_of"]
 
 Pair = tuple[int, int]
 
@@ -54,38 +54,40 @@ def _definitions() -> Value:
 
 
 @cache
-def _sets() -> tuple[frozenset[Pair], ...]:
-    pairs = list(product(range(3), range(3)))
-    return tuple(frozenset(part) for size in range(1, 10) for part in combinations(pairs, size))
+def every_set(sources: int, destinations: int) -> tuple[frozenset[Pair], ...]:
+    """Return all sets of pairs of so many nodes."""
+    pairs = list(product(range(sources), range(destinations)))
+    return tuple(frozenset(part) for size in range(1, len(pairs) + 1) for part in combinations(pairs, size))
 
 
 @cache
-def _size(pairs: frozenset[Pair]) -> int:
+def size_of(pairs: frozenset[Pair]) -> int:
+    """Return L, the size of a largest node disjoint subset."""
     return len(largest_disjoint_subset(pairs))
 
 
 def _of_every_set(fits: Callable[[frozenset[Pair]], bool]) -> Callable[[], Value]:
-    return lambda: agreeing(((str(sorted(part)), fits(part)) for part in _sets()), _SETS)
+    return lambda: agreeing(((str(sorted(part)), fits(part)) for part in every_set(3, 3)), _SETS)
 
 
 def _lemma1(part: frozenset[Pair]) -> bool:
-    return min(len(sources(part)), len(destinations(part))) == lemmas.lemma1(part) >= _size(part)
+    return min(len(sources(part)), len(destinations(part))) == lemmas.lemma1(part) >= size_of(part)
 
 
 def _lemma2() -> Value:
-    fits = Fraction(sum(_size(a) + _size(b) >= _size(a | b) for a in _sets() for b in _sets()))
-    count = len(_sets()) ** 2
+    fits = Fraction(sum(size_of(a) + size_of(b) >= size_of(a | b) for a in every_set(3, 3) for b in every_set(3, 3)))
+    count = len(every_set(3, 3)) ** 2
     return Value(fits, f"{fits} of {count} pairs of {_SETS} agree.", against=Fraction(count))
 
 
 def _lemma3(part: frozenset[Pair]) -> bool:
     stars = [source_set(part, s) for s in sources(part)] + [destination_set(part, d) for d in destinations(part)]
-    return all(_size(part - star) == _size(part) - 1 for star in stars if len(star) > _size(part))
+    return all(size_of(part - star) == size_of(part) - 1 for star in stars if len(star) > size_of(part))
 
 
 def _lemma4(part: frozenset[Pair]) -> bool:
     rest, size = lemmas.lemma4(part)
-    return _size(frozenset(rest)) == size
+    return size_of(frozenset(rest)) == size
 
 
 def _lemma5(part: frozenset[Pair]) -> bool:

@@ -12,9 +12,9 @@ import obliv
 from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.said import STATEMENTS
 from obliv.papers.fat_tree.stars import gap_instance
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import Step, Value, require
 
-__all__ = ["compute", "groups_in_use", "indices"]
+__all__ = ["TextOSRM2", "compute", "groups_in_use", "indices"]
 
 
 def compute(step: Step) -> dict[str, Value]:
@@ -22,6 +22,7 @@ def compute(step: Step) -> dict[str, Value]:
     parts = (
         _figure9,
         _pairs_of_groups,
+        _grid_of_the_text,
         _figure10,
         _lemma8_step,
         _theorem2,
@@ -66,6 +67,28 @@ def _pairs_of_groups() -> Value:
     over = [2 * half for half in range(2, 37) if groups_in_use(half) > half]
     note = f"So for {len(over)} sizes up to 72: m = {', '.join(map(str, over))}."
     return Value(Fraction(min(groups_in_use(5), 5)), note)
+
+
+class TextOSRM2(obliv.OSRM2):
+    """OSRM2 in the words of section V-A: Zs = ⌈√(m/2)⌉ groups of sources, Zd = ⌊√(m/2)⌋ groups of destinations."""
+
+    def __init__(self, tree: obliv.Tree) -> None:
+        super().__init__(tree, "osrm2 by section V-A")
+        half = tree.children[0]
+        self.grid = isqrt(half - 1) + 1, isqrt(half)
+        require(self.grid[0] * self.grid[1] <= half, "every pair of groups has a top switch")
+
+
+def _grid_of_the_text() -> Value:
+    ratios = {}
+    for half in range(2, 19):
+        root = isqrt(half)
+        if root * root < half and root * (root + 1) <= half:
+            tree = obliv.fattree(2 * half, 2)
+            ratios[2 * half] = obliv.ratio(TextOSRM2(tree)).ratio, obliv.ratio(obliv.OSRM2(tree)).ratio
+    same = sum(ours == theirs for ours, theirs in ratios.values())
+    listed = ", ".join(f"m = {m}: {ratio}" for m, (ratio, _) in ratios.items())
+    return Value(Fraction(same), f"{listed}. Where Zs · Zd > m/2 the paper defines no routing.")
 
 
 def _figure10() -> Value:

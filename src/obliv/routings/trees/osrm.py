@@ -21,7 +21,8 @@ __all__ = ["OSRM2", "OSRM2C", "OSRM3", "OSRM3D", "OSRMN"]
 class OSRM2(TreeRouting):
     """OSRM2: one root for each pair of a group of sources and a group of destinations at their leaves.
 
-    The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is whole.
+    The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is an integer. Elsewhere the index
+    that the paper prints is out of the range of the roots (docs/papers/fat-tree.md), and `notes` names the grid.
 
     Examples
     --------
@@ -33,7 +34,14 @@ class OSRM2(TreeRouting):
     def __init__(self, topology: Topology, spec: str = "osrm2") -> None:
         super().__init__(topology, spec)
         require_levels(self.topology, spec, 2)
-        self.grid = best_grid(self.topology.children[0], self.topology.parents[1])
+        hosts, roots = self.topology.children[0], self.topology.parents[1]
+        self.grid = best_grid(hosts, roots)
+        if hosts == roots and isqrt(hosts) ** 2 != hosts:
+            self.notes = (
+                f"{spec}: √(m/2) is not an integer on {self.topology.spec}, where the index in the paper names roots "
+                "that do not exist; the best grid stands in, "
+                f"{self.grid[0]} groups of sources by {self.grid[1]} of destinations",
+            )
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology

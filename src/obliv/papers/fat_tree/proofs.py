@@ -1,0 +1,120 @@
+"""The steps in the proofs of Theorem 1 and Lemma 5, over small trees and all sets of pairs of a few nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+
+import obliv
+from obliv.analysis.ratios.disjoint_sets import destination_set, destinations, is_disjoint, largest_star, sources
+from obliv.papers.fat_tree.disjointness import Pair, every_set, size_of
+from obliv.papers.paper import Printed, Value, agreeing
+
+__all__ = ["PROOFS"]
+
+_MATRICES = 8
+
+
+@dataclass(frozen=True)
+class _Links:
+    """Whether the steps of Theorem 1 hold on all links of FT(m, n)."""
+
+    name: str
+    shares: bool
+    chain: bool
+
+
+@cache
+def _steps() -> tuple[_Links, ...]:
+    """Check the steps on every link of small trees, up and down, in integers."""
+    rng = np.random.default_rng(1)
+    return tuple(_steps_on(obliv.fattree(m, n), m // 2, rng) for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4)))
+
+
+def _steps_on(tree: obliv.Tree, half: int, rng: np.random.Generator) -> _Links:
+    hosts, loads = tree.below[-1], obliv.OMRMN(tree).pair_loads()
+    traffic = rng.integers(0, 6, (_MATRICES, hosts, hosts)) * (1 - np.eye(hosts, dtype=np.int64))
+    ends = traffic.sum(axis=2), traffic.sum(axis=1)  # LD: what each host sends; what it receives
+    base = np.maximum(*(load.max(axis=1) for load in ends))
+    shares = chain = True
+    for height, (down, channel_of) in product(range(tree.levels), enumerate((tree.up_channel, tree.down_channel))):
+        split = half**height
+        for channel in channel_of(height, np.arange(tree.links(height))).tolist():
+            weights = loads.on_channel(channel).toarray()
+            shares &= bool(weights.max() * split <= loads.denominator)
+            load = (traffic * weights).sum(axis=(1, 2))
+            total = ends[down][:, weights.any(axis=1 - down)].sum(axis=1)
+            chain &= bool(np.all(load * split <= total * loads.denominator) and np.all(total <= base * split))
+    return _Links(tree.spec, shares, chain)
+
+
+def _shares() -> Value:
+    return agreeing(((links.name, links.shares) for links in _steps()), "trees")
+
+
+def _chain() -> Value:
+    what = f"trees with {_MATRICES} random traffic matrices each"
+    return agreeing(((links.name, links.chain) for links in _steps()), what)
+
+
+def _base_case() -> Value:
+    cases = []
+    for part in every_set(4, 3):
+        if size_of(part) == 1:
+            star = len(sources(part)) == 1 or len(destinations(part)) == 1
+            cases.append((str(sorted(part)), star and len(part) <= largest_star(part)))
+    return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) = 1")
+
+
+def _induction_case() -> Value:
+    cases = [(str(sorted(part)), _induction(part)) for part in every_set(4, 3) if size_of(part) > 1]
+    return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) > 1")
+
+
+def _induction(part: frozenset[Pair]) -> bool:
+    """Check the induction step, for every largest node disjoint subset and every source that it leaves out."""
+    size, most = size_of(part), largest_star(part)
+    for chosen in combinations(part, size):
+        if not is_disjoint(chosen):
+            continue
+        rest = [(s, d) for s, d in part if s not in sources(chosen)]
+        if not rest and len(part) > size * most:
+            return False
+        for _, d in rest:
+            star = frozenset(destination_set(part, d))
+            left = part - star
+            fits = (
+                d in destinations(chosen)
+                and size_of(star) == 1
+                and size_of(left) == size - 1
+                and largest_star(left) <= most
+                and len(left) <= (size - 1) * most
+                and len(star) <= most
+            )
+            if not fits:
+                return False
+    return True
+
+
+PROOFS: dict[str, tuple[Printed, Callable[[], Value]]] = {
+    "Theorem 1, proof: share of a source's traffic on a link": (
+        Printed("each level n - 1 - i link carries at most LD(s)/(m/2)^i traffic"),
+        _shares,
+    ),
+    "Theorem 1, proof: the chain of inequalities on every link": (
+        Printed("load(l) ≤ Σ LD(sj)/(m/2)^i. Since LD(sj) ≤ baseload(TM) ..., we have load(l) ≤ baseload(TM)."),
+        _chain,
+    ),
+    "Lemma 5, proof: base case": (
+        Printed("when L(A) = 1, |A| ≤ LS(A). ... if s1 = s2, A = S_s1. ... if d1 = d2, A = D_d1."),
+        _base_case,
+    ),
+    "Lemma 5, proof: induction case": (
+        Printed("We have d ∈ DST(B) ... Hence, L(A - D_d1) = k. ... |A| = |A - D_d1| + |D_d1| ≤ (k+1) x LS(A)."),
+        _induction_case,
+    ),
+}

@@ -1,0 +1,287 @@
+"""Sub-fat-trees, labels and routes: how sections II-B and V put FT(m, n) together, and its routes hop by hop."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+
+import obliv
+from obliv._util.typing import Array
+from obliv.fabric import from_topology
+from obliv.fabric.lids import with_lids
+from obliv.papers.paper import Printed, Value, agreeing
+from obliv.papers.verdicts import AtLeast
+
+__all__ = ["ROUTES", "stacked"]
+
+Link = tuple[int, int]
+Labels = tuple[int, ...]
+Node = tuple[Labels, int]  # labels and level; hosts are below the last level of switches
+Walk = tuple[Node, ...]
+
+
+def stacked(part: obliv.Tree, whole: obliv.Tree, half: int) -> set[Link]:
+    """Return the links, from below, of copies of SUBFT(m, l) under switches that are connected to ports of one number.
+
+    Nodes have the numbers of `whole`, a tree with one level more; port j of a copy belongs to its top switch j / half.
+    """
+    links = set()
+    top = part.levels
+    for copy in range(whole.children[top]):
+        start = [
+            whole.first_node[level] + copy * part.below[-1] // part.below[level] * part.width[level]
+            for level in range(top + 1)
+        ]
+        shift = [first - own for first, own in zip(start, part.first_node, strict=False)]
+        for a, b in zip(part.tail.tolist(), part.head.tolist(), strict=True):
+            if a < b:
+                links.add((a + shift[part.level_of(a)], b + shift[part.level_of(b)]))
+        links |= {(start[top] + port // half, whole.first_node[top + 1] + port) for port in range(half**top)}
+    return links
+
+
+def _up_links(tree: obliv.Tree) -> set[Link]:
+    return {(a, b) for a, b in zip(tree.tail.tolist(), tree.head.tolist(), strict=True) if a < b}
+
+
+def _recursion() -> Value:
+    cases = []
+    for half, levels in product((2, 3, 4), (2, 3)):
+        part, whole = obliv.subft(2 * half, levels - 1), obliv.subft(2 * half, levels)
+        cases.append((whole.spec, stacked(part, whole, half) == _up_links(whole)))
+    return agreeing(cases, "sub-trees SUBFT(m,2) and SUBFT(m,3)")
+
+
+def _below_roots() -> Value:
+    cases = []
+    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3), (4, 4)):
+        whole = obliv.fattree(m, n)
+        cases.append((f"FT({m},{n})", stacked(obliv.subft(m, n - 1), whole, m // 2) == _up_links(whole)))
+    return agreeing(cases, "trees")
+
+
+def _sub_trees_of_switches() -> Value:
+    """Check, on the network without the levels above height x, which switches are in a SUBFT(m, x)."""
+    cases = []
+    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4)):
+        tree = obliv.fattree(m, n)
+        heights: dict[int, list[int]] = defaultdict(list)  # of the sub-trees that a switch is in
+        for height in range(1, n):
+            for part in _parts(tree, height):
+                levels = np.bincount([tree.level_of(node) for node in part]).tolist()
+                if levels == np.diff(obliv.subft(m, height).first_node).tolist():
+                    for node in part:
+                        heights[node].append(height)
+        fits = all(
+            heights[switch] == list(range(tree.level_of(switch), n)) for switch in range(tree.below[-1], tree.nodes)
+        )
+        cases.append((f"FT({m},{n})", fits))
+    return agreeing(cases, "trees")
+
+
+def _parts(tree: obliv.Tree, height: int) -> list[list[int]]:
+    """Return the nodes of the connected parts of the levels up to a height."""
+    seen: set[int] = set()
+    parts = []
+    for start in range(tree.first_node[height + 1]):
+        part = [] if start in seen else [start]
+        for node in part:
+            seen.add(node)
+            heads = tree.head[tree.first_channel[node] : tree.first_channel[node + 1]].tolist()
+            part += [head for head in heads if head < tree.first_node[height + 1] and head not in {*seen, *part}]
+        parts += [part] if part else []
+    return parts
+
+
+def _labels() -> Value:
+    """Compare the links by their labels with those that sections V-A and V-B list."""
+    cases = []
+    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3)):
+        tree, k = obliv.fattree(m, n), m // 2
+        if n == 2:
+            listed = {(f"({i},{x})", f"(({i}),1)") for i, x in product(range(m), range(k))}
+            listed |= {(f"(({j}),1)", f"(({i}),0)") for i, j in product(range(k), range(m))}
+        else:
+            places = list(product(range(m), range(k), range(k)))
+            listed = {(f"({a},{b},{x})", f"(({a},{b}),2)") for a, b, x in places}
+            listed |= {(f"(({a},{b}),2)", f"(({a},{x}),1)") for a, b, x in places}
+            listed |= {(f"(({a},{b}),1)", f"(({b},{x}),0)") for a, b, x in places}
+        cases.append((f"FT({m},{n})", {(tree.name_of(a), tree.name_of(b)) for a, b in _up_links(tree)} == listed))
+    return agreeing(cases, "trees")
+
+
+class _Within(obliv.TreeRouting):
+    """OSRM3 with another routing within each SUBFT(m, 2)."""
+
+    def __init__(self, tree: obliv.Tree, inner: str) -> None:
+        super().__init__(tree, f"osrm3, {inner} within")
+        routing = obliv.routing(inner, tree).by_number
+        if routing is None:
+            raise ValueError(f"{inner} is not a routing of single paths on fat trees")
+        self.inner, self.outer = routing, obliv.OSRM3(tree)
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        beyond = self.topology.turn(source, destination)[..., None] == self.topology.levels
+        return np.where(beyond, self.outer.ways(source, destination), self.inner.ways(source, destination))
+
+
+def _within() -> Value:
+    cases = []
+    for m, inner in product((4, 6), ("dmodk", "smodk", "osrm3-d", "hash:seed=1", "hash:seed=2")):
+        ratio = obliv.ratio(_Within(obliv.fattree(m, 3), inner)).ratio
+        cases.append((f"FT({m},3) {inner}", ratio == Fraction(m, 2)))
+    return agreeing(cases, "trees and routings within the sub-trees")
+
+
+# Each rule names the next nodes, all equally likely, from the labels of a switch, of the source and of the destination.
+Rule = Callable[[Labels, int, Labels, Labels, int], Iterable[Node]]
+
+
+def _osrm2(label: Labels, level: int, source: Labels, destination: Labels, half: int) -> Iterable[Node]:
+    root = round(half**0.5)
+    if level == 0:
+        return [((destination[0],), 1)]
+    if label == destination[:1]:
+        return [(destination, 2)]
+    return [((source[1] // root * root + destination[1] // root,), 0)]
+
+
+def _down3(label: Labels, level: int, destination: Labels) -> Node | None:
+    """Return the next node on FT(m, 3) towards a destination below this switch."""
+    if level == 0:
+        return (destination[0], label[0]), 1
+    if label[:level] == destination[:level]:
+        return (destination, 3) if level == 2 else (destination[:2], 2)
+    return None
+
+
+def _osrm3(label: Labels, level: int, source: Labels, destination: Labels, half: int) -> Iterable[Node]:
+    below = _down3(label, level, destination)
+    up = ((source[0], source[2]), 1) if level == 2 else ((source[2], destination[2]), 0)
+    return [up if below is None else below]
+
+
+def _omrmn(label: Labels, level: int, source: Labels, destination: Labels, half: int) -> Iterable[Node]:
+    below = _down3(label, level, destination)
+    if below is not None:
+        return [below]
+    return [((label[0] if level == 2 else label[1], port), level - 1) for port in range(half)]
+
+
+def _hop_by_hop() -> Value:
+    """Follow the rules from label to label, and compare the paths with those of the routings."""
+    rules: tuple[tuple[int, int, str, Rule], ...] = (
+        (8, 2, "osrm2", _osrm2),
+        (4, 3, "osrm3", _osrm3),
+        (4, 3, "omrmn", _omrmn),
+    )
+    cases = []
+    for m, n, spec, rule in rules:
+        tree = obliv.fattree(m, n)
+        routing = obliv.routing(spec, tree)
+        for s, d in permutations(range(tree.below[-1]), 2):
+            source, destination = tree.digits(s), tree.digits(d)
+            walks: dict[Walk, Fraction] = {((source, n), (source[:-1], n - 1)): Fraction(1)}
+            while any(walk[-1] != (destination, n) for walk in walks):
+                longer: dict[Walk, Fraction] = {}
+                for walk, share in walks.items():
+                    after = list(rule(*walk[-1], source, destination, m // 2))
+                    longer |= {(*walk, node): share / len(after) for node in after}
+                walks = longer
+            named = {tuple(_name(*node, n) for node in walk): share for walk, share in walks.items()}
+            paths = {
+                tuple(map(tree.name_of, [s, *tree.head[list(channels)].tolist()])): share
+                for channels, share in routing.paths(s, d)
+            }
+            cases.append((f"FT({m},{n}) {spec} {s} to {d}", named == paths))
+    return agreeing(cases, "pairs of hosts")
+
+
+def _name(label: Labels, level: int, n: int) -> str:
+    place = ",".join(map(str, label))
+    return f"({place})" if level == n else f"(({place}),{level})"
+
+
+def _most_paths() -> Value:
+    """Count the addresses of a host with the largest LMC that obliv accepts."""
+    fabric = from_topology(obliv.fattree(4, 2))
+    most = 0
+    for lmc in range(16):
+        try:
+            most = 1 << int(with_lids(fabric, lmc).ports.lmc.max())
+        except obliv.TopologyError:
+            break
+    return Value(Fraction(most), "A host has 2^LMC addresses, one for each path; LMC 8 is refused.")
+
+
+def _beyond_128() -> Value:
+    paths = {m: obliv.fattree(m, 3).width[-1] for m in (24, 32, 48)}
+    listed = ", ".join(f"FT({m},3) {count}" for m, count in paths.items())
+    return Value(Fraction(sum(count > 128 for count in paths.values())), f"Shortest paths: {listed}.")
+
+
+def _limited() -> Value:
+    cases = []
+    for (m, n), part in product(((8, 2), (8, 3)), ("shift", "disjoint")):
+        tree = obliv.fattree(m, n)
+        for count in range(1, tree.width[-1]):
+            if tree.width[-1] % count == 0:
+                ratio = obliv.ratio(obliv.KPath(tree, count, select=part)).ratio
+                cases.append((f"FT({m},{n}) {count} {part}", ratio > 1))
+    note = "Their ratios are above 1; a ratio of 1 needs all (m/2)^(n-1) paths (docs/fat-trees.md)."
+    return agreeing(cases, "routings with fewer paths than all", note)
+
+
+ROUTES: dict[str, tuple[Printed, Callable[[], Value]]] = {
+    "Figure 4: SUBFT(m,l) of SUBFT(m,l-1)'s": (
+        Printed(
+            "The up-link ports i, 0 ≤ i < nu(m, l-1), in all of the SUB(m, l-1)'s are connected to top level switch i. "
+            "... Top level switch i provides up-link ports m/2 x i to m/2 x (i+1) - 1 for SUBFT(m, l)."
+        ),
+        _recursion,
+    ),
+    "Figure 5: FT(m,n) of SUBFT(m,n-1)'s": (
+        Printed(
+            "The up-link port i, 0 ≤ i < nu(m, n-1), in all of the SUB(m, n-1)'s is connected to top level switch i."
+        ),
+        _below_roots,
+    ),
+    "Section II-B: the sub-fat-trees that a switch is in": (
+        Printed(
+            "Level 0 (root level) switches do not belong to any sub-fat-tree. ... A level i switch, 1 ≤ i ≤ n-1, is in "
+            "a SUBFT(m, n-1), a SUBFT(m, n-2), ..., and a SUBFT(m, n-i)."
+        ),
+        _sub_trees_of_switches,
+    ),
+    "Sections V-A and V-B: links by the labels of their ends": (
+        Printed(
+            "A level 2 switch ((i0, i1), 2) ... has a link to each of the level 1 switches ((i0, X), 1) ... A level 1 "
+            "switch ((i0, i1), 1) ... has a link to each of the level 0 switches ((i1, X), 0)"
+        ),
+        _labels,
+    ),
+    "Section V-B: other routings within each SUBFT(m,2)": (
+        Printed("routing within each SUBFT(m, 2) does not affect the performance oblivious ratio"),
+        _within,
+    ),
+    "Section V-B: OSRM2, OSRM3 and OMRMN from switch to switch, each by its own label": (
+        Printed("can be established with either a centralized or a distributed scheme"),
+        _hop_by_hop,
+    ),
+    "Section V-B: paths between two nodes on InfiniBand": (
+        Printed("only a limited number of paths (128) between any two processing nodes are supported", Fraction(128)),
+        _most_paths,
+    ),
+    "Section V-B: trees of section V with more shortest paths between two nodes than 128, of 3": (
+        Printed("With such a restriction, it is difficult to achieve optimal load balancing", AtLeast(Fraction(1))),
+        _beyond_128,
+    ),
+    "Section V-B: multi-path routings with a limited number of paths": (
+        Printed("With such a restriction, it is difficult to achieve optimal load balancing"),
+        _limited,
+    ),
+}
