@@ -33,14 +33,15 @@ class OSRM2(TreeRouting):
 
     def __init__(self, topology: Topology, spec: str = "osrm2") -> None:
         super().__init__(topology, spec)
-        require_levels(self.topology, spec, 2)
-        hosts, roots = self.topology.children[0], self.topology.parents[1]
+        tree = self.topology
+        require_levels(tree, spec, 2)
+        hosts, roots = tree.children[0], tree.parents[1]
         self.grid = best_grid(hosts, roots)
         if hosts == roots and isqrt(hosts) ** 2 != hosts:
+            a, b = self.grid
             self.notes = (
-                f"{spec}: √(m/2) is not an integer on {self.topology.spec}, where the index in the paper names roots "
-                "that do not exist; the best grid stands in, "
-                f"{self.grid[0]} groups of sources by {self.grid[1]} of destinations",
+                f"{spec}: √(m/2) is not an integer on {tree.spec}, where the paper's index is out of the range "
+                f"of the roots; uses the best grid, {a} groups of sources by {b} of destinations",
             )
 
     def ways(self, source: Array, destination: Array) -> Array:
