@@ -53,13 +53,7 @@ _LARGEST = 2**29  # bytes that a compressed file may hold; a small one can hold 
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a regular file, decompressed if it is compressed with gzip.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, is not a regular file, is cut short or is empty.
-    """
+    """Read a regular file, decompressed if necessary; FileError if it cannot be read, is cut short or is empty."""
     size = require_file(path)
     require_memory(60.0 * size, f"reading {path}")
     try:
@@ -75,13 +69,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def require_file(path: str | Path) -> int:
-    """Return the size of a regular file in bytes.
-
-    Raises
-    ------
-    FileError
-        If it does not exist, is not a regular file or is empty.
-    """
+    """Return the size of a regular file in bytes; FileError if it does not exist, is not a regular file or is empty."""
     try:
         about = Path(path).stat()
     except FileNotFoundError:
@@ -100,18 +88,9 @@ def require_file(path: str | Path) -> int:
 
 
 def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:
-    """Decompress a gzip file piece by piece.
+    """Decompress a gzip file, given in pieces of `PACKED` bytes, into pieces of at most `size` bytes.
 
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        The file, in pieces of `PACKED`.
-    path : str or Path
-        Its name, for messages.
-    most : int
-        Bytes that it may hold; a small compressed file can hold any number.
-    size : int
-        Bytes of the largest piece that is yielded.
+    FileError if the file is damaged, cut short or holds more than `most` bytes; a small file can hold any number.
     """
     member, total = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
     for data in pieces:
@@ -136,12 +115,9 @@ def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1
 
 
 def read_text(path: str | Path) -> str:
-    """Read a text file, compressed with gzip or not; UTF-8, or as a byte order mark or an XML declaration says.
+    """Read a text file, compressed with gzip or not, in UTF-8 or as its byte order mark or XML declaration says.
 
-    Raises
-    ------
-    FileError
-        If it cannot be read or is not text, with the first line that is not.
+    FileError if it cannot be read or is not text, with the first line that is not.
     """
     data = read_bytes(path)
     for magic, what in _BINARY:

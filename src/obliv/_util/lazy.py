@@ -15,19 +15,10 @@ __all__ = ["OldNames", "attach", "refuse_calls"]
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package from its stub.
+    """Return the ``__getattr__`` and ``__dir__`` of a package from the ``.pyi`` stub beside its ``__file__``.
 
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-    file : str
-        Its ``__file__``; lines ``from MODULE import THING as NAME`` of the ``.pyi`` file beside it are what it exports.
-
-    Returns
-    -------
-    __getattr__, __dir__ : callable
-        The first imports a name's module when the name is first used; ``__all__`` is one of the names.
+    The package exports the lines ``from MODULE import THING as NAME`` of the stub; a name's module is imported when the
+    name is first used. ``__all__`` is one of the names.
     """
 
     @cache

@@ -30,23 +30,9 @@ _types: Any = numba.core.types
 def compile_function(function: types.FunctionType, digest: str) -> Callable[..., Any]:
     """Return the machine-code version of a function, compiled on its first call for each set of argument types.
 
-    Parameters
-    ----------
-    function : function
-        It may call compiled functions only.
-    digest : str
-        A digest of the function and of all functions and constants that it reaches. Code that was cached under
-        another digest is never loaded.
-
-    Notes
-    -----
-    Processes that share a cache compile a function one after the other: the second one loads what the first one
-    compiled.
-
-    Warns
-    -----
-    RuntimeWarning
-        If no directory for the cache is writable.
+    `digest` identifies the function and all functions and constants that it reaches: code that was cached under another
+    digest is never loaded. Processes that share a cache compile a function one after the other: the second one loads
+    what the first one compiled. A RuntimeWarning is issued if no directory for the cache is writable.
     """
     machine: Any = numba.njit(nogil=True)(function)
     if _config.DISABLE_JIT:

@@ -10,20 +10,7 @@ _SMALL = 2**14  # bytes that are always granted, as asking the system takes long
 
 
 def require_memory(needed: float, what: str) -> None:
-    """Refuse a problem that would not fit in the memory that is free now.
-
-    Parameters
-    ----------
-    needed : float
-        Bytes that would be allocated.
-    what : str
-        What they are for; begins the message.
-
-    Raises
-    ------
-    TooLargeError
-        If `needed` exceeds nine tenths of the free memory.
-    """
+    """Raise TooLargeError, with `what` at the start of its message, unless `needed` bytes fit in the free memory."""
     if needed <= _SMALL:
         return
     free = _free_memory()

@@ -20,10 +20,7 @@ _SHOWN = 8  # nodes of a cycle in a message
 def levels_of(links: Links) -> tuple[Array, Array, Array]:
     """Return the lower and upper end of every edge, and the level of every node.
 
-    Raises
-    ------
-    FileError
-        Naming an edge that does not lead to the next level, a cycle, or a node without a level.
+    FileError for an edge that does not lead to the next level, a cycle, or a node without a level.
     """
     for edge in links.edges:
         if edge.tail == edge.head:

@@ -14,7 +14,7 @@ from obliv.errors import FileError
 from obliv.io._links import Links, add
 from obliv.io._network import from_file
 from obliv.io._options import Options
-from obliv.io._write import of_terminals, save
+from obliv.io._write import node_attributes, save
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]
@@ -77,24 +77,16 @@ def write_gml(topology: Topology, path: str | Path) -> None:
     path : str or Path
         The file, replaced only once it is complete.
     """
-    terminals = of_terminals(topology)
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     out = ["graph [", f"  comment {_quoted(printable(topology.spec))}", "  directed 1"]
     if len(set(ends)) < len(ends):
         out.append("  multigraph 1")
-    for node in range(topology.nodes):
-        label = topology.labels[node] if topology.labels else str(node)
-        words = [f"id {node}", f"label {_quoted(label)}"]
-        if topology.positions is not None:
-            x, y = topology.positions[node].tolist()
-            words += [f"Longitude {_real(x)}", f"Latitude {_real(y)}"]
-        words += [f"{name} {_rational(value)}" for name, value in terminals.get(node, {}).items()]
-        out.append(f"  node [ {' '.join(words)} ]")
+    for node, attributes in enumerate(node_attributes(topology)):
+        words = [f"{name} {_value(value)}" for name, value in ({"label": str(node)} | attributes).items()]
+        out.append(f"  node [ id {node} {' '.join(words)} ]")
     for channel, (tail, head) in enumerate(ends):
-        words = [f"source {tail}", f"target {head}"]
-        if topology.bandwidth:
-            words.append(f"bandwidth {_rational(topology.bandwidth[channel])}")
-        out.append(f"  edge [ {' '.join(words)} ]")
+        speed = f" bandwidth {_value(topology.bandwidth[channel])}" if topology.bandwidth else ""
+        out.append(f"  edge [ source {tail} target {head}{speed} ]")
     save(path, "\n".join([*out, "]", ""]))
 
 
@@ -103,14 +95,13 @@ def _quoted(text: str) -> str:
     return '"' + _ODD.sub(lambda odd: f"&#{ord(odd[0])};", text) + '"'
 
 
-def _real(number: float) -> str:
-    mantissa, e, exponent = repr(number).partition("e")
-    return mantissa + (".0" if "." not in mantissa else "") + e + exponent  # GML wants a point in every real
-
-
-def _rational(number: Fraction) -> str:
-    small = number.denominator == 1 and number < 2**31  # GML knows integers of 32 bits only
-    return str(number) if small else _quoted(str(number))
+def _value(value: object) -> str:
+    """Return a value in GML, whose reals have a point and whose integers have 32 bits."""
+    if isinstance(value, float):
+        mantissa, e, exponent = repr(value).partition("e")
+        return mantissa + (".0" if "." not in mantissa else "") + e + exponent
+    small = isinstance(value, Fraction) and value.denominator == 1 and value < 2**31
+    return str(value) if small else _quoted(str(value))
 
 
 class _Pair(NamedTuple):

@@ -14,7 +14,7 @@ from obliv.io._formats import format_of
 from obliv.io._links import Links, add
 from obliv.io._network import from_file
 from obliv.io._options import Options
-from obliv.io._write import of_terminals, save
+from obliv.io._write import node_attributes, save
 from obliv.io.graphml_text import Item, Key, graphml_lines
 from obliv.topologies.base import Topology
 
@@ -91,7 +91,6 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
             raise FileError(
                 f"the label {shown(label)} holds a control character that XML does not allow: write GML", path
             )
-    terminals = of_terminals(topology)
     keys = [
         (Key("label", "node", "string"), bool(topology.labels)),
         (Key("Longitude", "node", "double"), topology.positions is not None),
@@ -101,17 +100,11 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
         (Key("ejection", "node", _type(topology.ejection)), bool(topology.ejection)),
         (Key("bandwidth", "edge", _type(topology.bandwidth)), bool(topology.bandwidth)),
     ]
-    nodes = []
-    for node in range(topology.nodes):
-        data: dict[str, object] = {"label": topology.labels[node]} if topology.labels else {}
-        if topology.positions is not None:
-            x, y = topology.positions[node].tolist()
-            data |= {"Longitude": repr(x), "Latitude": repr(y)}
-        nodes.append(Item({"id": node}, data | terminals.get(node, {})))
+    nodes = [Item({"id": node}, data) for node, data in enumerate(node_attributes(topology))]
     edges = []
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
-        data = {"bandwidth": topology.bandwidth[channel]} if topology.bandwidth else {}
-        edges.append(Item({"id": channel, "source": tail, "target": head}, data))
+        speed = {"bandwidth": topology.bandwidth[channel]} if topology.bandwidth else {}
+        edges.append(Item({"id": channel, "source": tail, "target": head}, speed))
     lines = graphml_lines(topology.spec, [key for key, used in keys if used], nodes, edges, directed=True)
     save(path, "\n".join([*lines, ""]))
 

@@ -19,21 +19,9 @@ __all__ = ["flows_of", "placed"]
 
 
 def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
-    """Return flows between ranks, on the terminals where a random placement puts them.
+    """Return flows of one unit between `ranks`, shape (flows, 2), on the terminals where a random placement puts them.
 
-    Parameters
-    ----------
-    spec : str
-    topology : Topology
-    ranks : integer array, shape (flows, 2)
-        The source and the destination of flows of one unit.
-    seed : int
-        Random seed of the placement.
-
-    Returns
-    -------
-    Traffic
-        Scaled so that no terminal sends or takes more than one packet per cycle, and one does.
+    The traffic is scaled so that the busiest terminal sends or takes one packet per cycle.
     """
     n = len(topology.terminals)
     where = np.random.default_rng(seed).permutation(n)
@@ -53,21 +41,9 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
 
 
 def flows_of(name: str, n: int, *shape: int) -> Array:
-    """Return the pairs of ranks of a regular pattern on `n` ranks, each once.
+    """Return the pairs of neighbors, in both directions, of a regular pattern on `n` ranks; int64, shape (flows, 2).
 
-    Parameters
-    ----------
-    name : str
-        ``ring``, ``mesh2d``, ``mesh3d``, ``torus2d``, ``torus3d``, ``hypercube`` or ``tree``.
-    n : int
-        Number of ranks.
-    *shape : int
-        Sides of a mesh or torus; default: the most nearly equal ones that multiply to n.
-
-    Returns
-    -------
-    int64 array, shape (flows, 2)
-        Both directions of every pair of neighbors.
+    `shape` are the sides of a mesh or torus; by default the most nearly equal ones whose product is n.
     """
     rank = np.arange(n)
     if name == "ring":

@@ -52,20 +52,7 @@ class AdaptedPaths(AdaptedSamples):
 
 
 def adapted(own: Any, topology: Topology, spec: str) -> Routing:
-    """Return an object with ``paths``, ``next_hops`` or ``sample`` as a routing.
-
-    Parameters
-    ----------
-    own : object
-    topology : Topology
-    spec : str
-        The spec that makes it again.
-
-    Raises
-    ------
-    RoutingError
-        If it has none of these methods.
-    """
+    """Return an object with ``paths``, ``next_hops`` or ``sample`` as a routing; RoutingError if it has none."""
     if hasattr(own, "next_hops"):
         return AdaptedHops(own, topology, spec)
     if hasattr(own, "paths"):

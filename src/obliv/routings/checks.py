@@ -19,13 +19,7 @@ __all__ = ["checked_channels", "checked_paths", "is_channel", "listed", "require
 
 
 def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
-    """Yield the paths of a pair, each checked: its channels lead there, its probability is valid.
-
-    Raises
-    ------
-    RoutingError
-        Naming the pair and what is wrong.
-    """
+    """Yield the paths of a pair; RoutingError unless channels lead to the destination and probabilities are valid."""
     pair = _pair(routing.topology, source, destination)
     for path in listed(routing, routing.paths(source, destination), f"the paths {pair}"):
         if not isinstance(path, tuple | list) or len(path) != 2:

@@ -40,14 +40,7 @@ class PairClasses(NamedTuple):
 
 
 def pair_classes(topology: Topology, maps: list[Array]) -> PairClasses:
-    """Return the classes of ordered pairs of terminals that node maps carry onto each other.
-
-    Parameters
-    ----------
-    topology : Topology
-    maps : list of int array, shape (nodes,)
-        Automorphisms that keep the terminals.
-    """
+    """Return the classes of ordered pairs of terminals under `maps`: automorphisms that keep the terminals."""
     n = len(topology.terminals)
     require_memory(40.0 * n * n * (1 + len(maps)), "the classes of pairs")
     moved = [_channels_moved(topology, node_map) for node_map in maps]
@@ -148,12 +141,7 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
 def require_relative(routing: Routing, group: Group) -> None:
     """Check a routing that is declared relative: from every source, the paths of one pair against those from node 0.
 
-    It compares pairs with many paths, where a difference is likely to show.
-
-    Raises
-    ------
-    RoutingError
-        If they differ; the message names a pair.
+    Pairs with many paths are compared, where a difference is likely to show. RoutingError if the paths differ.
     """
     nodes = routing.topology.nodes
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]

@@ -44,24 +44,10 @@ def split_mix(spec: str, *, partial: bool = False) -> list[tuple[Fraction, str]]
 
 
 def bind(text: str, parameters: Sequence[inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
-    """Convert the arguments of a spec to the types of a function's parameters.
+    """Return positional and keyword arguments from ``ARG,ARG,key=value``, converted to the types of parameters.
 
-    Parameters
-    ----------
-    text : str
-        ``ARG,ARG,key=value``; ``AxB`` are two arguments where any number is taken.
-    parameters : sequence of inspect.Parameter
-        Their annotations are types, not text.
-
-    Returns
-    -------
-    tuple
-        Positional and keyword arguments.
-
-    Raises
-    ------
-    SpecError
-        If an argument is unknown, missing, given twice, one too many, or not of its parameter's type.
+    ``AxB`` are two arguments where a function takes any number of them. Annotations must be types, not text. SpecError
+    if an argument is unknown, missing, repeated, superfluous, or not of its parameter's type.
     """
     slots = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     positional, named = _convert(text, parameters, slots) if text.strip() else ([], {})

@@ -36,13 +36,7 @@ def require_nodes(topology: Topology, *nodes: int) -> None:
 
 
 def integers(network: str, /, *radices: Any, **parameters: Any) -> tuple[int, ...]:
-    """Return the arguments of a network as Python's integers, whatever kind of integers they are.
-
-    Examples
-    --------
-    >>> integers("ring", nodes=np.uint8(200))
-    (200,)
-    """
+    """Return the arguments of a network as Python's integers, of whatever integer type they are."""
     named = [*(("radix", radix) for radix in radices), *parameters.items()]
     for name, value in named:
         if not hasattr(value, "__index__"):
@@ -72,13 +66,7 @@ def positive_number(value: Any, what: str) -> Fraction:
 
 
 def check(topology: Topology) -> None:
-    """Check that the parts of a topology fit together.
-
-    Raises
-    ------
-    TopologyError
-        Naming the first part that does not.
-    """
+    """Check that the parts of a topology fit together; TopologyError names the first part that does not."""
     spec, terminals = topology.spec, topology.terminals
     if topology.nodes < 1:
         raise TopologyError(f"{spec}: a network needs at least one node")

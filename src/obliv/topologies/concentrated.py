@@ -87,30 +87,10 @@ def with_hosts(
 ) -> Topology:
     """Build a network of routers with hosts on each; if `hosts` is 0, the routers themselves are the terminals.
 
-    Parameters
-    ----------
-    spec : str
-        What to call it.
-    links : integer array, shape (links, 2)
-        Directed channels between routers, in the order in which each router counts its own.
-    hosts : int
-        Hosts on every router: host j of router r is node hosts·r + j, router r is node hosts·routers + r.
-    names : sequence of str
-        Names of the routers; host j of "R" is called "R.j".
-    places : float array, shape (routers, 2)
-        Where to draw the routers.
-    spots : float array, shape (hosts, 2) or (routers, hosts, 2)
-        Where to draw the hosts, seen from their router.
-    maps : sequence of int32 arrays, shape (routers,)
-        Automorphisms of the routers; hosts move along.
-    **more
-        Further fields of :class:`Topology`.
-
-    Examples
-    --------
-    >>> pair = np.array([(0, 1), (1, 0)])
-    >>> with_hosts("two", pair, 3, names="AB", places=np.eye(2), spots=np.ones((3, 2)), maps=[]).channels
-    14
+    Host j of router r is node hosts·r + j, called "R.j" if the router is "R"; router r is node hosts·routers + r.
+    `links` between routers are in the order in which routers number their channels. `places` of routers have the shape
+    (routers, 2), `spots` of hosts relative to their router (hosts, 2) or (routers, hosts, 2). Hosts move along with the
+    automorphisms `maps` of the routers. `more` are further fields of :class:`Topology`.
     """
     routers = len(names)
     if not hosts:

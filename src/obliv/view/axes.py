@@ -20,13 +20,7 @@ _LETTER, _LINE = 5.7, 340.0  # points: width of a letter of a title; least width
 
 
 def require_matplotlib() -> None:
-    """Check that matplotlib is installed.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not; the message says how to install it.
-    """
+    """Raise MissingExtraError, which says how to install matplotlib, if it is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -260,13 +260,7 @@ def by_formula(
 
 
 def given(spec: str, low: Array, high: Array, level: Array, **more: Any) -> Leveled:
-    """Return a network with given ends of edges and levels of nodes.
-
-    Raises
-    ------
-    TopologyError
-        If an edge does not lead from a level to the next, or leads to no node.
-    """
+    """Return a network with given ends of edges and levels of nodes; TopologyError if an edge is invalid."""
     level = np.asarray(level, np.int32)
     ends = partial(_same, (np.asarray(low, np.int32), np.asarray(high, np.int32)))
     levels = Levels(len(level), len(low), int(level.max(initial=0)), ends, partial(_same, level))

@@ -45,28 +45,8 @@ class FatTree:
 def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
     """Return the fat tree that a network forms, or nearly forms; None for other networks.
 
-    Parameters
-    ----------
-    hosts : int array, shape (nodes,)
-        The number of hosts of every switch, -1 for nodes that are not switches.
-    pairs : int array, shape (links, 2)
-        The switches at the ends of every link, in any order; repeated links count once.
-
-    Returns
-    -------
-    FatTree or None
-        Its size is that of the majority, where some sub-trees have more or fewer switches, or some switches more or
-        fewer parents.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> tree = obliv.topology("fattree:4,2")
-    >>> links = np.column_stack([tree.tail, tree.head])
-    >>> between = links[(links >= 8).all(axis=1)]  # nodes 0 to 7 are hosts
-    >>> shape = fat_tree_of(np.array([-1] * 8 + [2] * 4 + [0] * 2), between)
-    >>> shape.children, shape.parents, shape.level[8:].tolist()
-    ((2, 4), (1, 2), [1, 1, 1, 1, 2, 2])
+    `hosts` is the number of hosts of every switch, -1 for other nodes; `pairs` are the switches at the ends of the
+    links, in any order. Where sub-trees or numbers of parents differ, the majority decides the size of the tree.
     """
     links = np.unique(np.sort(pairs, axis=1), axis=0)
     links = links[links[:, 0] != links[:, 1]]

@@ -34,21 +34,7 @@ class Grid:
 
 
 def grid_of(nodes: int, pairs: Array) -> Grid | None:
-    """Return the grid of at least two dimensions that a network is, or nearly is; None if it is not.
-
-    Parameters
-    ----------
-    nodes : int
-    pairs : int array, shape (links, 2)
-        The ends of every link, in any order; repeated ones count once.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> torus = obliv.torus(9, 9)
-    >>> grid_of(81, np.column_stack([torus.tail, torus.head])).shape.spec
-    'torus:9x9'
-    """
+    """Return the grid of two dimensions or more that a network forms, or nearly forms; None for other networks."""
     links = sorted({(min(a, b), max(a, b)) for a, b in pairs.tolist() if a != b})
     beside: list[set[int]] = [set() for _ in range(nodes)]
     for a, b in links:

@@ -20,7 +20,7 @@ _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 def channel_lines(topology: Topology, layout: Layout) -> list[list[Points]]:
     """Return the lines of every channel: one from tail to head, or two stubs where it wraps around the network."""
     points = layout.points
-    if on_grid(topology) and isinstance(topology, Cartesian):
+    if on_grid(topology):
         ends = zip(points[topology.tail], points[topology.head], strict=True)
         return [_on_grid(topology, channel, start, end) for channel, (start, end) in enumerate(ends)]
     lanes: dict[tuple[int, int], int] = {}

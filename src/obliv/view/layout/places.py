@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
 from obliv.topologies.base import Topology
@@ -37,7 +39,7 @@ def layout_of(topology: Topology) -> Layout:
     return Layout(_springs(topology))
 
 
-def on_grid(topology: Topology) -> bool:
+def on_grid(topology: Topology) -> TypeGuard[Cartesian]:
     """Return whether the nodes lie on a grid whose lines are the dimensions of the network."""
     if not isinstance(topology, Cartesian) or topology.positions is None:
         return False

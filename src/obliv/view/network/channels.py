@@ -151,13 +151,7 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
 
 
 def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:
-    """Return the loads as floats.
-
-    Raises
-    ------
-    InputError
-        If they are not one finite number ≥ 0 per channel.
-    """
+    """Return the loads as floats; InputError if they are not one finite number ≥ 0 per channel."""
     if len(loads) != topology.channels:
         raise InputError(f"{len(loads)} loads are given, {topology.spec} has {topology.channels} channels")
     amounts = [as_float(load) if isinstance(load, Fraction) else float(load) for load in loads]

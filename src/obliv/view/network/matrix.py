@@ -10,7 +10,6 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.view.axes import bar, key, points_per_unit, room
 from obliv.view.literal import LITERAL
 from obliv.view.network.names import Labels
@@ -74,8 +73,7 @@ def _sign(dots: Any, text: str) -> Any:
 def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
     n = len(topology.terminals)
     unit = points_per_unit(ax)
-    grid = isinstance(topology, Cartesian) and topology.all_terminals
-    steps = [1, *accumulate(topology.radices, mul)] if isinstance(topology, Cartesian) and grid else [1]
+    steps = [1, *accumulate(topology.radices if topology.all_terminals else (), mul)]
     lines = next((step for step in steps[1:-1] if step * unit > 8), None)
     if lines is not None:
         for at in range(lines, n, lines):

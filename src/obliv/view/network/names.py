@@ -62,13 +62,7 @@ class Names:
 
 
 def require_labels(labels: Labels) -> None:
-    """Check a choice of labels.
-
-    Raises
-    ------
-    InputError
-        If it is not ``"auto"``, True or False.
-    """
+    """Raise InputError unless a choice of labels is ``"auto"``, True or False."""
     if labels not in ("auto", True, False):
         raise InputError(f"labels={labels!r}: use 'auto', True or False")
 

@@ -48,7 +48,7 @@ def draw_nodes(on: Canvas) -> None:
     ax.add_collection(discs, autolim=False)
     if on.labels is False:
         return
-    if isinstance(topology, Cartesian) and on_grid(topology):
+    if on_grid(topology):
         if len(topology.axes) <= 2:
             _coordinates(ax, topology)
             if on.labels == "auto":

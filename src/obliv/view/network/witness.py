@@ -59,12 +59,9 @@ class Witness:
 
 
 def witness(result: WorstCase) -> Witness:
-    """Return the traffic of a worst case; the routing of a loaded result is made from its spec.
+    """Return the traffic of a worst case; the routing of a loaded result is created from its spec.
 
-    Raises
-    ------
-    InputError
-        If the result has no channel, no traffic or no routing.
+    InputError if the result has no channel, no traffic or no routing.
     """
     if not result.channel:
         raise InputError(f"{result.topology} has no channels: there is no worst case to draw")
