@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from obliv import papers
 from obliv.papers.focus import channel_between
 from obliv.papers.panels import pairs_of
 from obliv.papers.towles import drawing
+from obliv.papers.towles.figure4 import f, g
 from obliv.papers.towles.figure9 import printed_permutation
-from obliv.papers.towles.growth import exponent
+from obliv.papers.towles.growth import CIRCULANTS, COMPLETE, TORI, exponent
 from obliv.papers.towles.printed import PERMUTATION
 from obliv.papers.towles.statements import RADICES, adversary, series
 from obliv.results.format import shown
@@ -35,6 +37,7 @@ GOLDEN = {
     "Worst-case, DOR": ("5/18", "match"),
     "Worst-case, ROMM": ("25/144", "rounding"),
     "4,3-ary 2-cube, DOR: focus channels": ("2", "match"),
+    "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": ("48", "match"),
     "k-ary 2-cube, DOR: focus channels": ("2", "match"),
     "k-ary 2-cube: focus channels of the network alone": ("1", "match"),
     "k-ary 2-cube, ROMM: focus channels": ("1", "beyond"),
@@ -79,7 +82,7 @@ def test_nothing_differs_and_every_number_is_one_of_three_kinds(towles: Reproduc
         assert row["published"] or row["verdict"] == "beyond"
         assert set(row["computed"]) in kinds
         assert isinstance(row["published"], str)
-    assert len(towles.rows) == 12 + 5 + 4 + 3 + 12 + 1
+    assert len(towles.rows) == 12 + 6 + 4 + 3 + 12 + 5
     assert len({row["entry"] for row in towles.rows}) == len(towles.rows)
     json.dumps(towles.rows, allow_nan=False)
 
@@ -186,10 +189,48 @@ def test_fitted_exponent() -> None:
 
 
 def test_growth_is_marked_as_measured(towles: Reproduction) -> None:
-    row = towles["exponent of N in the time of a matching"]
-    assert row["note"].startswith("Measured")
-    assert row["computed"]["samples"] == 9
-    assert row["computed"]["stderr"] > 0
+    rows = [row for row in towles.rows if row["table"] == "growth"]
+    assert [row["computed"]["samples"] for row in rows] == [9, 4, 5, 4, 3]
+    assert all("Measured" in row["note"] for row in rows)
+    # what is varied: the nodes of tori and complete networks, and only the channels of circulants
+    networks = [[obliv.topology(spec) for spec in specs] for specs in (TORI, COMPLETE, CIRCULANTS)]
+    tori, complete, circulants = [[(t.nodes, t.channels) for t in family] for family in networks]
+    assert all(channels == 4 * nodes for nodes, channels in tori)
+    assert all(channels == nodes * (nodes - 1) for nodes, channels in complete)
+    assert circulants == [(65, 65 * 2 * jumps) for jumps in (16, 8, 4, 2, 1)]
+
+
+def test_f_and_g_map_every_channel_to_the_focus_set() -> None:
+    """Each is an automorphism of the 4,3-ary 2-cube that maps routes of DOR onto routes of DOR, node by node."""
+    torus = obliv.topology("torus:4x3")
+    nodes = [(x, y) for y in range(3) for x in range(4)]
+    links = Counter(zip(torus.tail.tolist(), torus.head.tolist(), strict=True))
+
+    def route(source: int, destination: int) -> dict[tuple[int, ...], Fraction]:
+        """X first, then Y, each the shorter way around, both ways alike where they are as long."""
+        (x, y), (u, v) = nodes[source], nodes[destination]
+        forward = (u - x) % 4
+        routes = {}
+        for step_x in {1} if forward < 2 else {-1} if forward > 2 else {1, -1}:
+            walk = [(x, y)]
+            while walk[-1][0] != u:
+                walk.append(((walk[-1][0] + step_x) % 4, y))
+            while walk[-1][1] != v:
+                walk.append((u, (walk[-1][1] + (1 if (v - y) % 3 == 1 else -1)) % 3))
+            routes[tuple(nodes.index(node) for node in walk)] = Fraction(1, 2 if forward == 2 else 1)
+        return routes
+
+    for channel, (tail, head) in enumerate(zip(torus.tail.tolist(), torus.head.tolist(), strict=True)):
+        along_x = nodes[tail][1] == nodes[head][1]
+        image = (f if along_x else g)(torus, channel).tolist()
+        assert (image[tail], image[head]) == ((0, 1) if along_x else (0, 4))
+        assert Counter((image[u], image[v]) for u, v in links.elements()) == links
+        for s in range(12):
+            for d in range(12):
+                mapped = {tuple(image[node] for node in walk): share for walk, share in route(s, d).items()}
+                assert mapped == route(image[s], image[d])
+        with pytest.raises(ValueError, match="is not along"):
+            (g if along_x else f)(torus, channel)
 
 
 def test_text_names_every_table(towles: Reproduction) -> None:
@@ -217,8 +258,15 @@ def test_what_figures_1_to_4_show() -> None:
     assert sorted(drawing.MATCHING) == list(range(6))
     weight = sum(int(loads.on_channel(channel)[s, d]) for s, d in enumerate(drawing.MATCHING))
     assert weight == obliv.maximum_weight(loads.weights(channel)).value == 2
-    # the translation by (-2, -1) of Figure 4's caption
+    # f and g of Figure 4's caption
     assert [((x - 2) % 4, (y - 1) % 3) for x, y in ((2, 1), (3, 1))] == [(0, 0), (1, 0)]
+    assert [((x - 1) % 4, (1 - y) % 3) for x, y in ((1, 1), (1, 0))] == [(0, 0), (0, 1)]
+    torus = obliv.topology("torus:4x3")
+    nodes = [(x, y) for y in range(3) for x in range(4)]
+    caption = {f: lambda x, y: (x - 2) % 4 + 4 * ((y - 1) % 3), g: lambda x, y: (x - 1) % 4 + 4 * ((1 - y) % 3)}
+    for function, ends in ((f, (2 + 4, 3 + 4)), (g, (1 + 4, 1))):
+        image = function(torus, channel_between(torus, *ends))
+        assert image.tolist() == [caption[function](x, y) for x, y in nodes]
 
 
 def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:
@@ -233,7 +281,7 @@ def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:
         if "stderr" not in row["computed"]:
             assert found[0] == start + shown(from_number(row["computed"])) + end
     verdicts = tuple(f"| {verdict} |" for verdict in ("match", "rounding", "erratum", "open", "beyond"))
-    assert sum(line.endswith(verdicts) for line in printed) == len(towles.rows) - 1
+    assert sum(line.endswith(verdicts) for line in printed) == len(towles.rows) - 5
 
 
 def test_series_on_the_page() -> None:

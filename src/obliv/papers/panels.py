@@ -13,7 +13,7 @@ from obliv import view
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "pairs_of"]
+__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "name_nodes", "pairs_of", "without_loads"]
 
 #: The title of a panel, and the function that draws it into axes.
 Panel = tuple[str, Callable[["Axes"], object]]
@@ -65,6 +65,22 @@ def draw_pairs(
     """Draw the channel loads of single pairs, with one channel highlighted."""
     loads = obliv.routing(routing, topology).pair_loads().under(pairs_of(topology, pairs))
     view.draw_loads(topology, loads, ax, worst=channel)
+
+
+def name_nodes(ax: Axes, names: Mapping[tuple[float, float], str], size: float = 9) -> None:
+    """Write names at coordinates."""
+    for (x, y), name in names.items():
+        ax.text(x, y, name, fontsize=size, ha="center", va="center", zorder=9)
+
+
+def without_loads(ax: Axes, key: str) -> None:
+    """Remove the color bar of channels that are only highlighted, and say what the outlined one is."""
+    for collection in ax.collections:
+        if collection.colorbar is not None:
+            collection.colorbar.remove()
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.get_texts()[0].set_text(key)
 
 
 def draw_series(

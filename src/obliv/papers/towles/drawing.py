@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
 from obliv.papers.focus import channel_between, focus_of
-from obliv.papers.panels import draw_pairs, draw_panels
+from obliv.papers.panels import draw_pairs, draw_panels, name_nodes, without_loads
+from obliv.papers.towles.figure4 import f, g
 from obliv.papers.towles.figure9 import printed_permutation
 from obliv.papers.towles.statements import adversary
 
@@ -33,6 +34,7 @@ def figure1(path: str | Path) -> None:
 
     def loads(ax: Axes) -> None:
         draw_pairs(ax, mesh, "dor", _PAIRS, channel_between(mesh, 1, 2))
+        name_nodes(ax, {(node % 3, node // 3): name for node, name in _NAMES.items()} | {(1.5, -0.24): "c"}, 11)
 
     draw_panels(
         path,
@@ -65,32 +67,50 @@ def figure3(path: str | Path) -> None:
 
 
 def figure4(path: str | Path) -> None:
-    """Draw the classes of channels of the 4,3-ary 2-cube under DOR."""
-    torus = obliv.topology("torus:4x3")
+    """Draw the classes of channels of the 4,3-ary 2-cube under DOR, and one automorphism for each."""
+    torus: Any = obliv.topology("torus:4x3")
     loads = obliv.routing("dor", torus).pair_loads()
-    focus = focus_of(torus, [g for g in torus.generators if loads.keeps(g)])
+    focus = focus_of(torus, [image for image in torus.generators if loads.keeps(image)])
     numbers = {channel: number for number, channel in enumerate(sorted(set(focus)), start=1)}
-    names = "; ".join(f"{number}: {torus.channel_name(channel)}" for channel, number in numbers.items())
 
     def classes(ax: Axes) -> None:
-        view.draw_loads(torus, [numbers[c] for c in focus], ax, "focus channel", worst=channel_between(torus, 0, 1))
+        view.draw_loads(torus, [numbers[c] for c in focus], ax, worst=channel_between(torus, 0, 1))
+        without_loads(ax, "focus channel (0,0) → (1,0); the other one is (0,0) → (0,1)")
 
+    def carried(image: Sequence[int], channel: int, ax: Axes) -> None:
+        tail, head = int(torus.tail[channel]), int(torus.head[channel])
+        onto = channel_between(torus, image[tail], image[head])
+        view.draw_loads(torus, [int(c in (channel, onto)) for c in range(torus.channels)], ax, worst=onto)
+        without_loads(ax, f"focus channel {torus.channel_name(onto).replace('->', '→')}")
+        name_nodes(ax, {(n % 4, n // 4): f"{to % 4},{to // 4}" for n, to in enumerate(image)}, 7)
+
+    of_x, of_y = channel_between(torus, 2 + 4, 3 + 4), channel_between(torus, 1 + 4, 1)
     draw_panels(
         path,
-        [("Focus channels of the 4,3-ary 2-cube under DOR", classes)],
-        f"Figure 4: every channel has the color of the focus channel that a symmetry carries it onto ({names}); "
-        "for example, the translation by (-2,-1) carries (2,1) -> (3,1) onto 1.",
-        (6.4, 4.8),
+        [
+            ("Focus channels under DOR", classes),
+            ("f maps (2,1) → (3,1) onto (0,0) → (1,0)", partial(carried, f(torus, of_x).tolist(), of_x)),
+            ("g maps (1,1) → (1,0) onto (0,0) → (0,1)", partial(carried, g(torus, of_y).tolist(), of_y)),
+        ],
+        "Figure 4: channels of the 4,3-ary 2-cube have the color of the focus channel that a symmetry carries them "
+        "onto. Nodes hold the node that f or g maps them to: f(x,y) = (x-2, y-1), g(x,y) = (x-1, 1-y). The "
+        "two channels are ours.",
     )
 
 
 def figure5(path: str | Path) -> None:
     """Draw two routes that are the same relative to their sources."""
     torus = obliv.topology("torus:4x3")
-    pairs = [(0, 1 + 4 * 1), (2 + 4 * 1, 3 + 4 * 2)]
+
+    def routes(ax: Axes) -> None:
+        pairs = [(0, 1 + 4 * 1), (2 + 4 * 1, 3 + 4 * 2)]
+        draw_pairs(ax, torus, "dor", pairs, channel_between(torus, 0, 1))
+        without_loads(ax, "a channel of the first route, (0,0) → (1,0)")
+        name_nodes(ax, {(n % 4, n // 4): f"{n % 4},{n // 4}" for pair in pairs for n in pair}, 8)
+
     draw_panels(
         path,
-        [("Relative routing", lambda ax: draw_pairs(ax, torus, "dor", pairs, channel_between(torus, 0, 1)))],
+        [("Relative routing", routes)],
         "Figure 5: under DOR the routes (0,0) to (1,1) and (2,1) to (3,2) are the same vector, (1,1).",
         (6.0, 4.6),
     )
@@ -119,7 +139,7 @@ def figure7(path: str | Path) -> None:
     draw_panels(
         path,
         [("Tornado, k = 5", lambda ax: draw_pairs(ax, ring, "dor", pairs))],
-        "Figure 7: every node sends (k-1)/2 = 2 hops to the right; every channel to the right has load 2.",
+        "Figure 7: every node sends (k-1)/2 = 2 hops to the right (clockwise); every channel to the right has load 2.",
         (5.0, 4.8),
     )
 

@@ -27,6 +27,10 @@ TABLE1 = {
 
 FIGURE4 = {
     "4,3-ary 2-cube, DOR: focus channels": Printed("(0,0) to (1,0) and (0,0) to (0,1)", Fraction(2)),
+    "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": Printed(
+        "for every channel c in the interconnection network, there exists an automorphism g that maps c into c' such "
+        "that c' ∈ F"
+    ),
     "k-ary 2-cube: focus channels of the network alone": Printed(
         "Many common topologies, most notably the torus, are edge-symmetric", Fraction(1)
     ),
@@ -87,8 +91,23 @@ STATEMENTS = {
     ),
 }
 
+_MEASURED = "The paper bounds the steps of large networks; measured times of small ones cannot contradict it."
+
 GROWTH = {
-    "exponent of N in the time of a matching": Printed("O(N^3)", AtMost(Fraction(3))),
+    entry: Printed(text, AtMost(Fraction(bound)), open=_MEASURED)
+    for entry, text, bound in (
+        ("exponent of N in the time of a matching", "O(N^3)", 3),
+        ("fixed degree: exponent of N in the time of all channels", "the run time is O(N^4)", 4),
+        ("fixed N: exponent of |C| in the time of all channels", "O(|C|N^3) time", 1),
+        ("fully connected: exponent of N in the time of all channels", "O(N^5)", 5),
+    )
+} | {
+    "share of the edge weights in the run time": Printed(
+        "In an implementation, determining the edge weights often dominates the overall run-time for practical size "
+        "networks",
+        AtLeast(Fraction(1, 2)),
+        open="The paper does not say for which networks.",
+    )
 }
 
 #: Figure 9. Entry (i, j) is the destination of node (i, j); the first coordinate is x.

@@ -57,7 +57,7 @@ def figure2(path: str | Path) -> None:
     draw_panels(
         path,
         [("Worst-case throughput for odd radix meshes", curves)],
-        "Figure 2: exact values. For the optimal routing only bounds are known here: U2TURN, and a cut.",
+        "Figure 2: exact values; of the optimal routing only bounds, U2TURN and a cut.",
         (6.2, 4.2),
     )
 
