@@ -12,7 +12,7 @@ from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 
-__all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "require_lids", "with_lids"]
+__all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "owned_lids", "require_lids", "with_lids"]
 
 
 LAST_LID = 0xBFFF  #: The last unicast LID.
@@ -37,11 +37,7 @@ def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str
             f"{place(slot)} has LID {lid[slot]}, which is not a multiple of 2^LMC = {1 << lmc[slot]}",
             line[slot],
         )
-    slots = np.flatnonzero(lid)
-    many = 1 << lmc[slots]
-    owner = np.repeat(slots, many)
-    values = np.repeat(lid[slots] - (np.cumsum(many) - many), many) + np.arange(len(owner))
-    for first, second, value in _repeated(values, owner):
+    for first, second, value in _repeated(*owned_lids(lid, lmc, np.flatnonzero(lid))):
         notes.add(
             "error",
             "duplicate-lid",
@@ -49,6 +45,14 @@ def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str
             line[second],
         )
     return lid, lmc
+
+
+def owned_lids(lid: Array, lmc: Array, slots: Array) -> tuple[Array, Array]:
+    """Return the LIDs that some ports own, 2^LMC from the first on, and the slot of the owner of each."""
+    many = 1 << lmc[slots].astype(np.int64)
+    owner = np.repeat(slots, many)
+    past = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
+    return lid[owner].astype(np.int64) + past, owner
 
 
 def note_repeated_guids(guid: Array, line: Array, what: str, called: Callable[[int], str], notes: Notes) -> None:

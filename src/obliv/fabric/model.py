@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.arrays import positions
+from obliv._util.text import shown
 from obliv._util.typing import Array
 from obliv.results.fabric_check import Finding
 
-__all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits"]
+__all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
 
 
 #: Signalling per lane in Gb/s, and the share of it that is data.
@@ -38,6 +39,13 @@ RATES = {
 def gbits(rate: Fraction) -> str:
     """Return a data rate in words."""
     return f"{float(rate):.6g} Gb/s"
+
+
+def node_name(ident: str, description: str) -> str:
+    """Return a node as messages name it: by its identifier in the file and its description."""
+    if len(ident) > 40 or not (ident.isascii() and ident.replace("-", "").isalnum()):
+        ident = shown(ident)
+    return f"{ident} ({shown(description)})" if description else ident
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -179,10 +179,10 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     )
 
 
-def safe(text: str) -> str:
+def safe(text: str, longest: int = _LONGEST) -> str:
     """Return a text from a file with its unprintable characters replaced, cut where it is very long."""
-    shown = printable(text[: _LONGEST + 1])
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 3] + "..."
+    shown = printable(text[: longest + 1])
+    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
 def _called(fabric: Fabric, node: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from obliv._util.text import printable
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.notes import Notes
+from obliv.fabric.topology import safe
 from obliv.results.fabric_check import EngineRun
 
 __all__ = ["engine_of"]
@@ -17,6 +17,7 @@ _DONE = re.compile(rb"osm_ucast_mgr_process: (\S{1,40}) tables configured on all
 _FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
 _UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
 _REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
+_LONGEST = 200  # letters of a name or reason that are shown
 _NONE = b"No routing engine able to successfully configure"
 
 
@@ -61,27 +62,22 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     if blank:
         raise FileError("the file is empty", path)
     asked = requested or next(iter(failed), used)
-    because = f" ({_plain(reason)})" if reason and failed else ""
+    because = f" ({safe(reason, _LONGEST)})" if reason and failed else ""
+    wanted, by = safe(asked or "the engine", _LONGEST), safe(used or "", _LONGEST)
     if not last:
         text = "the log does not name the engine that was used: give the log of a whole run, not an excerpt"
         notes.add("warning", "engine", text)
     elif used is None:
-        text = f"{_plain(asked or 'the engine')} failed{because} and no other was tried: there are no new tables"
+        text = f"{wanted} failed{because} and no other was tried: there are no new tables"
         notes.add("error", "engine", text, at or last)
     elif asked is not None and asked != used and asked not in failed:
-        text = f"the last sweep in the log used {_plain(used)}; {_plain(asked)} was not tried: start OpenSM with it"
+        text = f"the last sweep in the log used {by}; {wanted} was not tried: start OpenSM with it"
         notes.add("error", "engine", text, last)
     elif asked is not None and asked != used:
-        text = f"{_plain(asked)} was requested but failed{because}: OpenSM fell back to {_plain(used)}"
+        text = f"{wanted} was requested but failed{because}: OpenSM fell back to {by}"
         notes.add("error", "engine", text, at or last)
     return EngineRun(used, asked, tuple(failed))
 
 
 def _text(match: re.Match[bytes]) -> str:
     return match[1].decode("utf-8", "replace")
-
-
-def _plain(text: str) -> str:
-    """Text from a file, on one line and not too long."""
-    shown = printable(text)
-    return shown if len(shown) <= 200 else shown[:197] + "..."

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from obliv._util.text import shown
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, node_name
 
 __all__ = ["cable_name", "called", "lid_list", "port_name", "route_text", "tells_ports"]
 
@@ -14,10 +13,7 @@ _MAX_HOPS = 8  # of a route that are printed
 
 def called(fabric: Fabric, node: int) -> str:
     """Return a node's name: its identifier in the file, and its description."""
-    ident, text = fabric.nodes.ident[node], fabric.nodes.description[node].strip()
-    if len(ident) > 40 or not (ident.isascii() and ident.replace("-", "").isalnum()):
-        ident = shown(ident)
-    return f"{ident} ({shown(text)})" if text else ident
+    return node_name(fabric.nodes.ident[node], fabric.nodes.description[node].strip())
 
 
 def port_name(fabric: Fabric, slot: int) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.checks.names import called, lid_list, tells_ports
+from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending
@@ -20,14 +21,8 @@ _BLOCK = 64  # LIDs that a switch reports at a time
 
 def owners(fabric: Fabric) -> dict[int, int]:
     """Return the slot of every LID that a port of the fabric owns; of several owners the first."""
-    owner: dict[int, int] = {}
-    slots = np.flatnonzero(fabric.ports.lid > 0)
-    for slot, lid, lmc in zip(
-        slots.tolist(), fabric.ports.lid[slots].tolist(), fabric.ports.lmc[slots].tolist(), strict=True
-    ):
-        for own in range(lid, lid + (1 << min(max(lmc, 0), 7))):
-            owner.setdefault(own, slot)
-    return owner
+    lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
+    return dict(zip(lids[::-1].tolist(), slots[::-1].tolist(), strict=True))
 
 
 def dropped_lid(tables: Tables) -> int:

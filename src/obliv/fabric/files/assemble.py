@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from obliv._util.typing import Array
 from obliv.errors import FileError
+from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.cables import cables
 from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
 from obliv.fabric.lids import checked_lids, note_repeated_guids
@@ -25,7 +26,7 @@ Columns = dict[str, Array]
 _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
-def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_known: bool) -> Fabric:
+def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
     """Return the fabric that the records of a file describe; `lmc_known` says whether such files tell the LMC."""
     if not records.nodes:
         raise FileError("contains no readable record of a switch or channel adapter", records.notes.file)
@@ -66,7 +67,7 @@ def assemble(records: Records, sources: tuple[tuple[str, str], ...], *, lmc_know
         ports=Ports(peer, port_guid, lid.astype(np.int32), lmc.astype(np.int8), rank[number], line),
         first_slot=first_slot,
         rates=tuple(used),
-        sources=sources,
+        sources=((str(blocks.path), blocks.sha256),),
         findings=notes.findings(),
         lmc_known=lmc_known,
     )

@@ -11,7 +11,7 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.raw_tables import RawTables
-from obliv.fabric.lids import LAST_LID
+from obliv.fabric.lids import LAST_LID, owned_lids
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
@@ -180,12 +180,10 @@ def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
 
 def _owned(fabric: Fabric, slots: Array) -> Array:
     """Return for every LID whether one of some ports owns it."""
-    slots = slots[fabric.ports.lid[slots] > 0]
-    first = fabric.ports.lid[slots].astype(np.int64)
-    change = np.zeros(LAST_LID + 130, np.int64)
-    np.add.at(change, first, 1)
-    np.add.at(change, first + (1 << fabric.ports.lmc[slots].astype(np.int64)), -1)
-    return np.cumsum(change) > 0
+    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc, slots[fabric.ports.lid[slots] > 0])
+    owned = np.zeros(LAST_LID + 130, bool)
+    owned[lids] = True
+    return owned
 
 
 def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:

@@ -70,10 +70,9 @@ def read_discover(blocks: Blocks) -> Fabric:
     reader = _Reader(records)
     with _no_search_for_cycles():
         _read_all(blocks, records, reader)
-    if not blocks.ended and (records.notes.last_line == reader.number or reader.half):
-        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", reader.number)
+    records.note_cut(blocks, reader.number, reader.half)
     reader.note_empty()
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=True)
+    return assemble(records, blocks, lmc_known=True)
 
 
 @contextmanager

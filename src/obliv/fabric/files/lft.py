@@ -94,6 +94,6 @@ def _owners(fabric: Fabric, lids: int) -> list[bytes]:
             "utf-8", "replace"
         )
         first = int(fabric.ports.lid[slot])
-        for lid in range(first, min(first + (1 << int(fabric.ports.lmc[slot])), lids)):
-            owners[lid] = text
+        end = min(first + (1 << int(fabric.ports.lmc[slot])), lids)
+        owners[first:end] = [text] * (end - first)
     return owners

@@ -45,31 +45,15 @@ def read_subnet(blocks: Blocks) -> Fabric:
                 noted_line(line, number, records.notes)
             continue
         near, far, (width, _, speed) = link.groups()[:7], link.groups()[7:14], link.groups()[14:]
-        node = _node(records, near, number)
-        other = _node(records, far, number)
+        node, other = _node(records, near, number), records.nodes[_node(records, far, number)]
+        guid, lid = (None, 0) if records.nodes[node].kind == "switch" else (near[3], int(near[5], 16))
+        far_guid = None if other.kind == "switch" else far[3]
         rate = width + _SPEEDS.get(speed, b"?") if width and speed else None
-        own_lid, far_lid = int(near[5], 16), int(far[5], 16)
-        records.ports.append(
-            tuple(
-                Port(
-                    node,
-                    number,
-                    int(near[6], 16),
-                    None if records.nodes[node].kind == "switch" else near[3],
-                    records.nodes[other].ident,
-                    int(far[6], 16),
-                    None if records.nodes[other].kind == "switch" else far[3],
-                    0 if records.nodes[node].kind == "switch" else own_lid,
-                    0,
-                    far[4],
-                    far_lid,
-                    rate,
-                )
-            )
-        )
-    if not blocks.ended and records.notes.last_line == number:
-        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
+        own_port, far_port, far_lid = int(near[6], 16), int(far[6], 16), int(far[5], 16)
+        port = Port(node, number, own_port, guid, other.ident, far_port, far_guid, lid, 0, far[4], far_lid, rate)
+        records.ports.append(tuple(port))
+    records.note_cut(blocks, number)
+    return assemble(records, blocks, lmc_known=False)
 
 
 def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
@@ -78,11 +62,8 @@ def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
     kind = _KINDS.get(word.removesuffix(b"-SM"), "unknown")
     number = int(guid, 16)
     ident = _LETTERS.get(kind, b"?-") + b"%016x" % number
-    known = records.index.get(ident)
-    if known is not None:
-        return known
     own = (int(port_guid, 16), int(lid, 16)) if kind == "switch" else (0, 0)
-    return records.add(Node(kind, ident, line, int(ports, 16), text, number, *own))
+    return records.known(Node(kind, ident, line, int(ports, 16), text, number, *own))
 
 
 def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:

@@ -54,8 +54,8 @@ def read_portlist(blocks: Blocks) -> Fabric:
         name = _ident(far, int(far_guid, 16))
         entry = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
         records.ports.append(tuple(entry))
-    _note_cut(blocks, records, number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
+    records.note_cut(blocks, number)
+    return assemble(records, blocks, lmc_known=False)
 
 
 def read_linkinfo(blocks: Blocks) -> Fabric:
@@ -85,8 +85,8 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
         elif line.strip() and not line.startswith(b"#"):
             noted_line(line, number, records.notes)
     _link(records, _with_kinds(lines))
-    _note_cut(blocks, records, number)
-    return assemble(records, ((str(blocks.path), blocks.sha256),), lmc_known=False)
+    records.note_cut(blocks, number)
+    return assemble(records, blocks, lmc_known=False)
 
 
 def _with_kinds(lines: list[_Line]) -> list[_Line]:
@@ -165,18 +165,9 @@ def _rate(state: bytes) -> bytes:
 
 def _node(records: Records, kind: str, guid: int, lid: int, text: bytes, line: int) -> int:
     """Return the node of a port, added if it is new."""
-    name = _ident(kind, guid)
-    known = records.index.get(name)
-    if known is not None:
-        return known
-    at_switch = kind == "switch"
-    return records.add(Node(kind, name, line, 0, text, guid if at_switch else 0, 0, lid if at_switch else 0))
+    own = (guid, 0, lid) if kind == "switch" else (0, 0, 0)
+    return records.known(Node(kind, _ident(kind, guid), line, 0, text, *own))
 
 
 def _ident(kind: str, guid: int) -> bytes:
     return _LETTER[kind] + b"%016x" % guid
-
-
-def _note_cut(blocks: Blocks, records: Records, number: int) -> None:
-    if not blocks.ended and records.notes.last_line == number:
-        records.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.text import shown
 from obliv._util.typing import Array
-from obliv.fabric.model import RATES
+from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.model import RATES, node_name
 from obliv.fabric.notes import Notes
 
 __all__ = ["NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
@@ -90,6 +90,16 @@ class Records:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
+    def known(self, node: Node) -> int:
+        """Return the number of a node, which is added if it is new."""
+        number = self.index.get(node.ident)
+        return self.add(node) if number is None else number
+
+    def note_cut(self, blocks: Blocks, number: int, half: bool = False) -> None:
+        """Note that the file ends within line `number`, if that was read as half a line or not understood."""
+        if not blocks.ended and (half or self.notes.last_line == number):
+            self.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)
+
     def add_ports(self, node: Array, line: Array, raw: Sequence[Sequence[Any]]) -> None:
         """Add many ports: their nodes and lines, and the other columns as in :class:`Port`."""
         columns = dict(zip(Port._fields[2:], raw, strict=True))
@@ -111,10 +121,7 @@ class Records:
     def called(self, node: int) -> str:
         """Return a node as it is named in a message."""
         about = self.nodes[node]
-        name = text_of(about.ident)
-        if len(name) > 40 or not (name.isascii() and name.replace("-", "").isalnum()):
-            name = shown(name)
-        return f"{name} ({shown(text_of(about.description))})" if about.description else name
+        return node_name(text_of(about.ident), text_of(about.description))
 
 
 def _numbers(column: Sequence[_Value], number: Callable[[_Value], int], kind: npt.DTypeLike) -> Array:

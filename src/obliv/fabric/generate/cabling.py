@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,11 +91,6 @@ def _way_back(topology: Topology) -> Array:
 
 def _lone(tail: Array, head: Array) -> int:
     """Return a channel between two nodes with fewer channels in the other direction."""
-    count: dict[tuple[int, int], int] = {}
-    for pair in zip(tail.tolist(), head.tolist(), strict=True):
-        count[pair] = count.get(pair, 0) + 1
-    return next(
-        c
-        for c, (a, b) in enumerate(zip(tail.tolist(), head.tolist(), strict=True))
-        if count[a, b] > count.get((b, a), 0)
-    )
+    pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
+    count = Counter(pairs)
+    return next(c for c, (a, b) in enumerate(pairs) if count[a, b] > count[b, a])

@@ -126,7 +126,7 @@ def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
 def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array, tuple[Fraction, ...]]:
     """Return the place of every slot's rate, and the rates."""
     known = set(RATES.values())
-    rates: list[Fraction] = [base]
+    number = {base: 0}
     place = np.where(cabling.peer >= 0, 0, -1).astype(np.int32)
     for channel, bandwidth in enumerate(topology.bandwidth):
         rate = base * bandwidth
@@ -134,9 +134,7 @@ def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array,
             raise TopologyError(
                 f"{topology.spec}: {topology.channel_name(channel)} would carry {rate} Gb/s, a rate that no cable has"
             )
-        if rate not in rates:
-            rates.append(rate)
-        place[cabling.slot[channel]] = rates.index(rate)
+        place[cabling.slot[channel]] = number.setdefault(rate, len(number))
     injection, ejection = topology.rates()
     for k, (sends, takes) in enumerate(zip(injection, ejection, strict=True)):
         if sends != takes or base * sends not in known:
@@ -145,11 +143,9 @@ def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array,
             )
         if sends == 1 and topology.unit_rates:
             continue
-        if base * sends not in rates:
-            rates.append(base * sends)
         end = cabling.first_slot[cabling.host[k]] + 1
-        place[[end, cabling.peer[end]]] = rates.index(base * sends)
-    return place, tuple(rates)
+        place[[end, cabling.peer[end]]] = number.setdefault(base * sends, len(number))
+    return place, tuple(number)
 
 
 def _descriptions(topology: Topology, cabling: Cabling) -> tuple[str, ...]:

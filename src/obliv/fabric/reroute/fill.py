@@ -9,7 +9,7 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Goals, Ranks, fill_tables
-from obliv.fabric.lids import LAST_LID
+from obliv.fabric.lids import LAST_LID, owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan
 from obliv.fabric.shape.tree import Shape
@@ -69,15 +69,10 @@ def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tab
 
 def _columns(fabric: Fabric) -> tuple[Array, Array]:
     """Return the slots and LIDs to which packets can be sent."""
-    bases = np.flatnonzero(fabric.ports.lid > 0)
-    many = 1 << fabric.ports.lmc[bases].astype(np.int64)
-    slots = np.repeat(bases, many)
-    past = np.arange(len(slots)) - np.repeat(np.cumsum(many) - many, many)
-    lids = fabric.ports.lid[slots] + past
-    _, first = np.unique(lids, return_index=True)
-    if len(first) < len(lids):
+    lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc, np.flatnonzero(fabric.ports.lid > 0))
+    if len(np.unique(lids)) < len(lids):
         raise RoutingError(f"{fabric.name}: some ports have the same LID: tables cannot tell them apart")
-    return slots, lids.astype(np.int64)
+    return slots, lids
 
 
 def _store_wanted(fabric: Fabric, plan: EnginePlan, shape: Shape, slots: Array, lids: Array, want: Array) -> None:

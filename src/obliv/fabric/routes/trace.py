@@ -14,6 +14,7 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.traces import Hops, trace_columns
+from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
@@ -196,10 +197,8 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
         raise RoutingError(f"LMC {lmc.max() if lmc.max() > 7 else lmc.min()} is out of range (0 to 7)")
     first_column = np.concatenate([[0], np.cumsum(1 << lmc)])
-    endpoint = np.repeat(np.arange(len(ends)), 1 << lmc)
-    offset = np.arange(first_column[-1]) - first_column[endpoint]
-    base = fabric.ports.lid[ends].astype(np.int64)[endpoint]
-    lid = np.where(base > 0, base + offset, 0)
+    lid, endpoint = owned_lids(fabric.ports.lid[ends], lmc, np.arange(len(ends)))
+    lid[fabric.ports.lid[ends[endpoint]] <= 0] = 0
     nodes = np.unique(fabric.node_of[fabric.ports.peer[ends]])
     leaf = nodes[np.isin(nodes, fabric.switches)]
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
