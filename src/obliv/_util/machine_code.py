@@ -90,9 +90,16 @@ def _one_process_at_a_time(compile_signature: Callable[[Any], Any], path: str) -
     def locked(signature: Any) -> Any:
         # A thread that waits for the file must not keep another one waiting that holds it.
         with global_compiler_lock, _lock(path):
-            return compile_signature(signature)
+            return compile_signature(tuple(map(_widened, signature)))
 
     return locked
+
+
+def _widened(argument: Any) -> Any:
+    """Return the type that a kernel is compiled for: 64 bits for signed integers, no type of its own for a constant."""
+    argument = _types.unliteral(argument)
+    short = isinstance(argument, _types.Integer) and argument.signed and argument.bitwidth < 64
+    return _types.int64 if short else argument
 
 
 @contextmanager
