@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import networkx as nx
 import pytest
@@ -91,6 +91,17 @@ def test_lemmas_6_7_9_and_the_bounds(tree: str, seed: int) -> None:
     bound = obliv.ratio(routing).lower_bound
     assert bound is not None
     assert bound <= ratio
+
+
+@pytest.mark.parametrize("spec", ["hash:seed=3", "osrm3", "dmodk"])
+def test_pairs_on_links_are_those_of_the_paths(spec: str) -> None:
+    routing = obliv.routing(spec, obliv.fattree(4, 3))
+    pairs: dict[int, set[Pair]] = {}
+    for pair in product(range(16), repeat=2):
+        ((channels, _),) = routing.paths(*pair)
+        for channel in channels:
+            pairs.setdefault(channel, set()).add(pair)
+    assert pairs_on_links(routing) == pairs
 
 
 def test_bounds_as_whole_numbers() -> None:

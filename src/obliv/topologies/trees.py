@@ -108,10 +108,12 @@ class Tree(Topology):
         >>> fattree(8, 3).turn(0, 5), fattree(8, 3).turn(0, np.arange(6)).tolist()
         (2, [0, 1, 1, 1, 2, 2])
         """
+        if isinstance(source, int) and isinstance(destination, int):
+            return sum(source // below != destination // below for below in self.below[:-1])
         level = np.zeros(np.broadcast(source, destination).shape, np.int64)
         for below in self.below[:-1]:
             level += np.not_equal(np.floor_divide(source, below), np.floor_divide(destination, below))
-        return int(level) if isinstance(source, int) and isinstance(destination, int) else level
+        return level
 
     def up_channel(self, height: int, number: Array | int) -> Array:
         """Return the channel of an up link, by its height (that of its lower end) and its number; broadcasts."""
