@@ -247,7 +247,7 @@ def test_every_terminal_needs_a_rate(write: Write) -> None:
         f"{path}:4: node 'c' has no up (1 of 3 terminals lacks it): give every terminal one, "
         "choose the terminals with terminals=, or leave injection= out"
     )
-    with pytest.raises(FileError, match="no node has the attribute 'dawn' that ejection= asks for; did you mean down"):
+    with pytest.raises(FileError, match="no node has the attribute 'dawn' that ejection= names; did you mean down"):
         file(path, ejection="dawn")
     with pytest.raises(FileError, match=r"no attributes at all: GraphML and GML can hold rates.*# node: NAME up=1/2"):
         file(write(EDGES), injection="up")

@@ -251,7 +251,7 @@ def test_levels_are_read_where_nodes_have_them(tmp_path: Path) -> None:
     network = made(write(tmp_path, text % "undirected", "u.graphml"))
     assert network.node_level.tolist() == [2, 1, 0]
     assert list(zip(network.low.tolist(), network.high.tolist(), strict=True)) == [(1, 0), (2, 1)]
-    with pytest.raises(InputError, match=r"'a' - 'b' leads from level 2 to level 1.*other way"):
+    with pytest.raises(InputError, match=r"'a' - 'b' leads from level 2 to level 1.*exchange its ends"):
         obliv.topology(write(tmp_path, text % "directed", "d.graphml"))
 
 

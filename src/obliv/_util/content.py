@@ -14,8 +14,7 @@ __all__ = ["Value", "same_content", "state_of"]
 def state_of(value: Any) -> dict[str, Any]:
     """Return the attributes of an object without its cached properties, which can be computed again."""
     kind = type(value)
-    cached = {name for base in kind.__mro__ for name, entry in vars(base).items() if isinstance(entry, cached_property)}
-    return {name: entry for name, entry in vars(value).items() if name not in cached}
+    return {name: v for name, v in vars(value).items() if not isinstance(getattr(kind, name, None), cached_property)}
 
 
 class Value:
@@ -29,11 +28,6 @@ class Value:
 
     def __getstate__(self) -> dict[str, Any]:
         return state_of(self)
-
-
-def _defined(kind: type) -> set[str]:
-    """Return the names that a class and its bases define themselves."""
-    return {name for base in kind.__mro__ if base is not object for name in vars(base)}
 
 
 def same_content(one: Any, two: Any) -> bool:
@@ -56,6 +50,6 @@ def same_content(one: Any, two: Any) -> bool:
         return one.keys() == two.keys() and all(same_content(entry, two[key]) for key, entry in one.items())
     if is_dataclass(one):
         return all(same_content(getattr(one, field.name), getattr(two, field.name)) for field in fields(one))
-    if "__eq__" not in _defined(type(one)) and hasattr(one, "__dict__"):
+    if not any("__eq__" in vars(base) for base in type(one).__mro__[:-1]) and hasattr(one, "__dict__"):
         return same_content(state_of(one), state_of(two))
     return bool(one == two)

@@ -71,20 +71,20 @@ def read_bytes(path: str | Path) -> bytes:
 def require_file(path: str | Path) -> int:
     """Return the size of a regular file in bytes; FileError if it does not exist, is not a regular file or is empty."""
     try:
-        about = Path(path).stat()
+        status = Path(path).stat()
     except FileNotFoundError:
         raise FileError("file not found", path) from None
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except ValueError:  # a NUL in the name
         raise FileError("not a valid file name", shown(str(path))) from None
-    if stat.S_ISDIR(about.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise FileError("is a directory; name a file in it", path)
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise FileError("not a regular file: save its content to a file first", path)
-    if about.st_size == 0:
+    if status.st_size == 0:
         raise FileError("the file is empty", path)
-    return about.st_size
+    return status.st_size
 
 
 def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:

@@ -65,7 +65,7 @@ class OldNames:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Raise ModuleNotFoundError for a module that has another name now; it is only asked for missing modules."""
+        """Raise ModuleNotFoundError for a module that has another name now; called for missing modules only."""
         if name.startswith("obliv."):
             from obliv._util.old_names import successor
 

@@ -36,8 +36,8 @@ def levels_of(links: Links) -> tuple[Array, Array, Array]:
         level = _computed(links)
         if not all(map(links.one_way, links.edges)):
             links.notes.append("edges without a direction are taken to lead from their first node up to their second")
-    both = np.array(ends, np.int32).reshape(-1, 2)
-    return both[:, 0], both[:, 1], np.array(level, np.int32)
+    low, high = np.array(ends, np.int32).reshape(-1, 2).T
+    return low, high, np.array(level, np.int32)
 
 
 def _given(links: Links) -> list[int]:
@@ -63,10 +63,10 @@ def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
         return edge.tail, edge.head
     if rise == -1 and not links.one_way(edge):
         return edge.head, edge.tail
-    mend = "; write it the other way round" if rise == -1 else ""
+    remedy = "; exchange its ends" if rise == -1 else ""
     raise links.fault(
         f"edge {links.edge_name(edge)} leads from level {level[edge.tail]} to level {level[edge.head]}: "
-        f"an edge must lead to the next level{mend}",
+        f"an edge must lead to the next level{remedy}",
         edge.line,
     )
 
@@ -87,11 +87,11 @@ def _computed(links: Links) -> list[int]:
             here = level[node] or 0
             for other, number in beside[node]:
                 edge = links.edges[number]
-                wanted = here + (1 if edge.tail == node else -1)
+                height = here + (1 if edge.tail == node else -1)
                 if level[other] is None:
-                    level[other] = wanted
+                    level[other] = height
                     part.append(other)
-                elif level[other] != wanted:
+                elif level[other] != height:
                     raise _contradiction(links, edge)
         least = min(level[node] or 0 for node in part)
         for node in part:
@@ -113,12 +113,14 @@ def _contradiction(links: Links, edge: Edge) -> Exception:
 
 
 def _cycle(links: Links) -> list[int]:
-    """Return the nodes of some directed cycle; empty if the graph is acyclic."""
+    """Return the nodes of some directed cycle, the first one first; empty if the graph is acyclic."""
     graph: TopologicalSorter[int] = TopologicalSorter()
     for edge in links.edges:
         graph.add(edge.head, edge.tail)
     try:
         graph.prepare()
     except CycleError as error:
-        return list(error.args[1][:-1])
+        cycle = error.args[1][:-1]
+        first = cycle.index(min(cycle))
+        return [*cycle[first:], *cycle[:first]]
     return []

@@ -1,4 +1,4 @@
-"""Nodes and edges as a file gives them, before they become a topology."""
+"""Nodes and edges of a file, before they are converted to a topology."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Edge(NamedTuple):
     head: int
     line: int | None
     directed: bool | None
-    """None: as the file says for all edges."""
+    """None where the direction of all edges of the file applies."""
     attributes: Mapping[str, str]
 
 

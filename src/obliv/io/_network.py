@@ -31,7 +31,7 @@ def from_file(path: str | Path, parse: Parse, options: Options, format: str = ""
 def from_text(text: str, path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
     """Return the topology of a file whose text has been read."""
     links = parse(text, path)
-    given = {
+    chosen = {
         "format": format,
         "bandwidth": options.bandwidth,
         "default": str(positive(options.default)) if options.default else "",
@@ -40,7 +40,7 @@ def from_text(text: str, path: str | Path, parse: Parse, options: Options, forma
         "injection": options.injection,
         "ejection": options.ejection,
     }
-    spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in given.items() if value)
+    spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in chosen.items() if value)
     return network(links, spec, options, sources=((str(path), sha256_of(path)),))
 
 
@@ -91,10 +91,10 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
 
 
 def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
-    """Return the tail and head of every channel: one for a directed edge, there and back for an undirected one."""
-    there = np.fromiter((node for edge in edges for node in edge[:2]), np.int64).reshape(-1, 2)
-    both = np.fromiter((not links.one_way(edge) for edge in edges), np.bool_)
-    chosen: IntArray = np.stack([there, there[:, ::-1]], 1)[np.stack([np.ones_like(both), both], 1)]
+    """Return the tail and head of every channel: one for a directed edge, two for an undirected one."""
+    ends = np.fromiter((node for edge in edges for node in edge[:2]), np.int64).reshape(-1, 2)
+    undirected = np.fromiter((not links.one_way(edge) for edge in edges), np.bool_)
+    chosen: IntArray = np.stack([ends, ends[:, ::-1]], 1)[np.stack([np.ones_like(undirected), undirected], 1)]
     return chosen
 
 
@@ -130,7 +130,7 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
 
 
 def _positions(links: Links, nodes: list[int]) -> FloatArray | None:
-    """Return where to draw the nodes, if the file says so for all of them."""
+    """Return the positions of the nodes if the file gives all of them."""
     if links.positions is not None:
         places = [links.positions[node] for node in nodes]
     else:

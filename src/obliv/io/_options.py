@@ -26,7 +26,7 @@ class Options:
         The bandwidth of edges without that attribute; empty to refuse them.
     terminals : str
         ``all`` nodes, the ``internal`` ones (Internal=1), the ``numbered`` ones (by their attribute terminal);
-        empty for what the format itself says, or all.
+        empty for those that the format defines, or all.
     component : str
         ``largest`` takes the largest component; empty refuses a disconnected network.
     injection, ejection : str

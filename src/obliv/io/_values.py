@@ -17,33 +17,33 @@ __all__ = ["bandwidths_of", "rates_of", "some", "terminals_of"]
 
 def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: list[str]) -> list[Fraction]:
     """Return the bandwidth of every edge; empty if all are one."""
-    wanted = options.bandwidth
-    if not wanted:
+    attribute = options.bandwidth
+    if not attribute:
         if fit := _could_be_bandwidth(links, edges):
             notes.append(f"every bandwidth is 1; the edges have {some(fit)}: use it with bandwidth={some(fit[-1:])}")
         return []
     known = {name for edge in edges for name in edge.attributes} | set(links.edge_defaults)
-    lacking = [edge for edge in edges if not links.value(edge, wanted)]
-    if wanted not in known and edges:
-        hint = _near(wanted, known) or "its edges have no attributes at all"
-        raise links.fault(f"no edge has the attribute {shown(wanted)} that bandwidth= asks for; {hint}")
+    lacking = [edge for edge in edges if not links.value(edge, attribute)]
+    if attribute not in known and edges:
+        hint = _near(attribute, known) or "its edges have no attributes at all"
+        raise links.fault(f"no edge has the attribute {shown(attribute)} that bandwidth= names; {hint}")
     if lacking and not options.default:
         share = f"{len(lacking)} of {plural(len(edges), 'edge')} {'lacks' if len(lacking) == 1 else 'lack'} it"
         raise links.fault(
-            f"edge {links.edge_name(lacking[0])} has no {wanted} ({share}): "
+            f"edge {links.edge_name(lacking[0])} has no {attribute} ({share}): "
             "give default=NUMBER for such edges, or leave bandwidth= out",
             lacking[0].line,
         )
     if lacking:
-        notes.append(f"{len(lacking)} of {plural(len(edges), 'edge')} without {wanted} taken as {options.default}")
+        notes.append(f"{len(lacking)} of {plural(len(edges), 'edge')} without {attribute} taken as {options.default}")
     default = positive(options.default)
     number = cache(positive)
     speeds = []
     for edge in edges:
-        text = links.value(edge, wanted)
+        text = links.value(edge, attribute)
         speed = number(text) if text else default
         if speed is None:
-            raise links.fault(f"{wanted} of edge {links.edge_name(edge)} is {shown(text)}: {MUST_BE}", edge.line)
+            raise links.fault(f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {MUST_BE}", edge.line)
         speeds.append(speed)
     return speeds
 
@@ -98,8 +98,8 @@ def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
             what = f"terminal of node {shown(links.names[node])} is {shown(text)}: it must be a whole number"
             raise links.fault(what, links.node_line(node))
         if int(text) in node_of:
-            both = f"{shown(links.names[node_of[int(text)]])} and {shown(links.names[node])}"
-            raise links.fault(f"nodes {both} both have the terminal number {text}", links.node_line(node))
+            names = f"{shown(links.names[node_of[int(text)]])} and {shown(links.names[node])}"
+            raise links.fault(f"nodes {names} both have the terminal number {text}", links.node_line(node))
         node_of[int(text)] = node
     if not node_of:
         raise links.fault("terminals=numbered takes the nodes that have an attribute terminal; no node has one")
@@ -107,7 +107,7 @@ def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
 
 
 def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
-    """Return the rate of every terminal, injection or ejection as `what` says; empty if all are one."""
+    """Return the rate of every terminal, where `what` is injection or ejection; empty if all are one."""
     if not wanted:
         if any(positive(links.node_value(node, what)) not in (None, 1) for node in terminals):
             notes.append(f"every {what} rate is 1; the nodes have the attribute {what}: use it with {what}={what}")
@@ -141,7 +141,7 @@ def _require_known(links: Links, what: str, wanted: str) -> None:
             "its nodes have no attributes at all: GraphML and GML can hold rates, "
             f"an edge list as comments  # node: NAME {wanted}=1/2"
         )
-        raise links.fault(f"no node has the attribute {shown(wanted)} that {what}= asks for; {hint}")
+        raise links.fault(f"no node has the attribute {shown(wanted)} that {what}= names; {hint}")
 
 
 def _near(wanted: str, known: Set[str]) -> str:

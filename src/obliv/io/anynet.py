@@ -154,7 +154,7 @@ def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
 def parse(text: str, path: object = None) -> Links:
     """Parse an anynet text."""
     links = Links(path)
-    host: dict[int, tuple[int, int]] = {}  # node: its router and the line that says so
+    host: dict[int, tuple[int, int]] = {}  # node: its router, and the line
     joined: set[tuple[int, int]] = set()
     used: dict[str, set[int]] = {"router": set(), "node": set()}
     latencies = spaced = 0

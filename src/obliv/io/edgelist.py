@@ -163,9 +163,9 @@ def _words(line: str, path: object, number: int) -> list[str]:
     quoted = next((word for word in words if word[:1] in "\"'"), None)
     arrow = next((word for word in words if word in ("->", "<-", "--", "-", "<->", "=>")), None)
     if quoted or arrow:
-        mend = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
+        remedy = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
         word = shown(quoted or arrow or "")
-        raise FileError(f"{word} in an edge, which is written  u v  or  u v bandwidth: {mend}", path, number)
+        raise FileError(f"{word} in an edge, which is written  u v  or  u v bandwidth: {remedy}", path, number)
     if not words or (2 <= len(words) <= 3 and single):
         return words
     if commas:

@@ -63,7 +63,7 @@ def file(
     -------
     Topology
         Nodes are numbered in the order in which the file first names them, an undirected link is two channels, parallel
-        ones are kept. ``notes`` says what was dropped or left aside.
+        ones are kept. ``notes`` list what was dropped or ignored.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def completed(traffic: Traffic) -> Traffic:
             at = left.index(min(left))
             raise TrafficError(f"{traffic.spec}: terminal {at} {what} {1 - left[at]}; it must be at most 1")
     s = d = 0
-    while s < len(rows) and d < len(columns):  # the corner rule: what is left of a row goes to the first open column
+    while s < len(rows) and d < len(columns):  # the corner rule: the rest of a row goes to the first open column
         some = min(rows[s], columns[d])
         rates[s][d] += some
         rows[s] -= some
@@ -99,7 +99,7 @@ def birkhoff(traffic: Traffic) -> tuple[tuple[Fraction, tuple[int, ...]], ...]:
     parts = []
     while True:
         image = maximum_bipartite_matching(csr_array((left > 0).astype(np.int8)), perm_type="column")
-        if (image < 0).any():  # nothing is left: rows and columns of the rest are equal by construction
+        if (image < 0).any():  # row and column sums of the rest are equal, hence it is zero
             break
         some = min(left[np.arange(n), image])
         left[np.arange(n), image] -= some

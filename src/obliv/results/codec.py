@@ -1,6 +1,6 @@
 """Declared records: frozen dataclasses whose fields define their form in JSON, in rows and in text.
 
-A field is written to JSON under its own name by the codec of its type; :func:`entry` says what differs from that, and
+A field is written to JSON under its own name by the codec of its type; :func:`entry` declares exceptions, and
 :func:`derived` adds a property. The class body gives the order.
 """
 

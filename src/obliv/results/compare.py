@@ -62,7 +62,7 @@ class Figures(Record):
 class Entry(Record):
     """One routing on one topology: loads, whose reciprocals are throughputs, and hops.
 
-    What does not fit has no number; ``reasons`` says why, under the pattern, or ``"routing"`` for all of the row.
+    Missing numbers have a reason in ``reasons``, under the pattern, or under ``"routing"`` for all of the row.
 
     Parameters
     ----------

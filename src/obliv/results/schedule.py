@@ -29,13 +29,13 @@ class Moves(Value):
     start : int64 array, shape (packets + 1,)
         Packet p makes the moves ``start[p] .. start[p + 1] - 1``.
     time : int64 or int32 array
-        When, from 1 on.
+        The time step, from 1.
     edge : int32 array
-        Over which edge.
+        The edge of the move.
     up : bool array
-        Whether to the next level, else back.
+        True for a move to the next level, False for a move back.
     more : int64 array
-        How many more steps the packet goes to and fro over that edge right after; empty where that is 0 for all.
+        The number of further steps for which the packet oscillates on that edge; empty where all are 0.
 
     Examples
     --------
@@ -101,8 +101,8 @@ _PLAN = Codec(Plan.to_dict, Plan.from_dict)
 class Schedule(Result):
     """A schedule with its routing time, and whether the verifier has checked it.
 
-    ``constants`` holds what the algorithm was run with; ``plan`` what the paper's algorithms chose for every packet,
-    from which the verifier checks their frames, boats and targets.
+    ``constants`` holds the parameters of the algorithm; ``plan`` the choices of the paper's algorithms for every
+    packet, from which the verifier checks their frames, boats and targets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of what a routing says: its paths, its next hops, their probabilities."""
+"""Checks of the paths and next hops of a routing, and of their probabilities."""
 
 from __future__ import annotations
 

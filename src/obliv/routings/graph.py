@@ -49,9 +49,9 @@ class MinimalRouting(HopRouting):
     def next_hops(self, node: int, destination: int) -> list[int]:
         far = self._distances(destination)
         first = self.topology.first_channel
-        wanted = far[node] - 1
-        near = [c for c in range(first[node], first[node + 1]) if far[self.topology.head[c]] == wanted]
-        if node == destination or wanted < 0:
+        closer = far[node] - 1
+        near = [c for c in range(first[node], first[node + 1]) if far[self.topology.head[c]] == closer]
+        if node == destination or closer < 0:
             return []
         return near[:1] if self.one_path else near
 

@@ -43,7 +43,9 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
     """
     if isinstance(spec, Routing):
         if topology is not None and not (network := topology_of(topology)).same_network(spec.topology):
-            raise RoutingError(f"{spec.spec} was made for {spec.topology.spec}, not for {network.spec}: give its spec")
+            raise RoutingError(
+                f"{spec.spec} is a routing on {spec.topology.spec}, not on {network.spec}: pass its spec instead"
+            )
         return spec
     factory = callable(spec) and (inspect.isclass(spec) or not is_adaptable(spec))
     if not (isinstance(spec, str) or factory or is_adaptable(spec)):

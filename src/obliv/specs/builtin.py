@@ -1,7 +1,7 @@
 """The built-in names, known before anything is imported; ``obliv._builtin`` fills these tables.
 
-A registry imports only the module of the name that a spec asks for. What these modules are is not known here, since
-they lie above this room.
+A registry imports only the module of the name in a spec. The tables are empty here, since these modules belong to rooms
+above this one.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class Registry(Generic[T]):
         return next((entry.name for entry in self._entries.values() if entry.make is make), "")
 
     def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
-        """Split a spec and convert its arguments to what the factory's signature says.
+        """Split a spec and convert its arguments to the types in the factory's signature.
 
         Parameters
         ----------

@@ -182,16 +182,16 @@ def _grid(
 
 
 def _speeds(spec: str, dimensions: int, bandwidth: str | Number) -> list[Fraction]:
-    """Return the bandwidth of the channels along each dimension: one number for all, or one each as in ``1x1/2``."""
-    given = bandwidth.split("x") if isinstance(bandwidth, str) else [bandwidth]
-    if len(given) not in (1, dimensions):
-        raise TopologyError(f"{spec}: {len(given)} bandwidths {bandwidth}; give one, or one for each dimension")
-    speeds = [positive_number(value, f"{spec}: bandwidth") for value in given]
+    """Return the bandwidth of the channels along each dimension, from one number or several as in ``1x1/2``."""
+    values = bandwidth.split("x") if isinstance(bandwidth, str) else [bandwidth]
+    if len(values) not in (1, dimensions):
+        raise TopologyError(f"{spec}: {len(values)} bandwidths {bandwidth}; give one, or one for each dimension")
+    speeds = [positive_number(value, f"{spec}: bandwidth") for value in values]
     return speeds * dimensions if len(speeds) == 1 else speeds
 
 
 def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: Number, ejection: Number) -> Cartesian:
-    """Return the network with the bandwidth of each dimension and the rates of all terminals, its spec with them."""
+    """Return the network, and its spec, with the bandwidth of each dimension and the rates of all terminals."""
     send = positive_number(injection, f"{network.spec}: injection")
     take = positive_number(ejection, f"{network.spec}: ejection")
     speed = "x".join(map(str, speeds)) if len(set(speeds)) > 1 else str(speeds[0])

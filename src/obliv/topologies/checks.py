@@ -1,4 +1,4 @@
-"""What a network must fulfill, and the error that says what does not."""
+"""Checks of networks and their parameters, before anything is allocated."""
 
 from __future__ import annotations
 

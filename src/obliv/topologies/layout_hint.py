@@ -1,4 +1,4 @@
-"""What a topology of hosts and switches knows about where to draw its nodes."""
+"""Hints of a topology of hosts and switches on where to draw its nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["LayoutHint"]
 
 @dataclass(frozen=True, eq=False)
 class LayoutHint:
-    """How the hosts and switches of a network lie, for pictures.
+    """The arrangement of hosts and switches in pictures.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def count(edge: Array, users: Array) -> None:
 
 @kernel
 def repeated(node: Array, seen: Array) -> bool:
-    """Whether a node occurs twice; `seen` starts at zero."""
+    """Return whether a node occurs twice; `seen` starts at zero."""
     for p in range(len(node)):
         if seen[node[p]]:
             return True
@@ -31,7 +31,7 @@ def prefixes(
 ) -> None:
     """Find the fewest edges that paths have before and after the edges `chosen`, which have `least` users or more.
 
-    Where `slot` is not empty, it says where in `chosen` every edge is.
+    Where `slot` is not empty, it gives the index in `chosen` of every edge.
     """
     direct = len(slot) > 0
     for p in range(len(start) - 1):

@@ -20,7 +20,7 @@ from obliv.topologies.leveled.base import FAITHFUL, Leveled, by_formula
 __all__ = ["array", "butterfly", "equal_levels", "in_blocks", "leveled_hypercube", "leveled_mesh", "row_count"]
 
 
-_CLASS = "packets that go the other ways are classes of their own, routed one after another"
+_CLASS = "packets in other directions are separate classes, routed one after another"
 
 
 @register_topology("butterfly", example="butterfly:5")
@@ -65,7 +65,7 @@ def butterfly(k: int) -> Leveled:
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
 def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
-    """Mesh of two or more dimensions whose packets move only one way in each: up, or in another orientation.
+    """Mesh of two or more dimensions whose packets move in one direction in each: up, or in another orientation.
 
     Parameters
     ----------

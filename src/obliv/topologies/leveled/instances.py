@@ -95,7 +95,7 @@ class Instance(Value):
 
     @property
     def packets(self) -> int:
-        """How many packets there are, N."""
+        """The number of packets (N)."""
         return len(self.start) - 1
 
     @cached_property
@@ -120,12 +120,12 @@ class Instance(Value):
 
     @cached_property
     def dilation(self) -> int:
-        """The longest path, D."""
+        """The length of the longest path (D)."""
         return int(self.length.max(initial=0))
 
     @cached_property
     def users(self) -> Array:
-        """How many paths every edge has; int32, shape (edges,)."""
+        """The number of paths over every edge; int32, shape (edges,)."""
         require_memory(4.0 * self.network.edges, f"counting the paths of {self.network.edges} edges")
         users = np.zeros(self.network.edges, np.int32)
         run(count, len(self.edge), self.edge, users)
@@ -133,7 +133,7 @@ class Instance(Value):
 
     @cached_property
     def congestion(self) -> int:
-        """The most paths over one edge, C."""
+        """The largest number of paths over one edge (C)."""
         return int(self.users.max(initial=0))
 
     @cached_property
@@ -143,15 +143,15 @@ class Instance(Value):
 
     @cached_property
     def lower_bound(self) -> int:
-        """The lower bound of all schedules: D, and for an edge its users and the fewest edges before and after it.
+        """A lower bound of all schedules: D, and for every edge its users plus the fewest edges before and after it.
 
         Notes
         -----
-        Of the users of an edge one crosses it last, not before the fewest edges that any of them has to come and as
-        many steps as there are others; then it has the fewest edges after it still to go.
+        The last user of an edge crosses it after at least the fewest edges that any user has before it, and one step
+        for every other user; then it still has at least the fewest edges after it to cross.
         """
         best, users = self.dilation, self.congestion
-        while users > 1:  # an edge with c users comes to c + D - 1 at most
+        while users > 1:  # the bound of an edge with c users is at most c + D - 1
             best = max(best, self._bound_over(users))
             needed = max(best - self.dilation + 2, 2)
             if needed >= users:
@@ -203,8 +203,7 @@ class Instance(Value):
         Returns
         -------
         Instance
-            On the network that the spec names where levels and edges are as it says, else on the saved levels and
-            edges alone.
+            On the network of the spec if its levels and edges are the saved ones, else on the saved levels and edges.
 
         Raises
         ------

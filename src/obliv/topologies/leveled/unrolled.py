@@ -1,4 +1,4 @@
-"""Leveled networks that are others step by step: fat trees up and down, de Bruijn and shuffle-exchange networks.
+"""Other networks unrolled step by step: fat trees up and down, de Bruijn and shuffle-exchange networks.
 
 Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise.
 """
@@ -134,7 +134,7 @@ def unrolled_shuffle(k: int) -> Leveled:
         partial(equal_levels, 2 * k, rows),
         partial(_shuffle_rises, rows),
         faithful=False,
-        remark=f"{_UNROLLED}; and to stay at a node is a buffer",
+        remark=f"{_UNROLLED}; and staying at a node requires a buffer",
     )
 
 

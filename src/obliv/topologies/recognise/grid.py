@@ -137,12 +137,12 @@ def _checked(parts: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None
 
 def _fill(shape: Cartesian, number: Array, beside: Sequence[set[int]]) -> None:
     """Place nodes that lost too many links for squares on the free place next to most of their neighbors."""
-    taken = set(number.tolist())
+    occupied = set(number.tolist())
     for node in np.flatnonzero(number < 0).tolist():
         votes: Counter[int] = Counter()
         for at in (int(number[near]) for near in beside[node] if number[near] >= 0):
             votes.update(shape.head[slice(*shape.first_channel[at : at + 2].tolist())].tolist())
-        free = [place for place, _ in votes.most_common() if place not in taken]
+        free = [place for place, _ in votes.most_common() if place not in occupied]
         if free:
             number[node] = free[0]
-            taken.add(free[0])
+            occupied.add(free[0])

@@ -34,17 +34,17 @@ def numbered(layers: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] |
     if not len(leaves) or not len(roots):
         return None
     subs, children = _digits(below, range(top, 0, -1), leaves)
-    ways, parents = _digits(above, range(1, top + 1), roots)
+    ports, parents = _digits(above, range(1, top + 1), roots)
     children = children[::-1]
     number = np.full(len(level), -1)
     for height in range(1, top + 1):
         width = prod(parents[: height - 1])
         mine = np.flatnonzero(level == height)
-        a, b = subs[height][mine], ways[height][mine]
+        a, b = subs[height][mine], ports[height][mine]
         known = (a >= 0) & (b >= 0)
         spot, first = np.unique((a * width + b)[known], return_index=True)
         number[mine[known][first]] = spot  # of two switches in one place, the first stays
-        _fill(number, mine, height, (subs, ways), (children, parents))
+        _fill(number, mine, height, (subs, ports), (children, parents))
     return children, parents, number
 
 
@@ -83,19 +83,19 @@ def _digits(label: list[Array], heights: range, ends: Array) -> tuple[list[Array
 
 def _fill(number: Array, mine: Array, height: int, known: Any, sizes: Any) -> None:
     """Assign the remaining places to switches without one, consistent with the known digits of their numbers."""
-    (subs, ways), (children, parents) = known, sizes
+    (subs, ports), (children, parents) = known, sizes
     top, width = len(parents) + 1, prod(parents[: height - 1])
     lacking = mine[number[mine] < 0]
-    taken = set(number[mine[number[mine] >= 0]].tolist())
+    occupied = set(number[mine[number[mine] >= 0]].tolist())
     left: dict[tuple[int, ...], Iterator[int]] = {}  # places not yet examined
     for v in lacking.tolist():
         outer = next((h for h in range(height, top + 1) if subs[h][v] >= 0), top)
-        inner = next((h for h in range(height, 0, -1) if ways[h][v] >= 0), 1)
-        a, b = max(0, int(subs[outer][v])), max(0, int(ways[inner][v]))
+        inner = next((h for h in range(height, 0, -1) if ports[h][v] >= 0), 1)
+        a, b = max(0, int(subs[outer][v])), max(0, int(ports[inner][v]))
         if (outer, a, inner, b) not in left:
             many, more = prod(children[height - 1 : outer - 1]), prod(parents[inner - 1 : height - 1])
             block = product(range(a * many, (a + 1) * many), range(b * more, (b + 1) * more))
-            left[outer, a, inner, b] = (sub * width + ports for sub, ports in block)
-        spot = next((place for place in left[outer, a, inner, b] if place not in taken), -1)
+            left[outer, a, inner, b] = (sub * width + port for sub, port in block)
+        spot = next((place for place in left[outer, a, inner, b] if place not in occupied), -1)
         number[v] = spot
-        taken.add(spot)
+        occupied.add(spot)

@@ -41,7 +41,7 @@ class Canvas:
     own : bool
         Whether the figure was created here and may be resized.
     labels : {"auto", True, False}
-        Which names were asked for.
+        Which names were requested.
     names : Names
         The names and their places.
     hot : int, optional

@@ -40,7 +40,8 @@ def stand_upright(on: Canvas, names: Mapping[int, str], size: float) -> None:
 def stand_beside(on: Canvas, names: Mapping[int, str], size: float) -> None:
     """Write each name below its node, or on the side where it covers the least: names and nodes, then lines.
 
-    A name that still covers a node or another name is left out, unless it is in ``on.ends`` or all were asked for.
+    A name that still covers a node or another name is left out, unless it is in ``on.ends`` or all names were
+    requested.
     """
     if not names:
         return

@@ -68,7 +68,7 @@ def require_labels(labels: Labels) -> None:
 
 
 def names_of(topology: Topology, points: Points, unit: float, labels: Labels, ends: Mapping[int, str]) -> Names:
-    """Return the names to draw where a data unit has `unit` points; long names only if they fit or are asked for.
+    """Return the names to draw where a data unit has `unit` points; long names only if they fit or are requested.
 
     Nodes in `ends` always have names, followed by the suffix given there.
     """
@@ -76,13 +76,13 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
     below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
     if labels is False:
         return Names(**below)
-    wanted = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
+    at_ends = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
     inside = _short_names(topology)
     size = _size_inside(inside, unit)
     if size >= _SMALLEST:
-        return Names(inside, beside=wanted, size=size, **below)
-    all_names = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | wanted
-    beside = all_names if labels is True or topology.nodes <= _NAMED else wanted
+        return Names(inside, beside=at_ends, size=size, **below)
+    all_names = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | at_ends
+    beside = all_names if labels is True or topology.nodes <= _NAMED else at_ends
     under = {node: all_names[node] for node in row}
     small, long = min(_LARGEST, 0.9 * pitch), max(map(_long, under.values()), default=0.0)
     if not row or small < _SMALLEST or _LARGEST * long + 4.0 <= pitch:

@@ -35,7 +35,7 @@ def plot_worst(
     Parameters
     ----------
     result : WorstCase
-        The result of :func:`obliv.worst_case`, or a loaded one, whose routing is made again from its spec.
+        The result of :func:`obliv.worst_case`, or a loaded one, whose routing is created from its spec.
     kind : {"network", "matrix"}
         ``network``: the load of every channel, and an arrow for every pair of the worst traffic. ``matrix``: a dot for
         every pair, in the row of its source and the column of its destination. In both, orange shows the load of a pair
