@@ -1,4 +1,4 @@
-"""InfiniBand fabrics: read what a cluster says of itself, check it, find its worst traffic, route it anew."""
+"""InfiniBand fabrics: read the files of a cluster, check them, find the worst traffic, compute new tables."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _MOST = 1 << 18  # switches times channels
 
 
 def capacity_load(fabric: Fabric) -> Fraction | None:
-    """Return the least load of the most loaded channel when all endpoints send to all alike.
+    """Return the least load of the most loaded channel under uniform traffic.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     -----
     A whole fat tree FT(m, n) has 1 by convention. Elsewhere two bounds hold for every routing: an endpoint's cable
     carries (n - 1) / n, and the channels between switches carry at least all distances together, shared out evenly.
-    Where routing over all shortest paths alike loads no channel more than the greater of the two, that is the answer:
+    Where equal use of all shortest paths loads no channel more than the greater of the two, that is the answer:
     on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
 
     Examples
@@ -46,10 +46,9 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     Fraction(10, 9)
     """
     shape = recognise(fabric)
-    whole = shape is not None and shape.exact and max(shape.cables) == 1 and not shape.empty
-    if shape is not None and whole and len(fabric.endpoints) == shape.tree.below[-1] and shape.tree.capacity_load:
-        return shape.tree.capacity_load
     ends, switches = fabric.endpoints, fabric.switches
+    if shape is not None and shape.complete and len(ends) == shape.tree.below[-1] and shape.tree.capacity_load:
+        return shape.tree.capacity_load
     beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[ends]]]
     tail, head, _ = fabric.trunks
     if not len(ends) or (beside < 0).any() or len(switches) * len(tail) > _MOST:
@@ -64,7 +63,7 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
 
 
 def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int], int]:
-    """Return the loads of channels when every host sends 1 to every host over all shortest paths alike, and their unit.
+    """Return the loads of channels if every host sends 1 to every host by all shortest paths equally, and their unit.
 
     Loads are in units of 1 / unit; a load of -1 means that a host cannot be reached.
     """

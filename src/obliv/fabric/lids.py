@@ -93,7 +93,7 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     if not 0 <= lmc <= 7:
         raise TopologyError(f"LMC {lmc} is out of range (0 to 7)")
     own = fabric.first_slot[fabric.switches]
-    others = np.array([kind != "switch" for kind in fabric.nodes.kind], bool)[fabric.node_of]
+    others = ~fabric.nodes.are("switch")[fabric.node_of]
     ports = np.flatnonzero(others & (fabric.ports.peer >= 0))
     step = 1 << lmc
     first = require_lids(len(own), len(ports), lmc)

@@ -16,7 +16,7 @@ from obliv.results.fabric_check import Finding
 __all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
 
 
-#: Signalling per lane in Gb/s, and the share of it that is data.
+#: Signaling rate of a lane in Gb/s, and the share of it that is data.
 _LANE = {
     "SDR": (Fraction(5, 2), Fraction(8, 10)),
     "DDR": (Fraction(5), Fraction(8, 10)),
@@ -74,6 +74,10 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    def are(self, *kinds: str) -> Array:
+        """Return for every node whether it is of one of some kinds."""
+        return np.array([kind in kinds for kind in self.kind], bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -142,7 +146,7 @@ class Fabric:
     @cached_property
     def switches(self) -> Array:
         """The nodes that are switches, in the order of the file."""
-        return np.flatnonzero(np.array([kind == "switch" for kind in self.nodes.kind], bool))
+        return np.flatnonzero(self.nodes.are("switch"))
 
     @cached_property
     def switch_row(self) -> Array:
@@ -165,8 +169,17 @@ class Fabric:
         belong to another subnet.
         """
         ports = self._adapter_ports
-        beside = self.node_of[self.ports.peer[ports]]
-        return np.asarray(ports[np.array([kind in ("ca", "switch") for kind in self.nodes.kind], bool)[beside]])
+        return np.asarray(ports[self.nodes.are("ca", "switch")[self.node_of[self.ports.peer[ports]]]])
+
+    @cached_property
+    def endpoint_places(self) -> tuple[Array, Array]:
+        """The place of every endpoint among those at its switch, by the switch's ports, and their number."""
+        beside = self.ports.peer[self.endpoints]
+        switch = self.node_of[beside]
+        order = np.argsort(beside, kind="stable")  # slots of a switch stand together, in the order of its ports
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order)) - np.searchsorted(switch[order], switch[order])
+        return place, np.bincount(switch)[switch]
 
     @property
     def stray(self) -> Array:
@@ -175,12 +188,10 @@ class Fabric:
 
     @cached_property
     def _adapter_ports(self) -> Array:
-        mine = [
-            kind == "ca" and not text.startswith("Mellanox Technologies Aggregation Node")
-            for kind, text in zip(self.nodes.kind, self.nodes.description, strict=True)
-        ]
+        aggregation = "Mellanox Technologies Aggregation Node"
+        plain = np.array([not text.startswith(aggregation) for text in self.nodes.description], bool)
         cabled = np.flatnonzero(self.ports.peer >= 0)
-        return np.asarray(cabled[np.array(mine, bool)[self.node_of[cabled]]])
+        return np.asarray(cabled[(self.nodes.are("ca") & plain)[self.node_of[cabled]]])
 
     def with_ports(self, **columns: Array) -> Fabric:
         """Return the same fabric with other values in some columns of its ports."""

@@ -21,7 +21,7 @@ class Notes:
         self._kept: list[Finding] = []
 
     def add(self, severity: str, kind: str, message: str, line: int = 0) -> None:
-        """Add a finding; of very many of a severity and kind only the first are kept, the others counted."""
+        """Add a finding; of many with one severity and kind, the first are listed and the others counted."""
         self.last_line = int(line)
         self._count[severity, kind] += 1
         if self._count[severity, kind] <= _LIMIT:

@@ -22,7 +22,7 @@ class Tables:
     Parameters
     ----------
     name : str
-        The file, or the routing that they were made from.
+        The file, or the routing whose tables they are.
     switch : int32 array, shape (rows,)
         The node of each row; switches without a table have no row.
     out : uint8 array, shape (rows, top + 1)

@@ -26,7 +26,7 @@ _LONGEST = 64  # letters of a description that are shown
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FabricTopology(Topology):
-    """A network of endpoints and switches that knows the fabric that it was made from.
+    """A network of endpoints and switches made from a fabric, which it contains.
 
     Nodes are the endpoints, in the order of :attr:`Fabric.endpoints`, then the switches; a channel is a cable in one
     direction.
@@ -130,7 +130,8 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     -------
     FabricTopology
         Bandwidths and the rates of terminals are relative to the fastest port of an endpoint. Where the two ends of
-        a cable differ the slower one counts; a cable that says nothing counts as the most common kind. `notes` says so.
+        a cable differ the slower one counts; a cable of unknown speed counts as the most common kind. `notes` mentions
+        both.
 
     Raises
     ------

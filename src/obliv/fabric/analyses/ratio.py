@@ -56,7 +56,7 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
     began = time.perf_counter()
     topology = routing.topology
     shape = recognise(topology.fabric)
-    if shape is None or not shape.exact or max(shape.cables) > 1 or shape.empty:
+    if shape is None or not shape.complete:
         what = "is not a fat tree" if shape is None else f"is not a complete {shape.name}"
         raise InputError(
             f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"

@@ -19,7 +19,7 @@ from obliv.results.worst_case import WorstCase
 
 __all__ = ["hottest_cables", "worst"]
 
-_EFFORT = 4  # channels that are solved for each one that is listed
+_EFFORT = 4  # channels solved per listed cable
 
 
 def worst(

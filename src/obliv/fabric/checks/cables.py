@@ -1,4 +1,4 @@
-"""What can be said of a fabric without its tables: its pieces, its speeds, its shape."""
+"""Checks of a fabric without its tables: its pieces, its speeds, its shape."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _check_nodes(fabric: Fabric, notes: Notes) -> None:
     kinds = Counter(fabric.nodes.kind)
     cabled = np.bincount(fabric.node_of[fabric.ports.peer >= 0], minlength=len(fabric.nodes))
     ends = np.bincount(fabric.node_of[fabric.endpoints], minlength=len(fabric.nodes))
-    adapter = np.array([kind == "ca" for kind in fabric.nodes.kind], bool)
+    adapter = fabric.nodes.are("ca")
     if not len(fabric.endpoints):
         notes.add("error", "no-endpoint", "no channel adapter has a cable, so there is no traffic")
     helpers = adapter & (cabled > 0) & (ends == 0)
@@ -58,7 +58,7 @@ def _check_nodes(fabric: Fabric, notes: Notes) -> None:
     if kinds["router"]:
         text = f"{plural(kinds['router'], 'router')}: not endpoints; nodes behind them are not analyzed"
         notes.add("note", "router", text, fabric.nodes.line[fabric.nodes.kind.index("router")])
-    for node in (v for v, kind in enumerate(fabric.nodes.kind) if kind == "unknown"):
+    for node in np.flatnonzero(fabric.nodes.are("unknown")).tolist():
         text = f"{called(fabric, node)} has an unknown type: scan again with permission to query every node"
         notes.add("warning", "unknown-node", text, fabric.nodes.line[node])
     idle = np.flatnonzero(adapter & (cabled == 0))
@@ -76,8 +76,8 @@ def _check_pieces(fabric: Fabric, notes: Notes) -> None:
     one, other = fabric.node_of[near], fabric.node_of[fabric.ports.peer[near]]
     graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(len(fabric.nodes), len(fabric.nodes)))
     label = connected_components(graph, directed=False)[1]
-    mine = label[fabric.node_of[fabric.endpoints]]
-    pieces, first, size = np.unique(mine, return_index=True, return_counts=True)
+    piece = label[fabric.node_of[fabric.endpoints]]
+    pieces, first, size = np.unique(piece, return_index=True, return_counts=True)
     if len(pieces) < 2:
         return
     small = np.argsort(size, kind="stable")[:-1]
@@ -105,7 +105,7 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
     place[order] = np.arange(len(order))
     speed = place[ends].min(axis=0) if len(near) else np.zeros(0, np.int64)
     rates = [fabric.rates[at] for at in order]
-    switch = np.array([kind == "switch" for kind in fabric.nodes.kind], bool)
+    switch = fabric.nodes.are("switch")
     between = switch[fabric.node_of[near]] & switch[fabric.node_of[fabric.ports.peer[near]]]
     sorts = ((True, "between switches"), (False, "of hosts"))
     if len(np.unique(speed)) > 1:
@@ -116,18 +116,18 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
         ]
         notes.add("note", "speeds", "links differ in speed: " + ", ".join(parts))
     for inner, words in sorts:
-        mine = speed[between == inner]
-        if not len(mine):
+        speeds = speed[between == inner]
+        if not len(speeds):
             continue
-        usual = int(np.bincount(mine).argmax())
+        usual = int(np.bincount(speeds).argmax())
         slow = np.flatnonzero((between == inner) & (speed < usual) & (place[ends[0]] == place[ends[1]]))
-        if _FEW * int((mine != usual).sum()) > len(mine):
+        if _FEW * int((speeds != usual).sum()) > len(speeds):
             continue
         for k in slow.tolist():
             slot = int(near[k])
             text = (
                 f"{cable_name(fabric, slot)} runs at {gbits(rates[speed[k]])}, "
-                f"{int((mine == usual).sum()):,} of {len(mine):,} cables {words} at "
+                f"{int((speeds == usual).sum()):,} of {len(speeds):,} cables {words} at "
                 f"{gbits(rates[usual])}: reseat or replace it"
             )
             notes.add("warning", "slow-cable", text, fabric.ports.line[slot])

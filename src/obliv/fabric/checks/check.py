@@ -42,7 +42,7 @@ def check(
     tables : Tables, optional
         Without them only cables are checked.
     log : path-like, optional
-        OpenSM's log of the run that made the tables.
+        OpenSM's log of the run that computed the tables.
     engine : str, optional
         The routing engine that was requested; OpenSM falls back to another one silently.
     progress : callable, optional

@@ -24,7 +24,7 @@ _NONE = b"No routing engine able to successfully configure"
 def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
     """Return the engine that routed last, and those that failed before it.
 
-    OpenSM routes with minhop if the requested engine fails, and says so only in the log.
+    OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     for number, line in Blocks(path).lines():
         blank = blank and not line.strip()
         if match := _UNKNOWN.search(line):
-            if match[1] != b"no_fallback":  # which older ones take for an engine, but honour
+            if match[1] != b"no_fallback":  # older versions take it for an engine, but obey it
                 failed[_text(match)] = None
                 reason, at = "OpenSM has no engine of that name", number
         elif match := _FAILED.search(line):

@@ -27,16 +27,16 @@ def cable_name(fabric: Fabric, slot: int) -> str:
 
 
 def tells_ports(fabric: Fabric, node: int) -> bool:
-    """Return whether the file says how many ports a node has; else the last port known to have a cable is its last.
+    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last.
 
     The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
     ``ibnetdiscover -p``), where a node first appears in the line of one of its ports. ``opensm-subnet.lst`` looks the
     same, though it has the numbers; they matter only where all ports of a switch are cabled.
     """
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
-    if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # no cable leads to so high a number: it was given
+    if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # the file gave this number, since the port has no cable
         return True
-    if not fabric.ports.line[first:end].any():  # others tell of it, or the fabric is from no file
+    if not fabric.ports.line[first:end].any():  # only other records name it, or there is no file
         return not fabric.nodes.line[node]
     return not _is_list(fabric)
 

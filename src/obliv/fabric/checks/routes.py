@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,15 @@ class Served:
     dead_ends: int = 0
     wrong_ends: int = 0
     reported: set[tuple[int, int]] = field(default_factory=set)  # switch, Ending
+
+
+class Loss(NamedTuple):
+    """Packets that are lost at a switch: how their routes end, their LIDs, and the number of pairs that lack them."""
+
+    node: int
+    ending: Ending
+    lids: list[int]
+    pairs: int
 
 
 def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tuple[Notes, Notes]) -> Served:
@@ -90,7 +100,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
             for looping, count in zip(lids.tolist(), pairs, strict=True):
                 loops.setdefault(_loop(traces, node, looping), []).append((looping, count))
         else:
-            _report(fabric, tables, node, ending, lids.tolist(), sum(pairs), owner, about_tables)
+            _report(traces, Loss(node, ending, lids.tolist(), sum(pairs)), owner, about_tables)
     for slots, lost_to in loops.items():
         text = (
             f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} loop: {route_text(fabric, slots)} "
@@ -142,17 +152,9 @@ def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
         notes.add("error", "no-lid", text, fabric.ports.line[slot])
 
 
-def _report(
-    fabric: Fabric,
-    tables: Tables,
-    node: int,
-    ending: Ending,
-    lids: list[int],
-    pairs: int,
-    owner: dict[int, int],
-    notes: Notes,
-) -> None:
+def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> None:
     """Note that packets for some LIDs are lost at a switch."""
+    fabric, tables, (node, ending, lids, pairs) = traces.fabric, traces.tables, loss
     who, what = called(fabric, node), lid_list(fabric, lids, owner)
     cut = f"{plural(pairs, 'pair')} cut off"
     line = _line(tables, node)
@@ -174,9 +176,8 @@ def _report(
         )
         notes.add("error", "dead-end", text, line)
     elif ending is Ending.NO_PORT:
-        has = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
-        has_only = f"but has only {plural(has, 'port')}"
-        text = f"{who} sends {what} to {port}, {has_only}: {cut}; OpenSM would reject the whole file"
+        known = plural(int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1, "port")
+        text = f"{who} sends {what} to {port}, but has only {known}: {cut}; OpenSM would reject the whole file"
         notes.add("error", "port-beyond", text, line)
     elif ending is Ending.NO_CABLE:
         text = f"{who} sends {what} to {port}, where there is no cable: {cut}; connect one, or reroute"
@@ -194,8 +195,8 @@ def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:
     if len(ports) != 1:
         return "ports " + ", ".join(map(str, ports[:5])) + (", ..." if len(ports) > 5 else "")
     slot = fabric.slot(node, ports[0])
-    there = int(fabric.ports.peer[slot]) if slot >= 0 else -1
-    return f"port {ports[0]}" + (f", which leads to {port_name(fabric, there)}" if there >= 0 else "")
+    peer = int(fabric.ports.peer[slot]) if slot >= 0 else -1
+    return f"port {ports[0]}" + (f", which leads to {port_name(fabric, peer)}" if peer >= 0 else "")
 
 
 def _loop(traces: Traces, node: int, lid: int) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
 def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
-    """Return the fabric that the records of a file describe; `lmc_known` says whether such files tell the LMC."""
+    """Return the fabric that the records of a file describe; `lmc_known` is whether such files give the LMC."""
     if not records.nodes:
         raise FileError("contains no readable record of a switch or channel adapter", records.notes.file)
     columns = _columns(records)
@@ -104,8 +104,8 @@ def _add_missing(records: Records, name: bytes, text: bytes, line: int) -> None:
     kind, digits = _KINDS.get(name[:2], "unknown"), name[2:]
     known = kind != "unknown" and re.fullmatch(rb"[0-9a-fA-F]{16}", digits)
     node = records.add(Node(kind, name, line, 0, text, int(digits, 16) if known else 0))
-    what = f"{records.called(node)} has a cable but no record: the file is truncated or the scan incomplete"
-    records.notes.add("error", "missing-record", what, line)
+    message = f"{records.called(node)} has a cable but no record: the file is truncated or the scan incomplete"
+    records.notes.add("error", "missing-record", message, line)
 
 
 def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
@@ -116,8 +116,8 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
         beyond = (columns[port] > declared[columns[owner]]) & (declared[columns[owner]] > 0)
         for k in np.flatnonzero(beyond).tolist():
             node = int(columns[owner][k])
-            what = f"port {columns[port][k]} of {records.called(node)}, which has {declared[node]} ports"
-            records.notes.add("error", "bad-port", what, columns["line"][k])
+            message = f"port {columns[port][k]} of {records.called(node)}, which has {declared[node]} ports"
+            records.notes.add("error", "bad-port", message, columns["line"][k])
         if owner == "peer":
             columns[port] = np.where(beyond, 0, columns[port])
         np.maximum.at(most, columns[owner], columns[port])
@@ -128,15 +128,15 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
     again[first] = False
     for k in np.flatnonzero(again).tolist():
         owner = records.called(int(columns["node"][k]))
-        what = f"port {columns['port'][k]} of {owner} appears again: the first line is used"
-        records.notes.add("error", "duplicate-port", what, columns["line"][k])
+        message = f"port {columns['port'][k]} of {owner} appears again: the first line is used"
+        records.notes.add("error", "duplicate-port", message, columns["line"][k])
     return first_slot, {name: values[~again] for name, values in columns.items()}
 
 
 def _identities(
     records: Records, columns: Columns, first_slot: Array, near: Array, far: Array, place: Callable[[int], str]
 ) -> tuple[Array, Array, Array]:
-    """Return GUID, LID and LMC of every slot: as the port itself says, else as the other end of its cable does."""
+    """Return GUID, LID and LMC of every slot: from its own record, else from that of the other end of its cable."""
     nodes, slots = records.nodes, int(first_slot[-1])
     port_guid = _placed(slots, near, columns["guid"], 0, np.uint64)
     lid = _placed(slots, near, columns["lid"], 0, np.int64)
@@ -166,8 +166,8 @@ def _note_unequal(peer: Array, number: Array, line: Array, place: Callable[[int]
     for slot in ends[(a != b) & (a >= 0) & (b >= 0)].tolist():
         other = int(peer[slot])
         one, two = NAMES[int(number[slot])], NAMES[int(number[other])]
-        what = f"{place(slot)} reports {one} for its cable, but {place(other)} on line {line[other]} reports {two}"
-        notes.add("warning", "unequal-rate", what, line[slot])
+        message = f"{place(slot)} reports {one} for its cable, but {place(other)} on line {line[other]} reports {two}"
+        notes.add("warning", "unequal-rate", message, line[slot])
 
 
 def _placed(slots: int, near: Array, values: Array, missing: int, dtype: npt.DTypeLike) -> Array:

@@ -1,4 +1,4 @@
-"""Cables from what their two ends say."""
+"""Cables from the records of their two ends."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
     Parameters
     ----------
     near, far : int64 array
-        The statements of the file: a slot (each at most once) and the slot that it says it is cabled to, or -1.
+        The records of the file: a slot (at most once) and the slot that the record names at the other end, or -1.
     line : int64 array
-        Where it stands.
+        The line of each record.
     slots : int
     place : function
         The name of a slot.
     notes : Notes
-        Takes statements that contradict each other.
+        Receives contradictions.
 
     Returns
     -------

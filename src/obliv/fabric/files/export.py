@@ -60,8 +60,8 @@ def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...
     known = {"net": write_net, "graphml": write_graphml, "anynet": write_anynet}
     chosen = format or _SUFFIXES.get(Path(path).suffix.lower(), "")
     if chosen not in known:
-        what = f"format {format[:40]!r} is unknown: " if format else "the format is unclear from the name: "
-        raise SpecError(what + (did_you_mean(format, known) if format else "end it in .net, .graphml or .anynet"))
+        message = f"format {format[:40]!r} is unknown: " if format else "the format is unclear from the name: "
+        raise SpecError(message + (did_you_mean(format, known) if format else "end it in .net, .graphml or .anynet"))
     return known[chosen](fabric, path)
 
 

@@ -67,11 +67,13 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
     most = max(shown.values(), default=0)
     notes: tuple[Finding, ...] = ()
     if not fabric.lmc_known and not shown:
-        what = "this kind of file does not give the LMC: 0 is assumed; give OpenSM's guid2lid to set it"
-        notes = (Finding("note", "lmc-unknown", what, fabric.name),)
+        message = "this kind of file does not give the LMC: 0 is assumed; give OpenSM's guid2lid to set it"
+        notes = (Finding("note", "lmc-unknown", message, fabric.name),)
     elif not fabric.lmc_known and most:
-        what = f"this kind of file does not give the LMC; the tables show {most}, which OpenSM's guid2lid would confirm"
-        notes = (Finding("note", "lmc-learned", what, fabric.name),)
+        message = (
+            f"this kind of file does not give the LMC; the tables show {most}, which OpenSM's guid2lid would confirm"
+        )
+        notes = (Finding("note", "lmc-learned", message, fabric.name),)
     return replace(fabric.with_ports(lid=lid_of, lmc=lmc_of), findings=(*fabric.findings, *notes))
 
 
@@ -95,12 +97,12 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
     path, notes = raw.notes.file, raw.notes
     if not fabric.ports.lid.any():
         empty = all(row.count(NONE) == len(row) for row in raw.rows.values())
-        what = "no port has a LID: " + (
+        message = "no port has a LID: " + (
             "the subnet manager has not run; start it, then scan and dump again"
             if empty
             else "give OpenSM's guid2lid, tables whose entries name ports, or a topology scanned while the manager runs"
         )
-        notes.add("error", "no-lids", what, min(raw.line.values(), default=0))
+        notes.add("error", "no-lids", message, min(raw.line.values(), default=0))
     if not raw.rows:
         raise FileError(f"contains no table of a switch of {fabric.name}: give files of the same fabric", path)
     new = _new_lids(fabric, raw)
@@ -158,10 +160,10 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     _note(raw, "unknown-port", np.array(unknown, np.int64), "belong to ports that the topology does not have")
     fewer = targets[count > 1]
     if len(fewer):
-        what = (
+        message = (
             f"{len(fewer)} ports have several LIDs in the file and fewer in the topology, for example LID {fewer[0]}: "
         )
-        raw.notes.add("warning", "lmc-mismatch", what + "give files taken at the same time")
+        raw.notes.add("warning", "lmc-mismatch", message + "give files taken at the same time")
     return new
 
 
@@ -199,8 +201,8 @@ def _place_moved(fabric: Fabric, raw: RawTables, out: Array) -> None:
             if place < out.shape[1]:
                 out[row, place] = port
     switch, lid, _, guid = raw.moved[0]
-    what = (
+    message = (
         f"{len(raw.moved)} entries give a LID to another port than earlier tables; the first is LID 0x{lid:04x} to "
         f"port GUID 0x{guid:016x} at switch 0x{switch:016x}: the tables were dumped at different times; dump them again"
     )
-    raw.notes.add("warning", "mixed-tables", what, raw.line.get(switch, 0))
+    raw.notes.add("warning", "mixed-tables", message, raw.line.get(switch, 0))

@@ -36,7 +36,7 @@ _KEY = re.compile(rb"[ \t]*(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|m
 _NEW = re.compile(rb"(?m:^)vendid").search  # a record begins
 _NAME = re.compile(rb"[SHR]-[0-9a-fA-F]{16}\Z")
 #: Lines that mean nothing, then a port, a head with its GUIDs, or the end: all as ibnetdiscover writes them.
-#: So many at most, since what follows them may be none of these, and each of them is where the next search begins.
+#: Their number is limited: the line behind them may be of another kind, and the search begins again at each of them.
 _USUAL = re.compile(
     rb"(?m:^)((?:[ \t\r]*\n|#[^\n]*\n|(?:vendid|devid|sysimgguid|module)=[^\n]*\n){0,20}+)(?:"
     + _PLACE
@@ -215,12 +215,12 @@ class _Reader:
         about = _ABOUT.match(rest)
         text, lid, lmc = about.groups() if about else (b"", None, None)
         if about is None and rest.strip():
-            what = f"invalid description: {shown_line(rest)}"
-            self.notes.add("warning", "bad-line", what, self.number)
+            message = f"invalid description: {shown_line(rest)}"
+            self.notes.add("warning", "bad-line", message, self.number)
         named = int(ident[2:], 16) if _NAME.match(ident) else 0
         if self._guid and named and self._guid != named:
-            what = f"the record of GUID 0x{self._guid:016x} has the identifier {shown(text_of(ident))}"
-            self.notes.add("warning", "guid-mismatch", what, self.number)
+            message = f"the record of GUID 0x{self._guid:016x} has the identifier {shown(text_of(ident))}"
+            self.notes.add("warning", "guid-mismatch", message, self.number)
         name = _KINDS[kind]
         own = (self._port_guid, int(lid or 0), int(lmc or 0)) if name == "switch" else (0, 0, 0)
         node = Node(name, ident, self.number, int(ports), text, self._guid or named, *own)
@@ -243,5 +243,5 @@ class _Reader:
         """Note records without ports."""
         for node, cabled in self._cabled.items():
             if not cabled:
-                what = f"{self.records.called(node)} has no cable: it is unplugged, or the file is truncated"
-                self.notes.add("warning", "no-cables", what, self.records.nodes[node].line)
+                message = f"{self.records.called(node)} has no cable: it is unplugged, or the file is truncated"
+                self.notes.add("warning", "no-cables", message, self.records.nodes[node].line)

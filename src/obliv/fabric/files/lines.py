@@ -1,4 +1,4 @@
-"""Lines that tell the dialect of a file, and lines that do not belong in it."""
+"""Lines that identify the dialect of a file, and lines that do not belong in it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def noted_line(line: bytes, number: int, notes: Notes) -> None:
     if len(line) > LONGEST:
         notes.add("warning", "bad-line", f"a line of more than {LONGEST} bytes: ignored", number)
     elif order := _ORDER.match(line):
-        what = f"'{order[1].decode()}' is a command of ibsim and is not supported: write its content into the file"
-        notes.add("warning", "not-followed", what, number)
+        message = f"'{order[1].decode()}' is a command of ibsim and is not supported: write its content into the file"
+        notes.add("warning", "not-followed", message, number)
     elif _TROUBLE.match(line):
-        what = f"the scan reported a problem, so parts may be missing; run it again: {shown_line(line)}"
-        notes.add("warning", "diagnostic", what, number)
+        message = f"the scan reported a problem, so parts may be missing; run it again: {shown_line(line)}"
+        notes.add("warning", "diagnostic", message, number)
     else:
         notes.add("warning", "bad-line", f"unexpected line: {shown_line(line)}", number)
 

@@ -104,17 +104,13 @@ def _record(fabric: Fabric, node: int, names: list[str]) -> bytes:
             continue
         port_guid = int(fabric.ports.guid[slot])
         own = f"({port_guid:x}) " if kind != "switch" and port_guid else ""
-        there = f'"{names[other]}"[{fabric.port_of(peer)}]'
+        far_end = f'"{names[other]}"[{fabric.port_of(peer)}]'
         if fabric.nodes.kind[other] != "switch" and fabric.ports.guid[peer]:
-            there += f"({int(fabric.ports.guid[peer]):x})"
-        peer_lid = (
-            fabric.ports.lid[fabric.first_slot[other]]
-            if fabric.nodes.kind[other] == "switch"
-            else fabric.ports.lid[peer]
-        )
-        mine = f"lid {fabric.ports.lid[slot]} lmc {fabric.ports.lmc[slot]} " if kind != "switch" else ""
+            far_end += f"({int(fabric.ports.guid[peer]):x})"
+        peer_lid = fabric.ports.lid[fabric.first_slot[other] if fabric.nodes.kind[other] == "switch" else peer]
+        near_lid = f"lid {fabric.ports.lid[slot]} lmc {fabric.ports.lmc[slot]} " if kind != "switch" else ""
         lines.append(
-            f'[{slot - first}]{own}\t{there}\t\t# {mine}"{_described(fabric, other)}" lid {peer_lid}'
+            f'[{slot - first}]{own}\t{far_end}\t\t# {near_lid}"{_described(fabric, other)}" lid {peer_lid}'
             + _speed(fabric.rate_at(slot))
         )
     return ("\n".join(lines) + "\n\n").encode("utf-8", "replace")

@@ -35,7 +35,7 @@ _SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
 
 
 def read_subnet(blocks: Blocks) -> Fabric:
-    """Read the fabric of an ``opensm-subnet.lst``, which does not tell the LMC."""
+    """Read the fabric of an ``opensm-subnet.lst``, which does not give the LMC."""
     records = Records(str(blocks.path))
     number = 0
     for number, line in blocks.lines():
@@ -74,8 +74,8 @@ def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
             continue
         pair = _PAIR.match(line)
         if pair is None:
-            what = "a line should be  0xPORTGUID 0xFIRSTLID 0xLASTLID, not " + shown(line.decode("utf-8", "replace"))
-            raise FileError(what, path, number)
+            message = "a line should be  0xPORTGUID 0xFIRSTLID 0xLASTLID, not " + shown(line.decode("utf-8", "replace"))
+            raise FileError(message, path, number)
         guid, first, last = (int(digits, 16) for digits in pair.groups())
         if not 0 < first <= last <= LAST_LID or last - first > 127:
             raise FileError(f"LIDs {first} to {last} are not a valid range for a port", path, number)
@@ -99,8 +99,8 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
         if lid[slot] in (0, first):
             lid[slot], lmc[slot] = first, max(bits, int(lmc[slot]))
         else:
-            what = f"port GUID 0x{guid:016x} has LID {first} here and {lid[slot]} in the topology, which is used"
-            notes.add("warning", "moved-lids", what, number)
+            message = f"port GUID 0x{guid:016x} has LID {first} here and {lid[slot]} in the topology, which is used"
+            notes.add("warning", "moved-lids", message, number)
     if not used:
         raise FileError(f"contains no port of {fabric.name}: give files of the same fabric", path)
     return replace(

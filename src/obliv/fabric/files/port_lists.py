@@ -48,18 +48,20 @@ def read_portlist(blocks: Blocks) -> Fabric:
         if far_kind is None:  # no cable
             continue
         far = _KINDS[far_kind]
-        here = None if kind == b"SW" else guid
-        there = None if far == "switch" else far_guid
+        near_guid = None if kind == b"SW" else guid
+        peer_guid = None if far == "switch" else far_guid
         own = None if kind == b"SW" else lid
         name = _ident(far, int(far_guid, 16))
-        entry = Port(node, number, port, here, name, far_port, there, own, None, far_text, far_lid, width + speed)
+        entry = Port(
+            node, number, port, near_guid, name, far_port, peer_guid, own, None, far_text, far_lid, width + speed
+        )
         records.ports.append(tuple(entry))
     records.note_cut(blocks, number)
     return assemble(records, blocks, lmc_known=False)
 
 
 def read_linkinfo(blocks: Blocks) -> Fabric:
-    """Read the fabric of an ``iblinkinfo`` output, with ``-l`` or without; it does not tell the LMC."""
+    """Read the fabric of an ``iblinkinfo`` output, with ``-l`` or without; it does not give the LMC."""
     records = Records(str(blocks.path))
     lines: list[_Line] = []
     head: tuple[str, int, bytes] = ("", 0, b"")
@@ -76,8 +78,8 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
                 own = int(guid, 16)
                 if label is None and kind == "switch":  # switches' ports have no GUID, the heading of this one is lost
                     kind, text = "ca", b""
-                    what = "a port without the heading of its node: taken as a port of a channel adapter; scan again"
-                    records.notes.add("error", "missing-record", what, number)
+                    message = "a port without the heading of its node: taken as a port of a channel adapter; scan again"
+                    records.notes.add("error", "missing-record", message, number)
             if own:
                 lines.append(_Line(number, kind, own, text, int(lid), port, _rate(state), far_lid, far_port, far_text))
             else:
@@ -114,29 +116,29 @@ def _link(records: Records, lines: list[_Line]) -> None:
             continue
         lid = int(line.far_lid)
         name: bytes | None = by_lid.get(lid) if lid else None
-        if lid and lid not in by_lid:  # what is listed are switches only, perhaps
+        if lid and lid not in by_lid:  # perhaps only switches are listed
             name = b"lid-%d" % lid
             by_lid[lid] = name
             unlisted[records.add(Node("ca", name, line.number, 0, line.far_text or b""))] = line.number
         if name is None:
-            what = f"LID {lid} at the other end does not identify the port: use ibnetdiscover"
-            records.notes.add("error", "unknown-peer", what, line.number)
+            message = f"LID {lid} at the other end does not identify the port: use ibnetdiscover"
+            records.notes.add("error", "unknown-peer", message, line.number)
             continue
-        here = None if line.kind == "switch" else b"%x" % line.guid
+        near_guid = None if line.kind == "switch" else b"%x" % line.guid
         own = None if line.kind == "switch" else line.lid
         far = (name, line.far_port, None, own, None, line.far_text, lid, line.rate)
-        records.ports.append((node, line.number, line.port, here, *far))
+        records.ports.append((node, line.number, line.port, near_guid, *far))
         other = records.index[name]
         if other in unlisted:
             back = (records.nodes[node].ident, line.port, None, lid, None, line.text, line.lid, line.rate)
             records.ports.append((other, line.number, line.far_port, None, *back))
     if unlisted:
-        what = f"{len(unlisted)} ports have no lines of their own and are taken as ports of channel adapters"
+        message = f"{len(unlisted)} ports have no lines of their own and are taken as ports of channel adapters"
         if any(line.kind == "ca" for line in lines):
-            what += "; other adapters have lines, so some are missing: list the ports again"
-            records.notes.add("error", "missing-record", what, min(unlisted.values()))
+            message += "; other adapters have lines, so some are missing: list the ports again"
+            records.notes.add("error", "missing-record", message, min(unlisted.values()))
         else:
-            records.notes.add("note", "unlisted-ports", what, min(unlisted.values()))
+            records.notes.add("note", "unlisted-ports", message, min(unlisted.values()))
 
 
 class _Line(NamedTuple):

@@ -41,7 +41,7 @@ def port_guids_of(lids: int) -> PortGuids:
 
 @dataclass
 class RawTables:
-    """What a file of tables says.
+    """The content of a file of tables.
 
     ``top`` is the largest LID that is announced, ``rows`` has the port for every LID for the GUID of every switch,
     ``line`` where each table begins, ``guid`` the port GUID of every LID, ``moved`` the entries that give a LID to
@@ -76,7 +76,7 @@ def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
     blocks : Blocks
         The file.
     switches : iterable of int
-        GUIDs of the switches whose tables are kept.
+        GUIDs of the switches whose tables are returned.
 
     Returns
     -------
@@ -151,7 +151,7 @@ class _Reader:
         return int(read.at), int(read.moved) == _MOVED
 
     def finished(self, sha256: str) -> RawTables:
-        """Return what was read, at the end of the file."""
+        """Return the tables that were read, at the end of the file."""
         self._close()
         tables = self.tables
         if not self._found:
@@ -164,10 +164,10 @@ class _Reader:
             guid, line, last = self._found[-1]
             longest = max(last for _, _, last in self._found)
             if last < longest:
-                what = (
+                message = (
                     f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is truncated"
                 )
-                self.notes.add("error", "cut-off", what, line)
+                self.notes.add("error", "cut-off", message, line)
         tables.sources = ((self.path, sha256),)
         return tables
 
@@ -177,8 +177,8 @@ class _Reader:
         self._before = self._finished
         self._top = self._conflicts = self._conflict_line = 0
         if guid in self.tables.rows:
-            what = f"a second table of switch 0x{guid:016x}; the first is on line {self.tables.line[guid]}: "
-            self.notes.add("warning", "duplicate-table", what + "where they differ, the second is used", line)
+            message = f"a second table of switch 0x{guid:016x}; the first is on line {self.tables.line[guid]}: "
+            self.notes.add("warning", "duplicate-table", message + "where they differ, the second is used", line)
             old = np.frombuffer(self.tables.rows[guid], np.uint8)
             self._entries.port[: len(old)] = old
 
@@ -190,11 +190,13 @@ class _Reader:
                 self.notes.add("warning", "bad-line", "entries outside the table of any switch: ignored", self._line)
         else:
             if not self._complete and self._spelling != "fdbs":
-                what = f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is truncated"
-                self.notes.add("error", "cut-off", what, self._begun)
+                message = (
+                    f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is truncated"
+                )
+                self.notes.add("error", "cut-off", message, self._begun)
             if self._conflicts:
-                what = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port; "
-                self.notes.add("warning", "duplicate-entry", what + "the second is used", self._conflict_line)
+                message = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port; "
+                self.notes.add("warning", "duplicate-entry", message + "the second is used", self._conflict_line)
             self._keep(guid, self._top)
         self._entries.port[:] = NONE
         self._guid, self._before = None, self._finished
@@ -204,8 +206,8 @@ class _Reader:
         tables = self.tables
         self._found.append((guid, self._begun, last))
         if guid not in self._switches:
-            what = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
-            self.notes.add("error", "unknown-switch", what, self._begun)
+            message = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
+            self.notes.add("error", "unknown-switch", message, self._begun)
             return
         row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
         self._size += len(row)
@@ -233,9 +235,9 @@ class _Reader:
         elif DISCOVER.match(line) and not self._found and self._guid is None:
             raise FileError("contains a topology, not forwarding tables: give it as the topology", self.path, number)
         elif self._guid is not None and (entry := _ENTRY.match(line)) is not None:
-            what = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
+            message = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
             remedy = f"unicast LIDs are 0x0001 to 0x{LAST_LID:04x}, ports 0 to 255"
-            self.notes.add("error", "bad-entry", f"{what}: {remedy}", number)
+            self.notes.add("error", "bad-entry", f"{message}: {remedy}", number)
             self._finished += 1
         else:
             noted_line(line, number, self.notes)
@@ -258,8 +260,8 @@ class _Reader:
             return
         read = self._finished - self._before
         if self._spelling == "ibroute" and count != read:
-            what = f"the table of switch 0x{self._guid:016x} should have {count} entries, but {read} were read"
-            self.notes.add("error", "lost-entries", f"{what}: dump it again", number)
+            message = f"the table of switch 0x{self._guid:016x} should have {count} entries, but {read} were read"
+            self.notes.add("error", "lost-entries", f"{message}: dump it again", number)
         self._complete = True
         self._close()
 

@@ -28,12 +28,12 @@ _KNOWN = "ibnetdiscover, ibnetdiscover -p, iblinkinfo, opensm-subnet.lst or a .n
 
 
 def dialect_of(path: str | Path) -> str:
-    """Return the dialect of a topology file, by the first line that tells.
+    """Return the dialect of a topology file, by the first line that identifies it.
 
     Raises
     ------
     FileError
-        If no line tells, or a line of forwarding tables comes first.
+        If no line identifies it, or a line of forwarding tables comes first.
     """
     for number, line in Blocks(path, _SIZE >> 3).lines():
         for name, (sign, _) in _DIALECTS.items():
@@ -103,7 +103,7 @@ def read(
         As for :func:`read_fabric`.
     lft : str or Path, optional
         As for :func:`read_tables`. Where the topology has no LIDs, they are learned from the tables if these name the
-        ports, and the fabric that is returned has them; so is the LMC, from tables, where a topology does not tell.
+        ports, and the fabric that is returned has them; so is the LMC, from tables, where a topology does not give it.
     guid2lid : str or Path, optional
         OpenSM's file of LIDs.
 
@@ -123,7 +123,7 @@ def read(
 
 
 def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
-    """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not tell.
+    """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not give.
 
     Parameters
     ----------

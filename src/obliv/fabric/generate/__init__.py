@@ -1,1 +1,1 @@
-"""Fabrics made from topologies."""
+"""Fabrics generated from topologies."""

@@ -1,4 +1,4 @@
-"""The nodes, ports and cables of the fabric made from a topology."""
+"""The nodes, ports and cables of the fabric generated from a topology."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Cabling", "cabling_of"]
 
 @dataclass(frozen=True)
 class Cabling:
-    """Nodes, ports and cables of the fabric made from a topology: hosts first, by terminal, then switches."""
+    """Nodes, ports and cables of the fabric of a topology: hosts first, by terminal, then switches."""
 
     node: Array  # of every node of the topology: its node in the fabric
     host: Array  # of every terminal: its node in the fabric
@@ -57,15 +57,14 @@ def cabling_of(topology: Topology) -> Cabling:
     rank = np.arange(topology.channels) - topology.first_channel[topology.tail]
     slot = first_slot[node[topology.tail]] + 1 + before[topology.tail] + rank
     peer = np.full(first_slot[-1], -1, np.int64)
-    back = _way_back(topology)
-    peer[slot] = slot[back]
+    peer[slot] = slot[_opposite(topology)]
     if added:
         ends, switch_ends = first_slot[host] + 1, first_slot[node[terminals]] + 1
         peer[ends], peer[switch_ends] = switch_ends, ends
     return Cabling(node, host, slot, first_slot, peer, added)
 
 
-def _way_back(topology: Topology) -> Array:
+def _opposite(topology: Topology) -> Array:
     """Return the channel of the same cable in the other direction; of parallel ones the first goes with the first."""
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     channels = np.arange(topology.channels)

@@ -1,4 +1,4 @@
-"""Fabrics made from topologies."""
+"""Fabrics generated from topologies."""
 
 from __future__ import annotations
 
@@ -65,12 +65,8 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
     hosts, nodes = len(cabling.host), len(cabling.first_slot) - 1
     switches = nodes - hosts
     slots = len(cabling.peer)
-    guid = np.concatenate(
-        [
-            np.uint64(_HOST_GUID) + np.uint64(16) * np.arange(hosts, dtype=np.uint64),
-            np.uint64(_SWITCH_GUID) + np.uint64(4) * np.arange(switches, dtype=np.uint64),
-        ]
-    )
+    of_hosts, of_switches = _HOST_GUID + 16 * np.arange(hosts), _SWITCH_GUID + 4 * np.arange(switches)
+    guid = np.concatenate([of_hosts, of_switches]).astype(np.uint64)
     port_guid = np.zeros(slots, np.uint64)
     port_guid[cabling.first_slot[:hosts] + 1] = guid[:hosts] + np.uint64(1)
     port_guid[cabling.first_slot[hosts:-1]] = guid[hosts:]
@@ -100,7 +96,7 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
 
 
 def from_routing(routing: Routing, *, rate: str = "4xQDR") -> FabricRouting:
-    """Return a routing as forwarding tables, on a fabric made from its topology.
+    """Return a routing as forwarding tables, on a fabric generated from its topology.
 
     Parameters
     ----------

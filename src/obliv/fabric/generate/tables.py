@@ -1,4 +1,4 @@
-"""Forwarding tables made from routings, on fabrics made from their topologies."""
+"""Forwarding tables of routings, on fabrics generated from their topologies."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     Returns
     -------
     Tables
-        All LIDs of a host are forwarded alike. There are entries only where paths of the routing lead: for hosts at
-        switches that their packets reach, and for a switch at itself.
+        All LIDs of a host are forwarded to the same ports. There are entries only where paths of the
+        routing lead: for hosts at switches that their packets reach, and for a switch at itself.
 
     Raises
     ------
@@ -63,8 +63,8 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     out = np.full((len(switches), top + 1), NONE, np.uint8)
     towards = _of_tree(routing) if _plain_tree(routing) and not cabling.added else _of_paths(routing, cabling, fabric)
     for offset in range(many.max()):
-        mine = np.flatnonzero(offset < many)
-        out[:, lids[mine] + offset] = towards[:, mine]
+        hosts = np.flatnonzero(offset < many)
+        out[:, lids[hosts] + offset] = towards[:, hosts]
     own = fabric.ports.lid[fabric.first_slot[switches]]
     rows = np.flatnonzero(own)
     out[rows, own[rows]] = 0

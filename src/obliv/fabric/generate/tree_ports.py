@@ -14,24 +14,24 @@ from obliv.topologies.trees import Tree
 __all__ = ["tree_ports"]
 
 
-def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
+def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
     """Return the port by which each switch forwards what some sources send to each host.
 
     Parameters
     ----------
     tree : Tree
         Whose hosts have one link; a switch's ports 1, 2, ... lead to its children, then to its parents.
-    ways : callable
-        ``ways(source, destination)`` gives the numbers of the paths for arrays that broadcast.
+    numbers : callable
+        ``numbers(source, destination)`` gives the numbers of the paths for arrays that broadcast.
     sources : array
-        The hosts that send; others at the same leaf are taken to do as these.
+        The hosts that send; others at the same leaf use the same paths.
     spec : str
         The name of the rule, in messages.
 
     Returns
     -------
     uint8 array, shape (switches, hosts)
-        Rows as the tree numbers its switches; ``NONE`` where no path comes.
+        Rows as the tree numbers its switches; ``NONE`` where no path leads.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array
     for level in range(1, tree.levels + 1):  # down is the same by every rule
         for sub in range(hosts // tree.below[level]):
             row = first[level] - hosts + sub * tree.width[level]
-            mine = host[sub * tree.below[level] : (sub + 1) * tree.below[level]]
-            out[row : row + tree.width[level], mine] = 1 + mine // tree.below[level - 1] % tree.children[level - 1]
+            inside = host[sub * tree.below[level] : (sub + 1) * tree.below[level]]
+            out[row : row + tree.width[level], inside] = 1 + inside // tree.below[level - 1] % tree.children[level - 1]
     width = np.array(tree.width)
     for source in np.asarray(sources).tolist():
         turn = tree.turn(source, host)
-        number = np.asarray(ways(np.array(source), host))
+        number = np.asarray(numbers(np.array(source), host))
         number = number[..., 0] if number.ndim > 1 else number
         for level in range(1, tree.levels):
             beyond = host[turn > level]
@@ -62,8 +62,8 @@ def tree_ports(tree: Tree, ways: Callable[[Array, Array], Array], sources: Array
             before = out[row, beyond]
             other = np.flatnonzero((before != NONE) & (before != port))
             if len(other):
-                here = tree.name_of(hosts + int(row[other[0]]))
-                there = tree.name_of(int(beyond[other[0]]))
-                raise RoutingError(f"{spec}: the next hop from {here} to {there} depends on the source")
+                switch = tree.name_of(hosts + int(row[other[0]]))
+                goal = tree.name_of(int(beyond[other[0]]))
+                raise RoutingError(f"{spec}: the next hop from {switch} to {goal} depends on the source")
             out[row, beyond] = port
     return out

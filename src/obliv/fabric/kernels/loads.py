@@ -65,7 +65,7 @@ def follow(routes: RouteArrays, s: int, d: int, o: int, path: Array) -> int:
 def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, pair: Array, times: Array) -> None:
     """Sort the routes of all classes to all endpoints by channel; channels between switches only.
 
-    Pair r · endpoints + d is stored once for each channel, in ``pair[cursor[c]]``; ``times`` says how many of its
+    Pair r · endpoints + d is stored once for each channel, in ``pair[cursor[c]]``; ``times`` is how many of its
     routes cross the channel (no entries: every pair has one route).  Without `fill` they are only counted.  `last`
     must hold -1.
     """

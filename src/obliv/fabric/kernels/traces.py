@@ -15,7 +15,7 @@ __all__ = ["Hops", "trace_columns"]
 class Hops(NamedTuple):
     """Cables and forwarding tables: where a switch sends a packet.
 
-    ``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` says what is at the other end of its cable: the
+    ``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` is the other end of its cable: the
     node of a switch, -1 for no cable, -3 - e for end e of those between which packets travel, -2 for anything else.
     ``row[v]`` is the row of a switch in the tables, -1 for no table, and ``out[lid, row]`` a port, 255 for no entry.
     """

@@ -89,7 +89,7 @@ def _usual(shape: Shape | None) -> tuple[str, ...]:
 
 
 def candidate(fabric: Fabric, plan: EnginePlan, largest_lmc: int) -> Candidate:
-    """Return the tables of an engine; on a damaged tree the best of several ways round what is missing.
+    """Return the tables of an engine; on a damaged tree the best of several choices of other ports.
 
     Raises
     ------

@@ -68,11 +68,11 @@ def _require(shape: Shape, engine: str, levels: int) -> tuple[int, int]:
 def _dmodk(shape: Shape) -> EnginePlan:
     """Plan D-mod-k: the destination's digits, the last one at the leaf."""
     hosts = shape.children[0]
-    ways = [shape.parents[level] * shape.cables[level] for level in range(1, shape.levels)]
+    uplinks = [shape.parents[level] * shape.cables[level] for level in range(1, shape.levels)]
 
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
         number = leaf * hosts + place
-        for count in ways[:level]:
+        for count in uplinks[:level]:
             number = number // count
         return np.asarray(number)
 
@@ -87,8 +87,8 @@ def _osrm3_d(shape: Shape) -> EnginePlan:
 
 def _osrm3(shape: Shape) -> EnginePlan:
     """Plan OSRM3: the source's place at its leaf, which the LID encodes; above, the destination's."""
-    hosts, ways = _require(shape, "osrm3", 3)
-    many = min(hosts, ways)
+    hosts, uplinks = _require(shape, "osrm3", 3)
+    many = min(hosts, uplinks)
     rule = _rule([place % many for place in range(hosts)])
     lmc = (many - 1).bit_length()
 
@@ -100,8 +100,8 @@ def _osrm3(shape: Shape) -> EnginePlan:
 
 def _osrm2(shape: Shape) -> EnginePlan:
     """Plan OSRM2: a root for each group of sources and each of destinations of a leaf; the LID encodes the first."""
-    hosts, ways = _require(shape, "osrm2", 2)
-    a, b = best_grid(hosts, ways)
+    hosts, uplinks = _require(shape, "osrm2", 2)
+    a, b = best_grid(hosts, uplinks)
     rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
 
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
@@ -112,9 +112,9 @@ def _osrm2(shape: Shape) -> EnginePlan:
 
 def _osrm2_c(shape: Shape) -> EnginePlan:
     """Plan OSRM2 by covers, which is optimal; the LID encodes the source's place."""
-    hosts, ways = _require(shape, "osrm2-c", 2)
-    if hosts != ways:
-        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {ways} and {hosts}")
+    hosts, uplinks = _require(shape, "osrm2-c", 2)
+    if hosts != uplinks:
+        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {uplinks} and {hosts}")
     lids = fewest_lids(hosts)
 
     def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
@@ -135,5 +135,5 @@ _PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
     "dmodk": _dmodk,
 }
 
-#: Engines that know fat trees, the preferred ones first; ``updown`` routes all else.
+#: Engines for fat trees, the preferred ones first, and ``updown`` for any fabric.
 ENGINES = (*_PLANS, "updown")

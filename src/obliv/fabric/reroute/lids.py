@@ -28,7 +28,7 @@ def lmc_with(fabric: Fabric, lmc: int, largest: int) -> int:
 
 
 def _reason_for_new(fabric: Fabric, lmc: int, largest: int) -> str:
-    """Return why LIDs cannot be kept; "" where every port has as many, enough, not too many, and shares none."""
+    """Return why new LIDs are needed, "" if they are not."""
     slots = fabric.endpoints
     low, high = int(fabric.ports.lmc[slots].min()), int(fabric.ports.lmc[slots].max())
     if not (fabric.ports.lid[slots] > 0).all() or not (fabric.ports.lid[fabric.first_slot[fabric.switches]] > 0).all():

@@ -17,12 +17,12 @@ __all__ = ["ranks_of_tree", "ranks_up_down"]
 def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
     """Return the ranks of a fat tree's levels, and its ports upwards by number."""
     switches = fabric.switches
-    # what has no place in the tree hangs below all else
+    # switches without a place in the tree are the lowest
     level, number = shape.level[switches].astype(np.int64), shape.number[switches]
     rank = np.lexsort((np.arange(len(switches)), -level))
     tree_level = np.maximum(level - 1, 0).astype(np.int32)
-    ways = [shape.parents[h] * shape.cables[h] if h < shape.levels else 0 for h in range(shape.levels + 1)]
-    size = np.array([ways[h] if h > 0 else 0 for h in level.tolist()], np.int32)
+    uplinks = [shape.parents[h] * shape.cables[h] if h < shape.levels else 0 for h in range(shape.levels + 1)]
+    size = np.array([uplinks[h] if h > 0 else 0 for h in level.tolist()], np.int32)
     ideal = np.zeros((len(switches), max(1, int(size.max(initial=1)))), np.uint8)
     width = shape.tree.width
     cabled = _ports_between(fabric)

@@ -163,7 +163,7 @@ def _best(
 
 def _least_load(fabric: Fabric, shape: Shape | None) -> int:
     """Return a lower bound of the worst load of single paths; 0 where no theorem gives one."""
-    if shape is None or not shape.exact or shape.empty or max(shape.cables) > 1:
+    if shape is None or not shape.complete:
         return 0
     half = shape.tree.half
     if half is None or len(np.unique(fabric.ports.rate[fabric.ports.peer >= 0])) > 1:

@@ -147,14 +147,14 @@ class Routes:
 
 
 def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") -> Routes:
-    """Return the classes of sources and their routes, for tables and a rule that says which LIDs a source uses.
+    """Return the classes of sources and their routes, for tables and a rule for the LIDs that a source uses.
 
     Parameters
     ----------
     topology : FabricTopology
     tables : Tables
     offset : str, int or sequence of int
-        See :func:`offsets_of`, or ``spread``: all LIDs of a destination alike.
+        See :func:`offsets_of`, or ``spread``: all LIDs of a destination equally.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
         if own.shape != ends.shape or own.dtype.kind not in "iu" or own.min() < 0:
             raise RoutingError(f"offsets are {len(ends)} whole numbers from 0, one for each terminal")
         return _offered(own.astype(np.int64), most, topology.spec)
-    place, count = (column[topology.terminals] for column in _places(topology))
+    place, count = (column[topology.terminals] for column in topology.fabric.endpoint_places)
     rule = str(offset).strip()
     if rule == "group":
         return np.asarray(place * most // count)
@@ -232,17 +232,3 @@ def _offered(offset: Array, most: int, spec: str) -> Array:
         lids = f"{most} LIDs (LMC {most.bit_length() - 1})" if most > 1 else "one LID (LMC 0)"
         raise RoutingError(f"offset {offset.max()} is out of range: {spec} has at most {lids} for each endpoint")
     return offset
-
-
-def _places(topology: FabricTopology) -> tuple[Array, Array]:
-    """Return the place of every endpoint among those at its switch, by the switch's ports, and their number."""
-    fabric = topology.fabric
-    beside = fabric.ports.peer[fabric.endpoints]
-    switch = fabric.node_of[beside]
-    order = np.argsort(beside, kind="stable")  # slots of a switch stand together, in the order of its ports
-    begins = np.flatnonzero(np.concatenate([[True], np.diff(switch[order]) != 0]))
-    counts = np.diff(np.concatenate([begins, [len(order)]]))
-    place, count = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - np.repeat(begins, counts)
-    count[order] = np.repeat(counts, counts)
-    return place, count

@@ -133,7 +133,7 @@ class FabricRouting(Routing):
 
 
 class FabricHops(FabricRouting, HopRouting):
-    """Tables that every source uses alike: what a switch does with a packet depends on its destination only."""
+    """Tables by which a switch forwards a packet by its destination only, whatever the source."""
 
     def next_hops(self, node: int, destination: int) -> list[int]:
         topology, routes = self.topology, self.routes
@@ -199,10 +199,10 @@ def routing(
     tables : Tables
     offset : str, int or sequence of int
         Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
-        place at the leaf (``0-0-1-1``), one number for each endpoint, or ``spread``: all of them alike.
+        place at the leaf (``0-0-1-1``), one number for each endpoint, or ``spread``: all of them equally.
         See :func:`obliv.fabric.routes.classes.offsets_of`.
     missing : {"refuse", "skip"}
-        What to do about pairs whose packets do not arrive: refuse the tables, or leave those pairs out.
+        How to treat pairs whose packets do not arrive: refuse the tables, or leave those pairs out.
     spec : str, optional
         Its spec; default ``lft:`` and the name of the tables.
 

@@ -1,1 +1,1 @@
-"""Fat trees recognised in the cabling of a fabric."""
+"""Fat trees recognized in the cabling of a fabric."""

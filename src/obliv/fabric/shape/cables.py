@@ -41,11 +41,11 @@ def compared(
         several = int(np.sort(usual)[len(usual) // 2]) if len(usual) else 1
         cables.append(several)
         for pair in wanted:
-            mine = sorted(cables_of.pop(pair, ()))
-            missing += [pair] * (several - len(mine))
-            extra += mine[several:]
-    for mine in cables_of.values():
-        extra += mine
+            parallel = sorted(cables_of.pop(pair, ()))
+            missing += [pair] * (several - len(parallel))
+            extra += parallel[several:]
+    for parallel in cables_of.values():
+        extra += parallel
     return tuple(missing), tuple(sorted(extra)), tuple(cables)
 
 

@@ -65,6 +65,11 @@ class Shape:
         return not (self.missing or self.extra or self.missing_switches or self.extra_switches)
 
     @property
+    def complete(self) -> bool:
+        """Whether the fabric is the whole tree: no host is missing, and cables are not parallel."""
+        return self.exact and not self.empty and max(self.cables) == 1
+
+    @property
     def levels(self) -> int:
         """Number of levels of switches."""
         return len(self.children)
@@ -123,7 +128,7 @@ def recognise(fabric: Fabric) -> Shape | None:
     Parameters
     ----------
     fabric : Fabric
-        Nodes and ports may be numbered in any way.
+        Nodes and ports may be numbered in any order.
 
     Returns
     -------
@@ -132,8 +137,8 @@ def recognise(fabric: Fabric) -> Shape | None:
 
     Notes
     -----
-    Where a sub-tree has more or fewer switches than most, or a switch more or fewer parents, the others tell the size
-    of the tree. Among places that no cable tells apart the choice is arbitrary: the order of the file.
+    Where a sub-tree has more or fewer switches than most, or a switch more or fewer parents, the size of the tree is
+    that of the majority. Places that no cable distinguishes are taken in the order of the file.
 
     Examples
     --------
@@ -157,7 +162,8 @@ def recognise(fabric: Fabric) -> Shape | None:
     if tree is None:
         return None
     level, number = tree.level.copy(), tree.number
-    leaf, place = _host_places(fabric, ends, beside, level, number)
+    at_leaf = level[beside] == 1
+    leaf, place = np.where(at_leaf, number[beside], -1), np.where(at_leaf, fabric.endpoint_places[0], -1)
     nodes = {(int(level[v]), int(number[v])): v for v in np.flatnonzero(level > 0).tolist()}
     sizes = tree.children[1:], tree.parents[1:]
     missing, extra, cables = compared(fabric, (near, far), level, number, nodes, sizes)
@@ -180,14 +186,3 @@ def recognise(fabric: Fabric) -> Shape | None:
     )
     wrong = len(missing) + len(extra) + len(shape.missing_switches) + len(shape.extra_switches)
     return shape if 4 * wrong <= len(near) + len(fabric.switches) else None
-
-
-def _host_places(fabric: Fabric, ends: Array, beside: Array, level: Array, number: Array) -> tuple[Array, Array]:
-    """Return the leaf number of every endpoint and its place there."""
-    at_leaf = level[beside] == 1
-    leaf = np.where(at_leaf, number[beside], -1)
-    place = np.full(len(ends), -1)
-    order = np.lexsort((fabric.ports.peer[ends], leaf))
-    starts = np.flatnonzero(np.r_[True, np.diff(leaf[order]) != 0]) if len(order) else order
-    place[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-    return leaf, np.where(at_leaf, place, -1)
