@@ -18,9 +18,7 @@ from obliv.results import provenance
 from obliv.results.locality import Locality
 from obliv.routings.base import Routing
 from obliv.routings.distances import Distances
-from obliv.routings.program_lengths import axis_distances
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs"]
 
@@ -97,8 +95,8 @@ def minimal_hops(topology: Topology) -> Fraction:
     >>> minimal_hops(obliv.torus(9, 9))
     Fraction(40, 9)
     """
-    if isinstance(topology, Cartesian) and topology.all_terminals:  # distances add up over the dimensions
-        return sum((Fraction(int(axis_distances(along).sum()), along.radix**2) for along in topology.axes), Fraction(0))
+    if topology.mean_distance is not None:
+        return topology.mean_distance
     everyone = np.ones(len(topology.terminals), np.int64)
     total = sum(int(far.sum()) for _, far in _distances(topology, lambda destination: (everyone, 1)))
     return Fraction(total, len(topology.terminals) ** 2)

@@ -23,9 +23,9 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from obliv.loads.tree import TreeLoads
     from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
+    from obliv.topologies.trees import NumberedPaths
 
 __all__ = ["PairLoads", "channel_map"]
 
@@ -238,8 +238,8 @@ class PairLoads(ABC):
         return from_channels(self, lanes, factors)
 
     @property
-    def numbered_paths(self) -> TreeLoads | None:
-        """The same loads by one numbered shortest path per pair of a fat tree; None where they are not given so."""
+    def numbered_paths(self) -> NumberedPaths | None:
+        """The one numbered shortest path per pair of a fat tree that gives these loads; None for other loads."""
         return None
 
     def totals(self) -> Array:

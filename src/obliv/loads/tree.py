@@ -15,7 +15,7 @@ from obliv.loads.base import PairLoads
 from obliv.loads.kernels.tree import NumberedRoutes, PairWays, add_flows, same_ways
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
-from obliv.topologies.trees import Tree
+from obliv.topologies.trees import NumberedPaths, Tree
 
 __all__ = ["TreeLoads", "Ways"]
 
@@ -34,12 +34,12 @@ class TreeLoads(PairLoads):
     ----------
     topology : Tree
     ways : function
-        Of hosts; a number may come several times.
+        Path numbers of pairs of hosts; a number may occur several times.
     spread : int
         K; the denominator.
     alike : int
-        How many consecutive hosts have the same ways to every destination that is none of them: 1, or the hosts of a
-        leaf where forwarding goes by switch and destination.
+        How many consecutive hosts have the same paths to all other hosts: 1, or the hosts of a leaf where forwarding
+        goes by switch and destination.
     """
 
     topology: Tree
@@ -51,21 +51,11 @@ class TreeLoads(PairLoads):
         self.alike = alike
 
     @property
-    def numbered_paths(self) -> TreeLoads | None:
+    def numbered_paths(self) -> NumberedPaths | None:
         return self if self.denominator == 1 else None
 
     def without_self(self) -> PairLoads:
         return self  # a host reaches itself without a channel
-
-    def links_of(self, source: Array, destination: Array, way: Array, height: int, up: bool) -> Array:
-        """Return the link numbers of paths at a height, -1 for pairs that turn below it."""
-        tree = self.topology
-        turn = tree.turn(source, destination)
-        width = np.array(tree.width)
-        least = width[np.maximum(turn, height + 1)] // width[height + 1]
-        end = source if up else destination
-        number = end // tree.below[height] * width[height + 1] + way // least
-        return np.where(turn > height, number, -1)
 
     @cached_property
     def _place(self) -> tuple[Array, Array, Array]:
@@ -87,7 +77,7 @@ class TreeLoads(PairLoads):
         require_memory(48.0 * len(near) * len(far) * self.denominator, f"the paths over a link of {tree.spec}")
         source, destination = np.meshgrid(*((near, far) if up else (far, near)), indexing="ij")
         ways = self.ways(source, destination)
-        used = self.links_of(source[..., None], destination[..., None], ways, height, bool(up)) == number
+        used = tree.links_of(source[..., None], destination[..., None], ways, height, bool(up)) == number
         count = used.sum(axis=-1)
         hit = np.nonzero(count)
         return from_entries(source[hit], destination[hit], count[hit].astype(np.int64))

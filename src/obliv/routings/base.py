@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
-    from obliv.topologies.trees import Tree
+    from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["Crossed", "NumberedPaths", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
+__all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -290,17 +290,6 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
-
-
-class NumberedPaths(Protocol):
-    """Shortest paths by number on a fat tree; `alike` consecutive sources have the same paths to other leaves."""
-
-    alike: int
-
-    @property
-    def topology(self) -> Tree: ...
-
-    def ways(self, source: Array, destination: Array, /) -> Array: ...
 
 
 class _OnTopology(Protocol):

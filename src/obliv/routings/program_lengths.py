@@ -14,7 +14,7 @@ from obliv.routings.lengths import Lengths
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["axis_distances", "of_program"]
+__all__ = ["of_program"]
 
 
 def of_program(topology: Cartesian, program: Program) -> Lengths:
@@ -33,7 +33,7 @@ def of_program(topology: Cartesian, program: Program) -> Lengths:
 @cache
 def _along(axis: Axis, draw: str, differ: bool | None) -> Array:
     """Return the lengths along one dimension, times its radix, over its ordered pairs that agree or differ."""
-    k, far = axis.radix, axis_distances(axis)
+    k, far = axis.radix, axis.distances
     same, every = np.zeros(2 * k, np.int64), np.zeros(2 * k, np.int64)
     if draw == ANYWHERE:
         same += np.bincount((far + far.T).ravel(), minlength=2 * k)
@@ -51,16 +51,3 @@ def _along(axis: Axis, draw: str, differ: bool | None) -> Array:
     chosen = every if differ is None else every - same if differ else same
     result: Array = np.trim_zeros(chosen, "b").astype(object) if chosen.any() else np.zeros(1, object)
     return result
-
-
-@cache
-def axis_distances(axis: Axis) -> Array:
-    """Return the distances along one dimension, shape (radix, radix)."""
-    k = axis.radix
-    start, end = np.arange(k)[:, None], np.arange(k)[None, :]
-    apart: Array = abs(start - end)
-    if axis.kind == "clique":
-        apart = (apart > 0).astype(np.int64)
-    elif axis.kind == "ring":
-        apart = np.minimum(apart, k - apart)
-    return apart

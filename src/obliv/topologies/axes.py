@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import IntArray
+from obliv._util.content import state_of
+from obliv._util.typing import Array, IntArray
 
-__all__ = ["Axis", "Way", "axis", "first_links"]
+__all__ = ["Axis", "Directions", "Way", "axis", "first_links"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,14 @@ class Way:
     probability: Fraction
     coordinates: tuple[int, ...]
     links: tuple[int, ...]
+
+
+class Directions(NamedTuple):
+    """Dimension and direction (1 or -1) of every channel, and whether it is a wrap-around link."""
+
+    dim: Array
+    step: Array
+    wraps: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +42,30 @@ class Axis:
     kind: str
     radix: int
     links: tuple[tuple[int, int], ...] = field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return state_of(self)
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The direction of every link, 1 or -1."""
+        if self.kind == "ring":
+            return tuple(1 if link % 2 == 0 else -1 for link in range(len(self.links)))
+        return tuple(1 if head > tail else -1 for tail, head in self.links)
+
+    @property
+    def wraps(self) -> frozenset[int]:
+        """The wrap-around links of a ring, one in each direction; empty for lines and cliques."""
+        return frozenset((2 * (self.radix - 1), 1)) if self.kind == "ring" else frozenset()
+
+    @cached_property
+    def distances(self) -> Array:
+        """The distances between coordinates, shape (radix, radix)."""
+        k = self.radix
+        apart: Array = abs(np.arange(k)[:, None] - np.arange(k)[None, :])
+        if self.kind == "clique":
+            return (apart > 0).astype(np.int64)
+        return np.minimum(apart, k - apart) if self.kind == "ring" else apart
 
     def ways(self, start: int, end: int) -> tuple[Way, ...]:
         """Return the minimal ways from one coordinate to another; in a tie each has probability 1/2."""

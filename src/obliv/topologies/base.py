@@ -21,6 +21,7 @@ from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.checks import check, integers, positive_number, require_network, whole_numbers
 
 if TYPE_CHECKING:
+    from obliv.topologies.axes import Directions
     from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["Number", "Topology", "build", "require_network", "topology"]
@@ -186,6 +187,16 @@ class Topology:
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Return the coordinates of a node, x first; empty in a network without coordinates."""
         return ()
+
+    @property
+    def directions(self) -> Directions | None:
+        """Dimension and direction of every channel; None in a network without coordinates."""
+        return None
+
+    @property
+    def mean_distance(self) -> Fraction | None:
+        """Mean distance over all ordered pairs of terminals where it has a closed form; None for others."""
+        return None
 
     @property
     def heights(self) -> NodeArray | None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from obliv._util.typing import IntArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.axes import Axis, axis, first_links
+from obliv.topologies.axes import Axis, Directions, axis, first_links
 from obliv.topologies.base import Number, Topology, require_network
 from obliv.topologies.checks import integers, positive_number
 
@@ -56,6 +56,24 @@ class Cartesian(Topology):
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Return the coordinates of a node, x first."""
         return tuple(node // stride % radix for stride, radix in zip(self.strides, self.radices, strict=True))
+
+    @cached_property
+    def directions(self) -> Directions:
+        """Dimension and direction of every channel, and whether it is a wrap-around link."""
+        step, wraps = np.zeros(self.channels, np.int64), np.zeros(self.channels, bool)
+        for dim, along in enumerate(self.axes):
+            of_dim = np.flatnonzero(self.dim_of == dim)
+            links = self.link_of[of_dim]
+            step[of_dim] = np.array(along.steps, np.int64)[links]
+            wraps[of_dim] = np.isin(links, list(along.wraps))
+        return Directions(self.dim_of.astype(np.int64), step, wraps)
+
+    @property
+    def mean_distance(self) -> Fraction | None:
+        """Mean distance over all ordered pairs of nodes; None where not all nodes are terminals."""
+        if not self.all_terminals:
+            return None
+        return sum((Fraction(int(along.distances.sum()), along.radix**2) for along in self.axes), Fraction(0))
 
     def name_of(self, node: int) -> str:
         """Return the coordinates of a node, in parentheses."""

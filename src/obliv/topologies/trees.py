@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -18,7 +18,18 @@ from obliv.topologies.base import Number, Topology, require_network
 from obliv.topologies.checks import integers, positive_number
 from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["Tree", "eft2", "fattree", "sub_eft2", "subft", "xgft"]
+__all__ = ["NumberedPaths", "Tree", "eft2", "fattree", "sub_eft2", "subft", "xgft"]
+
+
+class NumberedPaths(Protocol):
+    """Shortest paths of all pairs of hosts of a fat tree by number; `alike` consecutive hosts share them."""
+
+    alike: int
+
+    @property
+    def topology(self) -> Tree: ...
+
+    def ways(self, source: Array, destination: Array, /) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,6 +145,14 @@ class Tree(Topology):
     def links(self, height: int) -> int:
         """Return the number of up links, which is that of down links, at a height."""
         return self.below[-1] // self.below[height] * self.width[height + 1]
+
+    def links_of(self, source: Array, destination: Array, way: Array, height: int, up: bool) -> Array:
+        """Return the link numbers at a height of paths by number, -1 for pairs that turn below it; broadcasts."""
+        turn = self.turn(source, destination)
+        width = np.array(self.width)
+        least = width[np.maximum(turn, height + 1)] // width[height + 1]
+        end = source if up else destination
+        return np.where(turn > height, end // self.below[height] * width[height + 1] + way // least, -1)
 
     def digits(self, host: int) -> tuple[int, ...]:
         """Return the place of a host in its sub-trees, from the roots down."""

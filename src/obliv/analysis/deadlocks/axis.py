@@ -12,7 +12,6 @@ import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.analysis.deadlocks.schemes import link_steps, wrap_links
 from obliv.loads.programs import ANYWHERE, QUADRANT
 from obliv.topologies.axes import Axis
 
@@ -139,8 +138,8 @@ def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline:
     dateline : bool
         Whether there are dateline bits; without, all bits are 0.
     """
-    steps = link_steps(along)
-    wraps = wrap_links(along) if dateline else frozenset()
+    steps = along.steps
+    wraps = along.wraps if dateline else frozenset()
     if along.kind != "clique" or draw == ANYWHERE:
         per_way = 200.0 if along.kind == "clique" else 6.0
         require_memory(per_way * along.radix**3, f"the ways along a {along.kind} of {along.radix} coordinates")

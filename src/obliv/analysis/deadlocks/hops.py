@@ -11,9 +11,10 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
-from obliv.analysis.deadlocks.schemes import Lanes, Move, Scheme, find, lanes
+from obliv.analysis.deadlocks.schemes import Move, Scheme, directions, find
 from obliv.errors import RoutingError
 from obliv.routings.hops import HopRouting
+from obliv.topologies.axes import Directions
 
 __all__ = ["count_paths", "follow_hops", "follow_two_phases"]
 
@@ -51,7 +52,7 @@ class _Block:
 
 def follow_hops(routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> Ends:
     """Add the dependencies of next hops, for a scheme that only counts turns."""
-    topology, where = routing.topology, lanes(routing.topology)
+    topology, where = routing.topology, directions(routing.topology)
     ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
     classes = done = 1
     for block, sources in _blocks(routing):
@@ -109,7 +110,7 @@ def _spread(
     scheme: Scheme,
     block: _Block,
     sources: Array,
-    where: Lanes,
+    where: Directions,
     classes: int,
     dependencies: Dependencies,
     ends: Ends,

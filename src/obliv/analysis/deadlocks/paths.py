@@ -15,12 +15,13 @@ from obliv._util.progress import Progress
 from obliv.analysis.deadlocks.axis import segments
 from obliv.analysis.deadlocks.graph import Dependencies
 from obliv.analysis.deadlocks.hops import count_paths
-from obliv.analysis.deadlocks.programs import draw_of, sequences
-from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, lanes
+from obliv.analysis.deadlocks.programs import sequences
+from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, directions
 from obliv.errors import SpecError, TooLargeError
 from obliv.loads.hops import Hops
 from obliv.loads.programs import Program
 from obliv.routings.base import Routing
+from obliv.routings.cartesian import require_grid
 from obliv.routings.checks import checked_paths, require_all
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
@@ -38,7 +39,7 @@ _HOPS = 10_000_000  # hops of all paths together
 
 def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
-    topology, where = routing.topology, lanes(routing.topology)
+    topology, where = routing.topology, directions(routing.topology)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
     nodes = topology.terminals.tolist()
     if routing.by_hops is not None and (count := count_paths(routing.by_hops)) > _PATHS:
@@ -93,8 +94,8 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
 
 def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
     """Return the function that gives the paths of a pair of nodes."""
-    if routing.programs and isinstance(routing.topology, Cartesian):
-        return partial(_of_programs, routing.topology, routing.programs)
+    if routing.programs:
+        return partial(_of_programs, require_grid(routing.topology, routing.spec), routing.programs)
     if routing.phase_routing is not None:
         return partial(_of_two_phases, routing.phase_routing)
     if routing.by_hops is not None:
@@ -140,8 +141,8 @@ def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int
         if not program.probability or not program.serves(start, end):
             continue
         each = [
-            list(segments(along, draw_of(program, dim, len(start)), start[dim], end[dim]))
-            for dim, along in enumerate(topology.axes)
+            list(segments(along, draw, start[dim], end[dim]))
+            for dim, (along, draw) in enumerate(zip(topology.axes, program.draws(len(start)), strict=True))
         ]
         for slots in sequences(program, len(start)):
             for drawn in product(*each):

@@ -23,7 +23,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.programs import TO_INTERMEDIATE, Phase, Program
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["Slot", "draw_of", "follow_programs", "sequences"]
+__all__ = ["Slot", "follow_programs", "sequences"]
 
 Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
 
@@ -63,7 +63,12 @@ def follow_programs(
     plan = []
     for program in programs:
         if program.probability:
-            plan.append((program, [_cases(topology, program, dim, scheme) for dim in range(dimensions)]))
+            condition = dict(program.when)
+            of_dim = [
+                cases(topology.axes[dim], draw, condition.get(dim), scheme.directed, scheme.dateline)
+                for dim, draw in enumerate(program.draws(dimensions))
+            ]
+            plan.append((program, of_dim))
     choices = [(program, chosen) for program, each in plan for chosen in _chosen(topology, each)]
     total = sum(_orders(program, chosen, scheme) for program, chosen in choices)
     if total > _CHOICES:
@@ -99,21 +104,6 @@ def _too_many(topology: Cartesian, total: int) -> TooLargeError:
         f"the {len(topology.axes)} dimensions of {topology.spec} can be taken in {total:,} ways, more than "
         f"{_CHOICES:,}: choose fewer dimensions, or a routing with fewer orders"
     )
-
-
-def draw_of(program: Program, dim: int, dimensions: int) -> str:
-    """How a program draws in a dimension: an intermediate, ``spread``, or nothing."""
-    stops = {x for phase in program.phases if phase.target == TO_INTERMEDIATE for x in _taken(phase, dimensions)}
-    return program.draw if dim in stops else "spread" if dim in program.spread else ""
-
-
-def _cases(topology: Cartesian, program: Program, dim: int, scheme: Scheme) -> tuple[Case, ...]:
-    draw, differ = draw_of(program, dim, len(topology.axes)), dict(program.when).get(dim)
-    return cases(topology.axes[dim], draw, differ, scheme.directed, scheme.dateline)
-
-
-def _taken(phase: Phase, dimensions: int) -> Iterable[int]:
-    return range(dimensions) if phase.orders is None else {dim for order in phase.orders for dim in order}
 
 
 def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliv._util.text import did_you_mean
-from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
-from obliv.topologies.axes import Axis
-from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.axes import Directions
+from obliv.topologies.base import Topology
 
 __all__ = [
     "COORDINATES",
@@ -21,14 +19,11 @@ __all__ = [
     "PLANE",
     "PROGRAMS",
     "SCHEMES",
-    "Lanes",
     "Move",
     "Scheme",
     "bits_of",
+    "directions",
     "find",
-    "lanes",
-    "link_steps",
-    "wrap_links",
 ]
 
 COORDINATES = "coordinates"
@@ -210,36 +205,7 @@ def bits_of(moves: Sequence[Move], labels: Sequence[Label], wraps: Sequence[bool
     return bits
 
 
-@cache
-def link_steps(along: Axis) -> tuple[int, ...]:
-    """Return the direction of every link of an axis."""
-    if along.kind == "ring":
-        return tuple(1 if link % 2 == 0 else -1 for link in range(len(along.links)))
-    return tuple(1 if head > tail else -1 for tail, head in along.links)
-
-
-@cache
-def wrap_links(along: Axis) -> frozenset[int]:
-    """Return the wrap-around links of a ring, one each way; no other axis has any."""
-    return frozenset((2 * (along.radix - 1), 1)) if along.kind == "ring" else frozenset()
-
-
-class Lanes(NamedTuple):
-    """Dimension and direction of every channel, and whether it is a wrap-around link."""
-
-    dim: Array
-    step: Array
-    wraps: Array
-
-
-def lanes(topology: Any) -> Lanes:
-    """Return the lanes of a network; without coordinates all channels are alike."""
-    if not isinstance(topology, Cartesian):
-        zeros = np.zeros(topology.channels, np.int64)
-        return Lanes(zeros, zeros, zeros.astype(bool))
-    step, wraps = np.zeros(topology.channels, np.int64), np.zeros(topology.channels, bool)
-    for dim, along in enumerate(topology.axes):
-        here = np.flatnonzero(topology.dim_of == dim)
-        step[here] = np.array(link_steps(along), np.int64)[topology.link_of[here]]
-        wraps[here] = np.isin(topology.link_of[here], list(wrap_links(along)))
-    return Lanes(topology.dim_of.astype(np.int64), step, wraps)
+def directions(topology: Topology) -> Directions:
+    """Return the directions of all channels; without coordinates all channels are alike."""
+    zeros = np.zeros(topology.channels, np.int64)
+    return topology.directions or Directions(zeros, zeros, zeros.astype(bool))

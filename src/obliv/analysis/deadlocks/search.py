@@ -12,13 +12,13 @@ from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
 from obliv.analysis.deadlocks.programs import follow_programs
-from obliv.analysis.deadlocks.schemes import COORDINATES, PLANE, PROGRAMS, SCHEMES, Scheme, find, lanes
+from obliv.analysis.deadlocks.schemes import COORDINATES, PLANE, PROGRAMS, SCHEMES, Scheme, directions, find
 from obliv.analysis.subject import routing_of
 from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
 from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
 from obliv.routings.base import Routing, RoutingLike
-from obliv.topologies.cartesian import Cartesian
+from obliv.routings.cartesian import require_grid
 
 __all__ = ["deadlock", "fewest_virtual_channels"]
 
@@ -163,8 +163,8 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencie
     base = routing.phase_routing
     if not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
-    elif routing.programs and isinstance(routing.topology, Cartesian) and routing.topology.all_terminals:
-        follow_programs(routing.topology, routing.programs, scheme, collected, progress)
+    elif routing.programs and routing.topology.all_terminals:
+        follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
     elif routing.by_hops is not None and scheme.turned is not None:
         follow_hops(routing.by_hops, scheme, collected, progress)
     elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
@@ -175,7 +175,7 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencie
 
 def _worth_trying(routing: Routing) -> list[Scheme]:
     """Return all schemes; those with datelines only where there are rings."""
-    rings = bool(lanes(routing.topology).wraps.any())
+    rings = bool(directions(routing.topology).wraps.any())
     return [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
 
 
@@ -185,11 +185,10 @@ def _lacking(scheme: Scheme, routing: Routing) -> str:
 
 
 def _has(routing: Routing, need: str) -> bool:
-    topology = routing.topology
     if need == COORDINATES:
-        return isinstance(topology, Cartesian)
+        return routing.topology.directions is not None
     if need == PLANE:
-        return isinstance(topology, Cartesian) and len(topology.axes) == 2
+        return routing.topology.directions is not None and len(routing.topology.radices) == 2
     if need == PROGRAMS:
         return all(part.programs for part in _parts(routing))
     return all(part.programs or part.phase_routing is not None for part in _parts(routing))
@@ -219,9 +218,9 @@ def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any
         )
         places = _places(routing, channels)
     by_dimension = {}
-    if isinstance(topology, Cartesian):
-        dim_of = topology.dim_of[graph.channel]
-        by_dimension = {_letter(dim): len(np.unique(virtual[dim_of == dim])) for dim in range(len(topology.axes))}
+    if topology.directions is not None:
+        dims = topology.directions.dim[graph.channel]
+        by_dimension = {_letter(dim): len(np.unique(virtual[dims == dim])) for dim in range(len(topology.radices))}
     return Deadlock(
         topology=topology.spec,
         routing=routing.spec,
@@ -244,15 +243,14 @@ def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> Prove
 
 def _places(routing: Routing, channels: list[int]) -> tuple[str, ...]:
     """Channels in words: their ends, and the direction where there is one."""
-    topology, where = routing.topology, lanes(routing.topology)
-    names = [topology.channel_name(c) for c in channels]
-    if not isinstance(topology, Cartesian):
+    names = [routing.topology.channel_name(c) for c in channels]
+    where = routing.topology.directions
+    if where is None:
         return tuple(names)
     width = max(map(len, names))
-    signs = ["+" if step > 0 else "-" for step in where.step[channels].tolist()]
     return tuple(
-        f"{name:<{width}}  {sign}{_letter(int(topology.dim_of[c]))}"
-        for name, sign, c in zip(names, signs, channels, strict=True)
+        f"{name:<{width}}  {'+' if step > 0 else '-'}{_letter(dim)}"
+        for name, step, dim in zip(names, where.step[channels].tolist(), where.dim[channels].tolist(), strict=True)
     )
 
 

@@ -13,7 +13,6 @@ from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subje
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.loads.tree import TreeLoads
 from obliv.results import Channel, pack, provenance
 from obliv.results.ratio import Ratio
 from obliv.topologies.base import Topology
@@ -69,13 +68,13 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     tree = require_base_load(subject.topology)
     loads = loads_of(subject, "ratio", step).without_self()
     single, numbered = loads.denominator == 1, loads.numbered_paths
-    found = _worst(loads, certificate, step) if numbered is None else _disjoint(numbered, certificate, step)
-    value, channel, permutation, kept = found
+    solve = _worst if numbered is None else _disjoint
+    value, channel, permutation, proof = solve(loads, certificate, step)
     climbs = numbered is not None or (single and _all_shortest(loads, tree))
     bound = bound_of(tree) if climbs else None
     routing, sources = name_of(subject), sources_of(subject)
-    if kept is not None:
-        kept["sources"] = dict(sources)
+    if proof is not None:
+        proof["sources"] = dict(sources)
     return Ratio(
         topology=tree.spec,
         routing=routing,
@@ -96,7 +95,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
         else "the bounds are given for shortest paths, and not all paths of this routing are shortest"
         if single
         else "the bounds hold for one path per pair, and this routing has several",
-        certificate=kept,
+        certificate=proof,
         names=("", "")
         if channel < 0
         else (tree.name_of(int(tree.tail[channel])), tree.name_of(int(tree.head[channel]))),
@@ -113,23 +112,23 @@ def _all_shortest(loads: PairLoads, tree: Tree) -> bool:
 Answer = tuple[Fraction, int, tuple[int, ...], dict[str, Any] | None]  # ratio, channel, permutation, certificate
 
 
-def _disjoint(loads: TreeLoads, certificate: bool, step: Progress) -> Answer:
+def _disjoint(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
     largest = largest_disjoint(loads, progress=step)
     image = dict(largest.pairs)
     free = iter(sorted(set(range(loads.terminals)) - set(image.values())))
     permutation = tuple(image[s] if s in image else next(free) for s in range(loads.terminals))
-    kept = None
+    proof = None
     if certificate:
         covered = sorted(largest.covers)
         number = {c: k for k, c in enumerate(covered)}
-        kept = {
+        proof = {
             "denominator": 1,
             "permutation": list(permutation),
             "duals": [pack(largest.covers[c].astype("int64")) for c in covered],
             "generators": [],
             "channels": [[number[c], []] if c in number else "simple" for c in range(loads.topology.channels)],
         }
-    return Fraction(largest.size), largest.channel, permutation, kept
+    return Fraction(largest.size), largest.channel, permutation, proof
 
 
 def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
