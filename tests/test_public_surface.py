@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 import obliv
-from obliv._util import old_names
+from obliv import _old_names
 from obliv.errors import OblivError
 from obliv.specs.builtin import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
@@ -108,7 +108,7 @@ def test_old_modules_name_their_successors(old: str, new: str) -> None:
 
 
 def test_renamed_modules_exist_and_others_stay_unknown() -> None:
-    for old, new in old_names._RENAMED.items():
+    for old, new in _old_names._RENAMED.items():
         assert importlib.util.find_spec(f"obliv.{new}") is not None, old
     with pytest.raises(ModuleNotFoundError, match="No module named"):
         importlib.import_module("obliv.nothing")

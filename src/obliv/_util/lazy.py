@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from obliv.errors import OblivError
 
-__all__ = ["OldNames", "attach", "refuse_calls"]
+__all__ = ["attach", "refuse_calls"]
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -58,16 +58,3 @@ def refuse_calls(module: str, instead: str) -> None:
             raise OblivError(f"{module} is a package now: register with {instead}")
 
     sys.modules[module].__class__ = Renamed
-
-
-class OldNames:
-    """The last finder of modules: it refuses those of the previous release by their new names."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Raise ModuleNotFoundError for a module that has another name now; called for missing modules only."""
-        if name.startswith("obliv."):
-            from obliv._util.old_names import successor
-
-            if new := successor(name):
-                raise ModuleNotFoundError(f"{name} is called {new} now; what is public is in obliv itself", name=name)

@@ -10,7 +10,6 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from obliv.cli.groups import flat
-from obliv.cli.imports import run_files
 
 __all__ = ["VERBS", "app"]
 
@@ -61,7 +60,10 @@ class Verbs(TyperGroup):
 
 
 def _import(files: list[str]) -> None:
-    run_files(files or ())
+    if files:
+        from obliv.cli.imports import run_files
+
+        run_files(files)
 
 
 ImportOption = Annotated[

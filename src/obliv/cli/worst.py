@@ -44,7 +44,6 @@ def worst(
 
     Example: obliv worst file:network.graphml ecmp --output claim.json.gz
     """
-    from obliv.analysis.worst_case.every_channel import worst_channels
     from obliv.analysis.worst_case.exact import worst_case
 
     require_picture(plot)
@@ -54,6 +53,8 @@ def worst(
     result: Result
     with progress() as step:
         if channels:
+            from obliv.analysis.worst_case.every_channel import worst_channels
+
             result = worst_channels(routing, symmetry=symmetry, progress=step)
         else:
             certificate = answer.certificate or (answer.output is not None and not samples)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.matching.shipments import Rates, Solution, simple_bound
 
 if TYPE_CHECKING:
     from obliv.loads.base import PairLoads
 
-__all__ = ["Solved", "best_first", "one_after_another"]
+__all__ = ["ChannelSearch", "Solved", "best_first", "one_after_another", "search_channels"]
 
 #: A channel with its solution.
 Solved = tuple[int, Solution]
@@ -48,3 +49,47 @@ def one_after_another(loads: PairLoads, channels: Array, rates: Rates, progress:
     for done, channel in enumerate(channels.tolist(), 1):
         yield [(channel, loads.solve(channel, rates))]
         progress("channels", done / len(channels))
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelSearch:
+    """The outcome of a search for the worst channel.
+
+    Attributes
+    ----------
+    worst : int
+        The channel that carries most per bandwidth, of equals the lowest number; -1 where there is no channel.
+    solution : Solution or None
+        Its worst traffic, None where there is no channel.
+    optima : dict
+        The optimum of every channel that was solved, in units of the numerators times the rates' scale.
+    prices : dict
+        Prices of the destinations for the same channels, where they were asked for.
+    rates : Rates
+        What terminals send and take.
+    """
+
+    worst: int
+    solution: Solution | None
+    optima: dict[int, int]
+    prices: dict[int, Array]
+    rates: Rates
+
+
+def search_channels(
+    loads: PairLoads, channels: Array, *, prices: bool = False, progress: Progress | None = None
+) -> ChannelSearch:
+    """Find the worst of some channels, with the prices of every solved channel if they are asked for."""
+    rates, speeds = loads.rates, loads.topology.bandwidth
+    optima: dict[int, int] = {}
+    dual_prices: dict[int, Array] = {}
+    worst, best, solution = -1, None, None
+    for group in loads.solve_worst(channels, rates, prices, progress or silent):
+        for channel, solved in group:
+            optima[channel] = solved.value
+            if prices and solved.prices is not None:
+                dual_prices[channel] = solved.prices
+            key = (solved.value / speeds[channel] if speeds else solved.value, -channel)
+            if best is None or key > best:
+                worst, best, solution = channel, key, solved
+    return ChannelSearch(worst, solution, optima, dual_prices, rates)

@@ -125,11 +125,12 @@ class Topology:
         return state_of(self)
 
     def advice(self, purpose: str) -> str:
-        """Return how to get on where this topology is not of the kind that a purpose needs; empty by default.
+        """Return what to use instead where this topology does not fit a purpose; empty by default.
 
         Parameters
         ----------
-        purpose : {"ratio", "fat-tree routing"}
+        purpose : str
+            Whatever the caller needs the topology for; a kind of network answers the purposes that it knows.
         """
         return ""
 

@@ -10,10 +10,10 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.subject import Subject, name_of, sources_of, subject_of
-from obliv.analysis.worst_case.channels import ChannelSearch, search_channels
 from obliv.analysis.worst_case.symmetry import kept, orbits
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
+from obliv.loads.search import ChannelSearch, search_channels
 from obliv.matching.shipments import Flows
 from obliv.results import Channel, Estimate, WorstCase, provenance
 from obliv.routings.base import Routing

@@ -57,7 +57,7 @@ def successor(module: str) -> str:
     room, _, rest = name.partition(".")
     if name in _RENAMED:
         return f"{package}.{_RENAMED[name]}"
-    top = Path(__file__).parents[1]
+    top = Path(__file__).parent
     if not rest.isidentifier() or (top / room / rest).is_dir():  # pytest asks for packages that are there, too
         return ""
     found = sorted((top / room).rglob(f"{rest}.py"), key=lambda path: len(path.parts))
