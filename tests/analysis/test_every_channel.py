@@ -14,6 +14,7 @@ from tests.strategies import birkhoff as doubly_stochastic
 from tests.strategies import examples, table
 
 import obliv
+from obliv.analysis.worst_case.symmetry import classes_of_channels
 
 
 def brute_force(loads: obliv.PairLoads, channel: int) -> Fraction:
@@ -49,6 +50,33 @@ def test_edge_symmetry_is_of_the_network_and_of_the_routing() -> None:
     assert cube.channel_load == 10
     assert obliv.worst_channels(obliv.ROMM(obliv.torus(4, 4))).routing_classes == 1
     assert obliv.worst_channels(obliv.DOR(obliv.torus(4, 3))).network_classes == 2
+
+
+@pytest.mark.parametrize(("spec", "classes"), [("torus:4x3", 2), ("torus:5x5", 1), ("mesh:3x3", 4), ("mesh:4x3", 10)])
+def test_classes_are_the_orbits_of_the_group(spec: str, classes: int) -> None:
+    topology = obliv.topology(spec)
+    focus = classes_of_channels(topology, [np.asarray(g) for g in topology.generators]).focus.tolist()
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    for c, pair in enumerate(ends):
+        reached = {pair}
+        waiting = [pair]
+        while waiting:
+            tail, head = waiting.pop()
+            for g in topology.generators:
+                image = int(g[tail]), int(g[head])
+                if image not in reached:
+                    reached.add(image)
+                    waiting.append(image)
+        assert focus[c] == min(ends.index(channel) for channel in reached)
+    assert len(set(focus)) == classes == obliv.worst_channels(obliv.DOR(topology)).network_classes
+
+
+def test_channels_between_nodes() -> None:
+    torus = obliv.topology("torus:4x3")
+    ends = list(zip(torus.tail.tolist(), torus.head.tolist(), strict=True))
+    for pair in ((u, v) for u in range(12) for v in range(12)):
+        assert torus.channels_between(*pair) == [c for c, channel in enumerate(ends) if channel == pair]
+    assert obliv.build("two", 2, [(0, 1), (1, 0), (0, 1)]).channels_between(0, 1) == [0, 1]
 
 
 def test_saved_and_drawn(tmp_path: Path) -> None:

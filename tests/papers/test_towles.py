@@ -13,7 +13,6 @@ from tests.papers.reproduction import Reproduction, page_of
 
 import obliv
 from obliv import papers
-from obliv.papers.focus import channel_between
 from obliv.papers.panels import pairs_of
 from obliv.papers.towles import drawing
 from obliv.papers.towles.figure4 import f, g
@@ -253,7 +252,7 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
 def test_what_figures_1_to_4_show() -> None:
     mesh = obliv.topology("mesh:3x2")
     loads = obliv.routing("dor", mesh).pair_loads()
-    channel = channel_between(mesh, 1, 2)
+    (channel,) = mesh.channels_between(1, 2)
     assert loads.under(pairs_of(mesh, [(0, 2), (1, 5)]))[channel] == 2
     assert sorted(drawing.MATCHING) == list(range(6))
     weight = sum(int(loads.on_channel(channel)[s, d]) for s, d in enumerate(drawing.MATCHING))
@@ -265,7 +264,7 @@ def test_what_figures_1_to_4_show() -> None:
     nodes = [(x, y) for y in range(3) for x in range(4)]
     caption = {f: lambda x, y: (x - 2) % 4 + 4 * ((y - 1) % 3), g: lambda x, y: (x - 1) % 4 + 4 * ((1 - y) % 3)}
     for function, ends in ((f, (2 + 4, 3 + 4)), (g, (1 + 4, 1))):
-        image = function(torus, channel_between(torus, *ends))
+        image = function(torus, *torus.channels_between(*ends))
         assert image.tolist() == [caption[function](x, y) for x, y in nodes]
 
 

@@ -208,16 +208,16 @@ def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, 
 
 def _channels(topology: Topology, node: int, name: str) -> list[int]:
     """Return the channels from a node that a word names."""
-    first, end = int(topology.first_channel[node]), int(topology.first_channel[node + 1])
     if name.startswith("@") and name[1:].isdigit():
         channel = int(name[1:])
+        first, end = topology.first_channel[node : node + 2].tolist()
         if not first <= channel < end:
             raise RoutingError(
                 f"channel {channel} does not leave {topology.name_of(node)}; its channels are {first} to {end - 1}"
             )
         return [channel]
     head = topology.node(name)
-    channels = [c for c in range(first, end) if topology.head[c] == head]
+    channels = topology.channels_between(node, head)
     if not channels:
         raise RoutingError(f"no channel leads from {topology.name_of(node)} to {topology.name_of(head)}")
     return channels

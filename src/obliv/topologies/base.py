@@ -173,6 +173,18 @@ class Topology:
         """Channels of node v are ``first_channel[v] .. first_channel[v + 1] - 1``; shape (nodes + 1,)."""
         return np.concatenate([[0], np.cumsum(np.bincount(self.tail, minlength=self.nodes))]).astype(np.int64)
 
+    def channels_between(self, tail: int, head: int) -> list[int]:
+        """Return the channels from one node to another: none, one, or several parallel ones.
+
+        Examples
+        --------
+        >>> import obliv
+        >>> obliv.mesh(3, 2).channels_between(1, 2), obliv.mesh(3, 2).channels_between(0, 2)
+        ([2], [])
+        """
+        first, end = self.first_channel[tail : tail + 2].tolist()
+        return [c for c in range(first, end) if self.head[c] == head]
+
     @cached_property
     def all_terminals(self) -> bool:
         """Whether every node is a terminal, in the order of the nodes."""

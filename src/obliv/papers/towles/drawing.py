@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
-from obliv.papers.focus import channel_between, focus_of
 from obliv.papers.panels import draw_pairs, draw_panels, name_nodes, without_loads
 from obliv.papers.towles.figure4 import f, g
 from obliv.papers.towles.figure9 import printed_permutation
@@ -33,7 +32,7 @@ def figure1(path: str | Path) -> None:
     mesh = obliv.topology(_MESH)
 
     def loads(ax: Axes) -> None:
-        draw_pairs(ax, mesh, "dor", _PAIRS, channel_between(mesh, 1, 2))
+        draw_pairs(ax, mesh, "dor", _PAIRS, mesh.channels_between(1, 2)[0])
         name_nodes(ax, {(node % 3, node // 3): name for node, name in _NAMES.items()} | {(1.5, -0.24): "c"}, 11)
 
     draw_panels(
@@ -69,22 +68,21 @@ def figure3(path: str | Path) -> None:
 def figure4(path: str | Path) -> None:
     """Draw the classes of channels of the 4,3-ary 2-cube under DOR, and one automorphism for each."""
     torus: Any = obliv.topology("torus:4x3")
-    loads = obliv.routing("dor", torus).pair_loads()
-    focus = focus_of(torus, [image for image in torus.generators if loads.keeps(image)])
+    focus = [row.focus for row in obliv.worst_channels(obliv.routing("dor", torus)).channels]
     numbers = {channel: number for number, channel in enumerate(sorted(set(focus)), start=1)}
 
     def classes(ax: Axes) -> None:
-        view.draw_loads(torus, [numbers[c] for c in focus], ax, worst=channel_between(torus, 0, 1))
+        view.draw_loads(torus, [numbers[c] for c in focus], ax, worst=torus.channels_between(0, 1)[0])
         without_loads(ax, "focus channel (0,0) → (1,0); the other one is (0,0) → (0,1)")
 
     def carried(image: Sequence[int], channel: int, ax: Axes) -> None:
         tail, head = int(torus.tail[channel]), int(torus.head[channel])
-        onto = channel_between(torus, image[tail], image[head])
+        onto = torus.channels_between(image[tail], image[head])[0]
         view.draw_loads(torus, [int(c in (channel, onto)) for c in range(torus.channels)], ax, worst=onto)
         without_loads(ax, f"focus channel {torus.channel_name(onto).replace('->', '→')}")
         name_nodes(ax, {(n % 4, n // 4): f"{to % 4},{to // 4}" for n, to in enumerate(image)}, 7)
 
-    of_x, of_y = channel_between(torus, 2 + 4, 3 + 4), channel_between(torus, 1 + 4, 1)
+    of_x, of_y = torus.channels_between(2 + 4, 3 + 4)[0], torus.channels_between(1 + 4, 1)[0]
     draw_panels(
         path,
         [
@@ -104,7 +102,7 @@ def figure5(path: str | Path) -> None:
 
     def routes(ax: Axes) -> None:
         pairs = [(0, 1 + 4 * 1), (2 + 4 * 1, 3 + 4 * 2)]
-        draw_pairs(ax, torus, "dor", pairs, channel_between(torus, 0, 1))
+        draw_pairs(ax, torus, "dor", pairs, torus.channels_between(0, 1)[0])
         without_loads(ax, "a channel of the first route, (0,0) → (1,0)")
         name_nodes(ax, {(n % 4, n // 4): f"{n % 4},{n // 4}" for pair in pairs for n in pair}, 8)
 
@@ -149,7 +147,7 @@ def figure8(path: str | Path) -> None:
     torus = obliv.topology("torus:9x9")
     pairs = adversary(9)
     row = [(s, d) for s, d in pairs if s < 9]
-    channel = channel_between(torus, 0, 1)
+    channel = torus.channels_between(0, 1)[0]
     draw_panels(
         path,
         [
@@ -171,7 +169,7 @@ def _draw_bipartite(ax: Axes, matching: bool) -> None:
     """Draw sources at the left and destinations at the right, with an edge for every pair."""
     mesh = obliv.topology(_MESH)
     loads = obliv.routing("dor", mesh).pair_loads()
-    channel = channel_between(mesh, 1, 2)
+    channel = mesh.channels_between(1, 2)[0]
     weights = loads.on_channel(channel).toarray()
     for source in range(mesh.nodes):
         for destination in range(mesh.nodes):

@@ -9,8 +9,7 @@ import numpy as np
 
 import obliv
 from obliv._util.typing import NodeArray
-from obliv.papers.focus import channel_between, focus_of
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import Step, Value, require
 from obliv.papers.verdicts import exactly
 
 __all__ = ["compute", "f", "g"]
@@ -20,15 +19,20 @@ _RADICES = (3, 5, 7, 9)
 
 def compute(step: Step) -> dict[str, Value]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
-    entries = {
+    dor, romm = (
+        [obliv.worst_channels(obliv.routing(name, obliv.topology(f"torus:{k}x{k}"))) for k in _RADICES]
+        for name in ("dor", "romm")
+    )
+    step(0.5)
+    note = f"At k = {', '.join(map(str, _RADICES))}."
+    return {
         "4,3-ary 2-cube, DOR: focus channels": _figure(),
         "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": _mapped(),
-        "k-ary 2-cube: focus channels of the network alone": _of_the_network(),
-        "k-ary 2-cube, DOR: focus channels": _on_cubes("dor"),
-        "k-ary 2-cube, ROMM: focus channels": _on_cubes("romm"),
+        "k-ary 2-cube: focus channels of the network alone": Value(_most(dor, "network_classes"), note),
+        "k-ary 2-cube, DOR: focus channels": Value(_most(dor, "routing_classes"), note),
+        "k-ary 2-cube, ROMM: focus channels": Value(_most(romm, "routing_classes"), note),
+        "5-ary 3-cube, DOR: largest load on the focus channels": _trap(),
     }
-    step(0.5)
-    return entries | {"5-ary 3-cube, DOR: largest load on the focus channels": _trap()}
 
 
 def f(torus: Any, channel: int) -> NodeArray:
@@ -56,23 +60,20 @@ def _to_origin(torus: Any, channel: int, dim: int) -> NodeArray:
     )
 
 
-def _kept(loads: Any) -> list[Any]:
-    """Return the symmetries of the topology that the routing has too, compared on all pair loads."""
-    return [g for g in loads.topology.generators if loads.keeps(g)]
+def _most(results: list[obliv.WorstChannels], classes: str) -> Fraction:
+    return Fraction(max(getattr(result, classes) for result in results))
 
 
 def _figure() -> Value:
     topology = obliv.topology("torus:4x3")
-    loads = obliv.routing("dor", topology).pair_loads()
-    kept = _kept(loads)
-    focus = focus_of(topology, kept)
-    drawn = {focus[channel_between(topology, 0, 1)], focus[channel_between(topology, 0, 4)]}
+    rows = obliv.worst_channels(obliv.routing("dor", topology)).channels
+    focus = {row.focus for row in rows}
+    (right,), (up,) = topology.channels_between(0, 1), topology.channels_between(0, 4)
+    drawn = {rows[right].focus, rows[up].focus}
     # the two channels form a focus set if every channel can be carried onto one of them
-    size = len(drawn) if drawn == set(focus) else len(set(focus))
     return Value(
-        Fraction(size),
-        f"{len(kept)} of {len(topology.generators)} generators (a translation and a reflection in each dimension) are "
-        f"symmetries of the routing; they carry all {topology.channels} channels onto these.",
+        Fraction(len(drawn) if drawn == focus else len(focus)),
+        f"Symmetries of the routing carry all {len(rows)} channels onto these.",
     )
 
 
@@ -92,39 +93,17 @@ def _mapped() -> Value:
     )
 
 
-def _of_the_network() -> Value:
-    sizes = {}
-    for k in _RADICES:
-        topology = obliv.topology(f"torus:{k}x{k}")
-        sizes[k] = len(set(focus_of(topology, topology.generators)))
-    return Value(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")
-
-
-def _on_cubes(name: str) -> Value:
-    sizes = {}
-    for k in _RADICES:
-        loads = obliv.routing(name, obliv.topology(f"torus:{k}x{k}")).pair_loads()
-        sizes[k] = len(set(focus_of(loads.topology, _kept(loads))))
-    return Value(Fraction(max(sizes.values())), f"At k = {', '.join(map(str, sizes))}.")
-
-
 def _trap() -> Value:
-    topology = obliv.topology("torus:5x5x5")
-    routing = obliv.routing("dor", topology)
-    loads = routing.pair_loads()
-
-    def largest(channel: int) -> Fraction:
-        return Fraction(obliv.maximum_weight(loads.weights(channel)).value, loads.denominator)
-
-    kept = sorted(set(focus_of(topology, _kept(loads))))
-    bare = sorted(set(focus_of(topology, topology.generators)))
+    routing = obliv.routing("dor", obliv.topology("torus:5x5x5"))
+    result = obliv.worst_channels(routing)
+    kept = [row.channel_load for row in result.channels if row.channel == row.focus]
+    require(result.network_classes == 1, "the 5-ary 3-cube is edge-symmetric")
     all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
     return Value(
-        max(map(largest, kept)),
-        f"The routing's symmetries leave {len(kept)} focus channels, with loads up to "
-        f"{', '.join(str(largest(c)) for c in kept)}; solving all {topology.channels} channels gives "
-        f"{all_channels}. The "
-        f"topology's symmetries alone would leave {len(bare)}, whose load is {max(map(largest, bare))}: that the "
-        "automorphism keeps the routing is a condition that has to be checked.",
+        max(kept),
+        f"The routing's symmetries leave {len(kept)} focus channels, with loads up to {', '.join(map(str, kept))}; "
+        f"solving all {len(result.channels)} channels gives {all_channels}. The topology's symmetries alone would "
+        f"leave 1, whose load is {result.channels[0].channel_load}: that the automorphism keeps the routing is a "
+        "condition that has to be checked.",
         against=all_channels,
     )

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.focus import channel_between
 from obliv.papers.paper import Step, Value
 from obliv.papers.towles.figure9 import printed_permutation
 from obliv.papers.verdicts import exactly
@@ -20,7 +19,7 @@ def compute(step: Step) -> dict[str, Value]:
     """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
     topology = obliv.topology(f"torus:{_K}x{_K}")
     romm = obliv.routing("romm", topology)
-    c = channel_between(topology, 0, 1)
+    (c,) = topology.channels_between(0, 1)
     loads = romm.pair_loads()
     weights = loads.on_channel(c).toarray()
     share = [Fraction(int(weights[s, d]), loads.denominator) for s, d in enumerate(printed_permutation())]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import obliv
 from obliv import view
-from obliv.papers.focus import channel_between
 from obliv.papers.panels import draw_pairs, draw_panels, draw_series
 from obliv.papers.u2turn.averages import average_of
 from obliv.papers.u2turn.meshes import ROUTINGS, worst
@@ -121,7 +120,7 @@ def _draw_patterns(path: str | Path, cases: list[tuple[str, int, int, str, int]]
             pairs, i = mirrored(kx, pairs), kx - 2 - i
         mesh = obliv.topology(f"mesh:{kx}x{ky}")
         numbers = [(a[0] + kx * a[1], b[0] + kx * b[1]) for a, b in pairs]
-        draw_pairs(ax, mesh, routing, numbers, channel_between(mesh, i, i + 1))
+        draw_pairs(ax, mesh, routing, numbers, mesh.channels_between(i, i + 1)[0])
         _mark_ends(ax, pairs)
 
     panels = [(title, partial(pattern, kx, ky, routing, i)) for title, kx, ky, routing, i in cases]

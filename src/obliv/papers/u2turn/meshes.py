@@ -9,7 +9,6 @@ from math import factorial, hypot
 from typing import Any
 
 import obliv
-from obliv.papers.focus import focus_of
 from obliv.papers.verdicts import Computed, exactly
 
 __all__ = [
@@ -54,13 +53,11 @@ def worst(mesh: str, routing: str) -> Fraction:
 def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
     """Return the exact worst-case load among the channels of each dimension, x first."""
     topology: Any = obliv.topology(mesh)
-    loads: Any = obliv.routing(routing, topology).pair_loads()
-    focus = focus_of(topology, [g for g in topology.generators if loads.keeps(g)])
-    value = {c: obliv.maximum_weight(loads.weights(c)).value for c in set(focus)}
-    best = [0] * len(topology.radices)
-    for dim, c in zip(topology.dim_of.tolist(), focus, strict=True):  # a symmetry may carry X onto Y
-        best[dim] = max(best[dim], value[c])
-    return tuple(Fraction(value, loads.denominator) for value in best)
+    best = [Fraction(0)] * len(topology.radices)
+    for row in obliv.worst_channels(obliv.routing(routing, topology)).channels:
+        dim = int(topology.dim_of[row.channel])
+        best[dim] = max(best[dim], row.channel_load)
+    return tuple(best)
 
 
 def average(mesh: str, routing: str, samples: int | None = None) -> Computed:

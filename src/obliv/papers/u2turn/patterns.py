@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.focus import channel_between
 from obliv.papers.paper import Step, Value, agreeing, require
 from obliv.papers.u2turn.meshes import ASYMMETRIC, worst_load
 
@@ -47,7 +46,8 @@ def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int, y: int = 0) ->
     require(len(set(sources)) == len(sources) == len(set(destinations)), "the pairs are a partial permutation")
     topology = obliv.topology(f"mesh:{kx}x{ky}")
     loads: Any = obliv.routing(routing, topology).pair_loads()
-    weights = loads.on_channel(channel_between(topology, i + kx * y, i + 1 + kx * y)).tocsr()
+    (channel,) = topology.channels_between(i + kx * y, i + 1 + kx * y)
+    weights = loads.on_channel(channel).tocsr()
     total = sum(int(weights[a[0] + kx * a[1], b[0] + kx * b[1]]) for a, b in pairs)
     return Fraction(total, loads.denominator)
 

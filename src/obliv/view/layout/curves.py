@@ -43,8 +43,8 @@ def _along_grid(layout: Layout, tail: int, head: int) -> list[Points] | None:
     start, end = int(numbers[tail - layout.hosts]), int(numbers[head - layout.hosts])
     if start < 0:
         return None
-    channels = [c for c in range(*shape.first_channel[start : start + 2].tolist()) if shape.head[c] == end]
-    channels.sort(key=lambda c: _wraps(shape, c))  # of two, prefer the one that does not leave the grid
+    # of two, prefer the one that does not leave the grid
+    channels = sorted(shape.channels_between(start, end), key=lambda c: _wraps(shape, c))
     return _on_grid(shape, channels[0], layout.points[tail], layout.points[head]) if channels else None
 
 
