@@ -57,7 +57,7 @@ def test_the_examples_of_the_notes() -> None:
         assert (len(topology.terminals), topology.nodes - nodes, topology.channels // 2) == (nodes, switches, cables)
 
 
-@pytest.mark.parametrize(("m", "leaves"), [(4, 2), (4, 3), (6, 4), (8, 6), (8, 8), (10, 5)])
+@pytest.mark.parametrize(("m", "leaves"), [(4, 2), (4, 3), (6, 4), (8, 6), (8, 8), (10, 5), (4, 7)])
 def test_eft2_and_seft2(m: int, leaves: int) -> None:
     for spec, roots in ((f"eft2:{m},{leaves}", m // 2), (f"sub-eft2:{m},{leaves}", 1)):
         paper, topology = Paper(m, 2, leaves, roots), tree(spec)

@@ -144,7 +144,7 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
         return max(heights, sharpened, key=lambda bound: bound[0])
     if tree.half is not None:
         return single_path_bound(2 * k, n), "Yuan et al., Theorem 3" if n == 2 else "Yuan et al., Theorem 4"
-    if n == 2 and k > 1 and tree.parents == (1, k) and tree.children[1] < 2 * k:
+    if n == 2 and k > 1 and tree.parents == (1, k):
         bound = two_levels(2 * k, tree.children[1])
         return (bound, "covers of links, docs/fat-trees.md") if bound > 1 else None  # 1 needs no theorem
     return None

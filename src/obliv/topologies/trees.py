@@ -329,9 +329,9 @@ def eft2(m: int, k: int) -> Tree:
     Parameters
     ----------
     m : int
-        Ports of every switch; even, at least 4.
+        Ports of a leaf switch; even, at least 4.
     k : int
-        Leaf switches, 2 to m.
+        Leaf switches, which are the ports of a root; at least 2.
 
     Returns
     -------
@@ -347,12 +347,7 @@ def eft2(m: int, k: int) -> Tree:
     >>> eft2(8, 6)
     <Topology eft2:8,6: 34 nodes, 96 channels, 24 terminals>
     """
-    m, k = integers("eft2", m=m, k=k)
-    spec = f"eft2:{m},{k}"
-    half = _half(spec, m)
-    if not 2 <= k <= m:
-        raise TopologyError(f"{spec}: {k} leaf switches; a root has ports for 2 to {m}")
-    return _tree(spec, (half, k), (1, half))
+    return _two_levels("eft2", m, k)
 
 
 @register_topology("sub-eft2", example="sub-eft2:8,6")
@@ -362,9 +357,9 @@ def sub_eft2(m: int, k: int) -> Tree:
     Parameters
     ----------
     m : int
-        Ports of every switch; even, at least 4.
+        Ports of a leaf switch; even, at least 4.
     k : int
-        Leaf switches, 2 to m.
+        Leaf switches, which are the ports of a root; at least 2.
 
     Returns
     -------
@@ -380,12 +375,17 @@ def sub_eft2(m: int, k: int) -> Tree:
     >>> sub_eft2(8, 6)
     <Topology sub-eft2:8,6: 31 nodes, 60 channels, 24 terminals>
     """
-    m, k = integers("sub-eft2", m=m, k=k)
-    spec = f"sub-eft2:{m},{k}"
+    return _two_levels("sub-eft2", m, k, roots=1)
+
+
+def _two_levels(name: str, m: int, k: int, roots: int = 0) -> Tree:
+    """Return `k` leaf switches with m ports under `roots` switches with `k` ports, m/2 by default."""
+    m, k = integers(name, m=m, k=k)
+    spec = f"{name}:{m},{k}"
     half = _half(spec, m)
-    if not 2 <= k <= m:
-        raise TopologyError(f"{spec}: {k} leaf switches; the root has ports for 2 to {m}")
-    return _tree(spec, (half, k), (1, 1))
+    if k < 2:
+        raise TopologyError(f"{spec}: at least 2 leaf switches are needed, not {k}")
+    return _tree(spec, (half, k), (1, roots or half))
 
 
 def _half(spec: str, m: int) -> int:

@@ -8,13 +8,15 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 import obliv
 from obliv.analysis.ratios.under_traffic import max_link_load, optimal_load
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.papers.verdicts import exactly
 
-__all__ = ["NETWORK"]
+__all__ = ["NETWORK", "connected", "up_links"]
 
 _TREES = ((4, 2), (8, 2), (12, 2), (4, 3), (6, 3), (8, 3), (4, 4), (6, 4))
 _SMALL = ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4))
@@ -54,7 +56,7 @@ def _property1(tree: obliv.Tree, half: int, n: int) -> bool:
 def _property2(tree: obliv.Tree, half: int, n: int) -> bool:
     """Compare the parts of the upper level switches that up-link ports lead to, for sub-trees of every height."""
     for level in range(1, n):
-        part = _parts(tree, level + 1)
+        part = connected(tree, level + 1, n)
         ports: dict[int, set[int]] = {}
         for link in range(tree.links(level)):
             switch = int(tree.head[tree.up_channel(level, link)])
@@ -64,16 +66,18 @@ def _property2(tree: obliv.Tree, half: int, n: int) -> bool:
     return True
 
 
-def _parts(tree: obliv.Tree, level: int) -> dict[int, int]:
-    """Return a node of the connected part that each node from a level on belongs to, among such nodes."""
-    part: dict[int, int] = {}
-    for start in range(tree.first_node[level], tree.nodes):
-        queue = [] if start in part else [start]
-        for node in queue:
-            part[node] = start
-            heads = tree.head[tree.first_channel[node] : tree.first_channel[node + 1]].tolist()
-            queue += [head for head in heads if head >= tree.first_node[level] and head not in part]
-    return part
+def up_links(tree: obliv.Tree) -> set[tuple[int, int]]:
+    """Return the links, each with its lower end first."""
+    return {(a, b) for a, b in zip(tree.tail.tolist(), tree.head.tolist(), strict=True) if a < b}
+
+
+def connected(tree: obliv.Tree, low: int, high: int) -> dict[int, int]:
+    """Return for every node of the levels from `low` to `high` the number of its connected part, by these levels."""
+    nodes = range(tree.first_node[low], tree.first_node[high + 1])
+    inside = np.isin(tree.tail, nodes) & np.isin(tree.head, nodes)
+    ends = tree.tail[inside], tree.head[inside]
+    part = connected_components(coo_array((np.ones(len(ends[0])), ends), (tree.nodes, tree.nodes)))[1]
+    return {node: int(part[node]) for node in nodes}
 
 
 def _property3(tree: obliv.Tree, half: int, n: int) -> bool:

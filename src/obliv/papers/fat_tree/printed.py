@@ -44,38 +44,22 @@ _MESH = (
     "the largest mesh of 2^j x 2^j ranks fits best; meshes of all nodes give more."
 )
 
-TABLE2 = {
-    "Ring, MLID/WSR": Printed("3.47"),
-    "Ring, OSRM2": Printed("2.97"),
-    "2D Mesh, MLID/WSR": Printed("1.88", open=_MESH),
-    "2D Mesh, OSRM2": Printed("1.74", open=_MESH),
-    "3D Mesh, MLID/WSR": Printed("2.34"),
-    "3D Mesh, OSRM2": Printed("2.14"),
-    "Hypercube, MLID/WSR": Printed("2.03"),
-    "Hypercube, OSRM2": Printed("1.90"),
-    "Binary Tree, MLID/WSR": Printed("2.37"),
-    "Binary Tree, OSRM2": Printed("2.20"),
-}
 
-TABLE3 = {
-    "FT(8,3), Ring, MLID/WSR": Printed("2.84"),
-    "FT(8,3), Ring, OSRM3": Printed("2.80"),
-    "FT(8,3), 2D Mesh, MLID/WSR": Printed("1.64", open=_MESH),
-    "FT(8,3), 2D Mesh, OSRM3": Printed("1.63", open=_MESH),
-    "FT(8,3), 3D Mesh, MLID/WSR": Printed("2.04"),
-    "FT(8,3), 3D Mesh, OSRM3": Printed("1.99"),
-    "FT(8,3), Hypercube, MLID/WSR": Printed("1.90"),
-    "FT(8,3), Hypercube, OSRM3": Printed("1.90"),
-    "FT(8,3), Binary Tree, MLID/WSR": Printed("2.07"),
-    "FT(8,3), Binary Tree, OSRM3": Printed("2.03"),
-    "FT(16,3), Ring, MLID/WSR": Printed("3.78"),
-    "FT(16,3), Ring, OSRM3": Printed("3.78"),
-    "FT(16,3), 2D Mesh, MLID/WSR": Printed("2.83"),
-    "FT(16,3), 2D Mesh, OSRM3": Printed("2.83"),
-    "FT(16,3), 3D Mesh, MLID/WSR": Printed("2.48"),
-    "FT(16,3), 3D Mesh, OSRM3": Printed("2.43"),
-    "FT(16,3), Hypercube, MLID/WSR": Printed("2.11"),
-    "FT(16,3), Hypercube, OSRM3": Printed("2.10"),
-    "FT(16,3), Binary Tree, MLID/WSR": Printed("2.69"),
-    "FT(16,3), Binary Tree, OSRM3": Printed("2.67"),
-}
+def _means(tree: str, new: str, means: dict[str, tuple[str, str]]) -> dict[str, Printed]:
+    """Return the entries of one tree: by pattern, the means of MLID/WSR and of the new routing."""
+    return {
+        f"{tree}{pattern}, {routing}": Printed(text, open=_MESH if pattern == "2D Mesh" else "")
+        for pattern, pair in means.items()
+        for routing, text in zip(("MLID/WSR", new), pair, strict=True)
+    }
+
+
+_PATTERNS = ("Ring", "2D Mesh", "3D Mesh", "Hypercube", "Binary Tree")
+_FT32_2 = (("3.47", "2.97"), ("1.88", "1.74"), ("2.34", "2.14"), ("2.03", "1.90"), ("2.37", "2.20"))
+_FT8_3 = (("2.84", "2.80"), ("1.64", "1.63"), ("2.04", "1.99"), ("1.90", "1.90"), ("2.07", "2.03"))
+_FT16_3 = (("3.78", "3.78"), ("2.83", "2.83"), ("2.48", "2.43"), ("2.11", "2.10"), ("2.69", "2.67"))
+
+TABLE2 = _means("", "OSRM2", dict(zip(_PATTERNS, _FT32_2, strict=True)))
+TABLE3 = _means("FT(8,3), ", "OSRM3", dict(zip(_PATTERNS, _FT8_3, strict=True))) | _means(
+    "FT(16,3), ", "OSRM3", dict(zip(_PATTERNS, _FT16_3, strict=True))
+)

@@ -10,9 +10,18 @@ from itertools import combinations, product
 import numpy as np
 
 import obliv
-from obliv.analysis.ratios.disjoint_sets import destination_set, destinations, is_disjoint, largest_star, sources
+from obliv._util.typing import Array
+from obliv.analysis.ratios.disjoint_sets import (
+    destination_set,
+    destinations,
+    is_disjoint,
+    largest_star,
+    pairs_on_links,
+    sources,
+)
 from obliv.papers.fat_tree.disjointness import Pair, every_set, size_of
 from obliv.papers.paper import Printed, Value, agreeing
+from obliv.topologies.tree_bounds import theorem4, theorem5
 
 __all__ = ["PROOFS"]
 
@@ -59,6 +68,49 @@ def _shares() -> Value:
 def _chain() -> Value:
     what = f"trees with {_MATRICES} random traffic matrices each"
     return agreeing(((links.name, links.chain) for links in _steps()), what)
+
+
+class _Switched(obliv.TreeRouting):
+    """A routing of FT(m, n) on the EFT2 whose leaf switches stand for the SUBFT(m, i)'s, by the same up-link ports."""
+
+    def __init__(self, routing: obliv.TreeRouting, height: int) -> None:
+        tree = routing.topology
+        super().__init__(obliv.eft2(2 * tree.below[height], tree.below[-1] // tree.below[height]), routing.spec)
+        self.routing, self.height = routing, height
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        tree, height = self.routing.topology, self.height
+        paths = np.array(tree.width)[tree.turn(source, destination)] // tree.width[height + 1]
+        ports: Array = self.routing.ways(source, destination) // np.maximum(paths, 1)[..., None]
+        return np.where(paths[..., None] > 0, ports, 0)
+
+
+def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int, int], int]) -> Callable[[], Value]:
+    """Return a function that compares the links above SUBFT(m, i)'s with those of the EFT2, for (m, n, i)."""
+
+    def compare() -> Value:
+        cases = []
+        for (m, n, height), spec in product(sizes, ("dmodk", "mlid", "osrmn", "hash:seed=1")):
+            routing = obliv.routing(spec, obliv.fattree(m, n)).by_number
+            if not isinstance(routing, obliv.TreeRouting):
+                raise TypeError(f"{spec} is not a routing of single paths on fat trees")
+            switched = _Switched(routing, height)
+            above, top = (
+                [
+                    pairs.get(int(channel_of(at, link)), set())
+                    for channel_of in (tree.up_channel, tree.down_channel)
+                    for link in range(tree.links(at))
+                ]
+                for tree, at, pairs in (
+                    (routing.topology, height, pairs_on_links(routing)),
+                    (switched.topology, 1, pairs_on_links(switched)),
+                )
+            )
+            fits = above == top and max(size_of(frozenset(pairs)) for pairs in above) >= least(m, n)
+            cases.append((f"FT({m},{n}) {spec}", fits))
+        return agreeing(cases, "routings")
+
+    return compare
 
 
 def _base_case() -> Value:
@@ -108,6 +160,21 @@ PROOFS: dict[str, tuple[Printed, Callable[[], Value]]] = {
     "Theorem 1, proof: the chain of inequalities on every link": (
         Printed("load(l) ≤ Σ LD(sj)/(m/2)^i. Since LD(sj) ≤ baseload(TM) ..., we have load(l) ≤ baseload(TM)."),
         _chain,
+    ),
+    "Theorem 4, proof: FT(m,3) as EFT2(2(m/2)²,m)": (
+        Printed(
+            "For any routing algorithm r on FT(m, 3), there is a routing algorithm r' on EFT2(2(m/2)², m) such that "
+            "the corresponding top level links are used exactly the same. ... the largest of the maximum disjoint "
+            "size of the level 0 links is at least ... m/2."
+        ),
+        _as_two_levels(((4, 3, 2), (6, 3, 2)), lambda m, n: theorem4(m)),
+    ),
+    "Theorem 5, proof: FT(m,n) as EFT2 at i = ⌊2(n-1)/3⌋": (
+        Printed(
+            "the topology can be approximated by EFT2(2(m/2)^⌊2(n-1)/3⌋, m(m/2)^⌈(n-1)/3⌉). ... there exists a link "
+            "carrying at least ... (m/2)^⌊(n-1)/3⌋ node disjoint pairs"
+        ),
+        _as_two_levels(((4, 4, 2), (4, 5, 2)), theorem5),
     ),
     "Lemma 5, proof: base case": (
         Printed("when L(A) = 1, |A| ≤ LS(A). ... if s1 = s2, A = S_s1. ... if d1 = d2, A = D_d1."),

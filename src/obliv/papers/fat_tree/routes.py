@@ -13,6 +13,7 @@ import obliv
 from obliv._util.typing import Array
 from obliv.fabric import from_topology
 from obliv.fabric.lids import with_lids
+from obliv.papers.fat_tree.network import connected, up_links
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.papers.verdicts import AtLeast
 
@@ -44,15 +45,11 @@ def stacked(part: obliv.Tree, whole: obliv.Tree, half: int) -> set[Link]:
     return links
 
 
-def _up_links(tree: obliv.Tree) -> set[Link]:
-    return {(a, b) for a, b in zip(tree.tail.tolist(), tree.head.tolist(), strict=True) if a < b}
-
-
 def _recursion() -> Value:
     cases = []
     for half, levels in product((2, 3, 4), (2, 3)):
         part, whole = obliv.subft(2 * half, levels - 1), obliv.subft(2 * half, levels)
-        cases.append((whole.spec, stacked(part, whole, half) == _up_links(whole)))
+        cases.append((whole.spec, stacked(part, whole, half) == up_links(whole)))
     return agreeing(cases, "sub-trees SUBFT(m,2) and SUBFT(m,3)")
 
 
@@ -60,7 +57,7 @@ def _below_roots() -> Value:
     cases = []
     for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3), (4, 4)):
         whole = obliv.fattree(m, n)
-        cases.append((f"FT({m},{n})", stacked(obliv.subft(m, n - 1), whole, m // 2) == _up_links(whole)))
+        cases.append((f"FT({m},{n})", stacked(obliv.subft(m, n - 1), whole, m // 2) == up_links(whole)))
     return agreeing(cases, "trees")
 
 
@@ -71,30 +68,18 @@ def _sub_trees_of_switches() -> Value:
         tree = obliv.fattree(m, n)
         heights: dict[int, list[int]] = defaultdict(list)  # of the sub-trees that a switch is in
         for height in range(1, n):
-            for part in _parts(tree, height):
-                levels = np.bincount([tree.level_of(node) for node in part]).tolist()
-                if levels == np.diff(obliv.subft(m, height).first_node).tolist():
-                    for node in part:
+            parts: dict[int, list[int]] = defaultdict(list)
+            for node, part in connected(tree, 0, height).items():
+                parts[part].append(node)
+            sizes = np.diff(obliv.subft(m, height).first_node).tolist()
+            for nodes in parts.values():
+                if np.bincount([tree.level_of(node) for node in nodes]).tolist() == sizes:
+                    for node in nodes:
                         heights[node].append(height)
-        fits = all(
-            heights[switch] == list(range(tree.level_of(switch), n)) for switch in range(tree.below[-1], tree.nodes)
-        )
+        switches = range(tree.below[-1], tree.nodes)
+        fits = all(heights[switch] == list(range(tree.level_of(switch), n)) for switch in switches)
         cases.append((f"FT({m},{n})", fits))
     return agreeing(cases, "trees")
-
-
-def _parts(tree: obliv.Tree, height: int) -> list[list[int]]:
-    """Return the nodes of the connected parts of the levels up to a height."""
-    seen: set[int] = set()
-    parts = []
-    for start in range(tree.first_node[height + 1]):
-        part = [] if start in seen else [start]
-        for node in part:
-            seen.add(node)
-            heads = tree.head[tree.first_channel[node] : tree.first_channel[node + 1]].tolist()
-            part += [head for head in heads if head < tree.first_node[height + 1] and head not in {*seen, *part}]
-        parts += [part] if part else []
-    return parts
 
 
 def _labels() -> Value:
@@ -110,7 +95,7 @@ def _labels() -> Value:
             listed = {(f"({a},{b},{x})", f"(({a},{b}),2)") for a, b, x in places}
             listed |= {(f"(({a},{b}),2)", f"(({a},{x}),1)") for a, b, x in places}
             listed |= {(f"(({a},{b}),1)", f"(({b},{x}),0)") for a, b, x in places}
-        cases.append((f"FT({m},{n})", {(tree.name_of(a), tree.name_of(b)) for a, b in _up_links(tree)} == listed))
+        cases.append((f"FT({m},{n})", {(tree.name_of(a), tree.name_of(b)) for a, b in up_links(tree)} == listed))
     return agreeing(cases, "trees")
 
 

@@ -13,6 +13,7 @@ from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.said import STATEMENTS
 from obliv.papers.fat_tree.stars import gap_instance
 from obliv.papers.paper import Step, Value, require
+from obliv.topologies.tree_bounds import single_path_bound, theorem5
 
 __all__ = ["TextOSRM2", "compute", "groups_in_use", "indices"]
 
@@ -119,21 +120,9 @@ def _detours() -> Value:
 
 
 def _theorem5() -> Value:
-    printed, sharp = _theorem5_bound(8, 5), _sharp_bound(8, 5)
-    values = {n: (_theorem5_bound(8, n), _sharp_bound(8, n)) for n in range(2, 8)}
+    values = {n: (theorem5(8, n), single_path_bound(8, n)) for n in range(2, 8)}
     text = "; ".join(f"n = {n}: {a} and {b}" for n, (a, b) in values.items())
-    return Value(Fraction(sharp, printed), f"On FT(8,n), printed and that: {text}.")
-
-
-def _theorem5_bound(m: int, n: int) -> int:
-    """Evaluate Theorem 5: (m/2)^⌊(n-1)/3⌋."""
-    bound: int = (m // 2) ** ((n - 1) // 3)
-    return bound
-
-
-def _sharp_bound(m: int, n: int) -> int:
-    """Return (m/2)^(⌊2n/3⌋/2), rounded up, which the same argument gives."""
-    return isqrt((m // 2) ** (2 * n // 3) - 1) + 1
+    return Value(Fraction(values[5][1], values[5][0]), f"On FT(8,n), printed and that: {text}.")
 
 
 def _wsr() -> Value:
