@@ -21,17 +21,16 @@ def most_pairs(half: int, leaves: int) -> int:
     hosts = range(half * leaves)
     leaf = [host // half for host in hosts]
     between = [(s, d) for s in hosts for d in hosts if leaf[s] != leaf[d]]
-    kept = {(end, host): {pair for pair in between if pair[end] == host} for end in (0, 1) for host in hosts}
+    stars = [{pair for pair in between if pair[end] == host} for end in (0, 1) for host in hosts]
     up = [{(s, d) for s, d in between if leaf[s] == switch} for switch in range(leaves)]
     down = [{(s, d) for s, d in between if leaf[d] == switch} for switch in range(leaves)]
     stars_up, stars_down = (
-        [list({frozenset(star & link) for star in kept.values() if star & link}) for link in side]
-        for side in (up, down)
+        [list({frozenset(star & link) for star in stars if star & link}) for link in side] for side in (up, down)
     )
     best = 0
     for chosen in product(*stars_up):
         carried = set().union(*chosen)
-        best = max(best, sum(max(len(carried & star) for star in stars) for stars in stars_down))
+        best = max(best, sum(max(len(carried & star) for star in link) for link in stars_down))
     return best
 
 

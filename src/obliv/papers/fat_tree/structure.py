@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -69,9 +69,8 @@ def _links(tree: obliv.Tree) -> list[int]:
     return np.flatnonzero(tree.tail < tree.head).tolist()
 
 
-def _draw_tree(ax: Axes, tree: obliv.Tree, labels: bool = False, bold: Iterable[int] = ()) -> list[Point]:
-    """Draw a tree with a line for each unit of bandwidth of a link; `bold` are channels up of links to highlight."""
-    bold = set(bold)
+def _draw_tree(ax: Axes, tree: obliv.Tree, labels: bool = False, bold: Container[int] = ()) -> list[Point]:
+    """Draw a tree with a line for each unit of bandwidth of a link; `bold` are channels to highlight."""
     width = 1.5 * tree.below[-1]
     places = _places(tree, width)
     for channel in _links(tree):
@@ -92,30 +91,35 @@ def _draw_tree(ax: Axes, tree: obliv.Tree, labels: bool = False, bold: Iterable[
 def _figure3(ax: Axes) -> None:
     tree = obliv.fattree(4, 3)
     a, b = 0, 15
-    used = {channel for channels, _ in obliv.OMRMN(tree).paths(a, b) for channel in channels}
-    heads = {(tree.tail[c], tree.head[c]) for c in used} | {(tree.head[c], tree.tail[c]) for c in used}
-    places = _draw_tree(ax, tree, True, [c for c in _links(tree) if (tree.tail[c], tree.head[c]) in heads])
+    used = {
+        channel for ends in ((a, b), (b, a)) for channels, _ in obliv.OMRMN(tree).paths(*ends) for channel in channels
+    }
+    places = _draw_tree(ax, tree, True, used)
     for host, name in ((a, "a"), (b, "b")):
         _words(ax, (places[host][0], -0.35), name, 11)
 
 
-def _stack(ax: Axes, tops: Sequence[str], parts: Sequence[str], ports: Sequence[str], above: Sequence[str]) -> None:
-    """Draw top switches over sub-trees; switch i leads to port i of each, `above` names its open ports, if any."""
+def _stack(ax: Axes, part: str, count: str, last: str, above: Sequence[str] = ()) -> None:
+    """Draw top switches, the last one a power of m/2, over sub-trees; switch i leads to port i of each.
+
+    `above` are the numbers of the open ports of each switch.
+    """
     xs = [1.5, 3.7, 5.6, 7.5]
-    switches = _row(ax, 3.0, tops, xs)
-    for part, x in zip(parts, xs, strict=True):
-        if part == _DOTS:
-            _words(ax, (x, 1.0), part)
+    switches = _row(ax, 3.0, ["0", "1", _DOTS, f"(m/2)$^{{{last}}}$ − 1"], xs)
+    for x, shown in zip(xs, switches, strict=True):
+        if shown is None:
+            _words(ax, (x, 1.0), _DOTS)
             continue
         _box(ax, (x, 0.75), part, "round,pad=1.1", "0.94")
-        for number, (switch, port) in enumerate(zip(switches, ports, strict=True)):
+        for number, (switch, port) in enumerate(zip(switches, ("0", "1", _DOTS, "last"), strict=True)):
             at = x - 0.6 + 0.4 * number, 1.28
             _words(ax, (at[0], at[1] - 0.13), port, 6.5)
             if switch is not None:
                 _line(ax, at, switch)
-    for switch, text in zip(switches, above or [""] * len(tops), strict=True):
-        if text and switch is not None:
-            _fan(ax, switch, 0.75, text)
+    for switch, ports in zip(filter(None, switches), above, strict=False):
+        _fan(ax, switch, 0.75, ports)
+    _words(ax, (0.1, 3.0), "top level\nswitches", 7, "left")
+    _words(ax, (5.6, 0.2), f"{count} sub-fat-trees", 7)
     _frame(ax, 9, -0.1, 4.2 if above else 3.4)
 
 
@@ -132,23 +136,6 @@ def _subft1(ax: Axes) -> None:
     _fan(ax, (2.0, 2.0), -0.9, "m/2 processing nodes")
     _box(ax, (2.0, 2.0), "m-port switch")
     _frame(ax, 4, 0.3, 3.7)
-
-
-def _subft(ax: Axes) -> None:
-    tops = ["0", "1", _DOTS, "(m/2)$^{l-1}$ − 1"]
-    parts = ["SUBFT(m, l−1)", "SUBFT(m, l−1)", _DOTS, "SUBFT(m, l−1)"]
-    above = ["0, …, m/2 − 1", "m/2, …, m − 1", "", "…, (m/2)$^{l}$ − 1"]
-    _stack(ax, tops, parts, ["0", "1", _DOTS, "last"], above)
-    _words(ax, (0.1, 3.0), "top level\nswitches", 7, "left")
-    _words(ax, (5.6, 0.2), "m/2 sub-fat-trees", 7)
-
-
-def _ft(ax: Axes) -> None:
-    tops = ["0", "1", _DOTS, "(m/2)$^{n-1}$ − 1"]
-    parts = ["SUBFT(m, n−1)", "SUBFT(m, n−1)", _DOTS, "SUBFT(m, n−1)"]
-    _stack(ax, tops, parts, ["0", "1", _DOTS, "last"], [])
-    _words(ax, (0.1, 3.3), "root level switches", 7, "left")
-    _words(ax, (5.6, 0.2), "m sub-fat-trees", 7)
 
 
 def _two_levels(ax: Axes) -> None:
@@ -212,6 +199,7 @@ def _figure8(ax: Axes) -> None:
 
 _OURS = "Drawn from the text of the paper: our copy has no images."
 _ONE = "A line is a link of two channels"
+_PORTS = ("0, …, m/2 − 1", "m/2, …, m − 1", "…, (m/2)$^{l}$ − 1")
 
 _FIGURES: dict[str, tuple[list[tuple[str, Callable[[Axes], object]]], str, tuple[float, float]]] = {
     "figure1": (
@@ -233,12 +221,15 @@ _FIGURES: dict[str, tuple[list[tuple[str, Callable[[Axes], object]]], str, tuple
         (10.5, 4.4),
     ),
     "figure4": (
-        [("Figure 4 (a): SUBFT(m, 1)", _subft1), ("(b): SUBFT(m, l)", _subft)],
+        [
+            ("Figure 4 (a): SUBFT(m, 1)", _subft1),
+            ("(b): SUBFT(m, l)", partial(_stack, part="SUBFT(m, l−1)", count="m/2", last="l-1", above=_PORTS)),
+        ],
         f"Top level switch i is connected to up-link port i of each SUBFT(m, l−1), the last one to the last. {_OURS}",
         (6.0, 4.2),
     ),
     "figure5": (
-        [("Figure 5: FT(m, n)", _ft)],
+        [("Figure 5: FT(m, n)", partial(_stack, part="SUBFT(m, n−1)", count="m", last="n-1"))],
         f"Root i is connected to up-link port i of each SUBFT(m, n−1), the last one to the last. {_OURS}",
         (6.6, 3.8),
     ),

@@ -88,7 +88,7 @@ def up_ports(routing: TreeRouting) -> list[Array]:
     Raises
     ------
     RoutingError
-        If the way from a switch to a destination depends on the source.
+        If what a switch does with a packet depends on its source.
 
     Examples
     --------
@@ -110,10 +110,10 @@ def up_ports(routing: TreeRouting) -> list[Array]:
         for source in range(n):
             turn = tree.turn(source, host)
             beyond = host[turn > level]
-            way = routing.ways(np.array(source), beyond)[..., 0]
+            number = routing.ways(np.array(source), beyond)[..., 0]
             width = np.array(tree.width)[turn[beyond]]
-            at = way // (width // tree.width[level])
-            port = way // (width // tree.width[level + 1]) % tree.parents[level]
+            at = number // (width // tree.width[level])
+            port = number // (width // tree.width[level + 1]) % tree.parents[level]
             switch = source // tree.below[level] * tree.width[level] + at
             before = table[switch, beyond]
             if ((before >= 0) & (before != port)).any():
