@@ -229,11 +229,72 @@ class RommByPaths(obliv.Routing):
 def test_a_relative_routing_is_enumerated_from_one_source() -> None:
     routing = RommByPaths(obliv.torus(5, 5))
     loads = routing.pair_loads()
-    assert len(routing.asked) <= 25 + 24  # from node 0, and one pair from each other node to check the declaration
+    assert len(routing.asked) <= 25 + 25 + 23  # from node 0; to check, from another node, and one pair from the others
     built_in = obliv.ROMM(obliv.torus(5, 5))
     assert obliv.worst_case(loads).channel_load == obliv.worst_case(built_in).channel_load == Fraction(8, 3)
     for channel in (0, 17, 63):
         assert table(loads, channel) == table(built_in.pair_loads(), channel)
+
+
+class OnePairApart(RommByPaths):
+    """Relative, but for one pair of every source, another one each."""
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        odd = destination == self.topology.nodes - 1 and source > 0
+        yield from (obliv.DOR(self.topology, "yx") if odd else self.built_in).paths(source, destination)
+
+
+def test_all_pairs_of_one_source_are_compared() -> None:
+    with pytest.raises(obliv.RoutingError, match=r"paths from .* to \(4,4\) are not those from \(0,0\)"):
+        OnePairApart(obliv.torus(5, 5)).pair_loads()
+
+
+class Drawn(obliv.Routing):
+    """A routing of which paths are drawn only."""
+
+    relative = True
+
+    def __init__(self, topology: obliv.Topology, astray: bool = False) -> None:
+        super().__init__(topology, "drawn")
+        self.base, self.other = obliv.DOR(topology), obliv.DOR(topology, "yx")
+        self.astray = astray
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        return (self.other if self.astray and source % 2 else self.base).sample(source, destination, rng)
+
+
+def test_drawn_paths_that_are_not_relative_are_named() -> None:
+    with pytest.raises(obliv.RoutingError, match=r"declared relative, but its paths from \(.*\) to \(.*\) are not"):
+        obliv.worst_case(Drawn(obliv.torus(5, 5), astray=True), samples=10)
+
+
+def test_a_declaration_about_drawn_paths_is_not_verified() -> None:
+    routing = Drawn(obliv.torus(5, 5))
+    assert "not verified" in obliv.worst_case(routing, samples=10).provenance.exactness
+    assert "not verified" in obliv.throughput(routing, "uniform", samples=10).provenance.exactness
+    assert "not verified" in obliv.average_case(routing, 10, path_samples=10).provenance.exactness
+    assert obliv.worst_case(obliv.ROMM(obliv.torus(5, 5)), samples=10).provenance.exactness == "estimated"
+    plain = Drawn(obliv.torus(5, 5))
+    plain.relative = False
+    assert obliv.worst_case(plain, samples=10).provenance.exactness == "estimated"
+
+
+class OwnDrawn:
+    """An object with random paths alone, and a declaration."""
+
+    relative = True
+
+    def __init__(self, topology: obliv.Topology) -> None:
+        self.topology = topology
+        self.base = obliv.DOR(topology)
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        return self.base.sample(source, destination, rng)
+
+
+def test_the_declaration_of_an_object_counts() -> None:
+    network = obliv.torus(5, 5)
+    assert obliv.routing(OwnDrawn(network), network).relative
 
 
 class Skewed(RommByPaths):

@@ -12,7 +12,7 @@ from obliv.loads.base import PairLoads
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 
-__all__ = ["Subject", "loads_of", "name_of", "routing_of", "sampled_of", "sources_of", "subject_of"]
+__all__ = ["Subject", "exactness_of", "loads_of", "name_of", "routing_of", "sampled_of", "sources_of", "subject_of"]
 
 
 #: What analyses take: a routing, an object of a user that can be one, or pair loads.
@@ -85,6 +85,17 @@ def sampled_of(
     if isinstance(subject, Routing):
         return subject.pair_loads(samples, rng, progress)
     raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
+
+
+def exactness_of(subject: Routing | PairLoads, samples: int | None) -> str:
+    """Return what results say of their numbers where paths may be sampled: exact, or estimated, by which assumption."""
+    from obliv.routings.representatives import draws_only
+
+    if samples is None:
+        return "exact"
+    if isinstance(subject, Routing) and subject.relative and subject.topology.translations and draws_only(subject):
+        return "estimated; the routing is declared relative, not verified"
+    return "estimated"
 
 
 def name_of(subject: Routing | PairLoads) -> str:

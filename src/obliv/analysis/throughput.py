@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.rng import Rng, generator, seed_of
-from obliv.analysis.subject import Subject, loads_of, name_of, sampled_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, exactness_of, loads_of, name_of, sampled_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
@@ -99,7 +99,7 @@ def throughput(
         provenance=provenance(
             specs,
             time.perf_counter() - began,
-            "exact" if samples is None else "estimated",
+            exactness_of(subject, samples),
             None if samples is None else seed_of(rng),
             sources,
         ),

@@ -33,6 +33,7 @@ class AdaptedSamples(Routing):
     def __init__(self, own: Any, topology: Topology, spec: str) -> None:
         super().__init__(topology, spec)
         self.own = own
+        self.relative = bool(getattr(own, "relative", False))
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         path: tuple[int, ...] = self.own.sample(source, destination, rng)

@@ -62,7 +62,8 @@ class Routing:
     relative : bool
         Whether paths depend only on the position of the destination relative to the source (Towles, section 4.2), on
         a network with translations: then the paths from one source are enumerated, the others are moved there. A
-        declaration: the paths of one pair from every source are compared.
+        declaration: the paths of all pairs of one source and of one pair from every other source are compared. Where
+        paths are only drawn, a few pairs are compared, and results say that the rest is declared, not verified.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,15 @@ from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
 
-__all__ = ["PairClasses", "class_of_pair", "expanded", "network_symmetries", "pair_classes", "require_relative"]
+__all__ = [
+    "PairClasses",
+    "class_of_pair",
+    "draws_only",
+    "expanded",
+    "network_symmetries",
+    "pair_classes",
+    "require_relative",
+]
 
 
 class PairClasses(NamedTuple):
@@ -139,24 +148,63 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
 
 
 def require_relative(routing: Routing, group: Group) -> None:
-    """Check a routing that is declared relative: from every source, the paths of one pair against those from node 0.
+    """Check a routing that is declared relative against its paths from node 0.
 
-    Pairs with many paths are compared, where a difference is likely to show. RoutingError if the paths differ.
+    Of a routing that lists its paths, all pairs of one random source are compared, and one pair from every other
+    source, with many paths, where a difference is likely to show. Of one that draws paths, random packets of some pairs
+    are: that finds gross differences only, and refuses a relative routing with a probability below 10^-9.
+    RoutingError, naming a pair, if the paths differ.
     """
+    if draws_only(routing):
+        _compare_drawn(routing, group)
+        return
     nodes = routing.topology.nodes
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]
     offsets = sorted(range(nodes), key=lambda offset: -len(paths[offset]))[: 1 + nodes // 4]
+    whole = int(np.random.default_rng(nodes).integers(1, nodes)) if nodes > 1 else 0
     for source in range(1, nodes):
-        offset = offsets[source % len(offsets)]
-        destination = int(group.add(offset, source))
         moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source))
-        expected = _distribution((moved[list(path)].tolist(), share) for path, share in paths[offset])
-        if expected != _distribution(checked_paths(routing, source, destination)):
-            name = routing.topology.name_of
-            raise RoutingError(
-                f"{routing.spec} is declared relative, but its paths from {name(source)} to {name(destination)} "
-                f"are not those from {name(0)} to {name(offset)}, moved; leave out relative = True"
-            )
+        for offset in range(nodes) if source == whole else [offsets[source % len(offsets)]]:
+            destination = int(group.add(offset, source))
+            expected = _distribution((moved[list(path)].tolist(), share) for path, share in paths[offset])
+            if expected != _distribution(checked_paths(routing, source, destination)):
+                raise RoutingError(_not_relative(routing, source, destination, offset))
+
+
+def draws_only(routing: Routing) -> bool:
+    """Return whether the paths of a routing can be drawn, but not listed pair by pair."""
+    return type(routing).paths is Routing.paths or routing.by_hops is not None
+
+
+#: Pairs, and random packets of each, on which a routing that draws paths is compared.
+_PAIRS, _PACKETS = 16, 200
+
+
+def _compare_drawn(routing: Routing, group: Group) -> None:
+    """Check a few pairs of a routing that draws paths against those from node 0."""
+    topology = routing.topology
+    nodes = topology.nodes
+    rng = np.random.default_rng(nodes)
+    apart = sqrt(log(2e9 * _PAIRS * max(topology.channels, 1)) / _PACKETS)  # Hoeffding, over all channels and pairs
+    for _ in range(_PAIRS if nodes > 1 else 0):
+        source, offset = int(rng.integers(1, nodes)), int(rng.integers(nodes))
+        destination = int(group.add(offset, source))
+        moved = _channels_moved(topology, group.add(np.arange(nodes), source))
+        surplus = np.zeros(topology.channels, np.int64)
+        for (channel, _), packets in routing.crossings(0, offset, _PACKETS, rng).items():
+            surplus[moved[channel]] += packets
+        for (channel, _), packets in routing.crossings(source, destination, _PACKETS, rng).items():
+            surplus[channel] -= packets
+        if np.abs(surplus).max(initial=0) > apart * _PACKETS:
+            raise RoutingError(_not_relative(routing, source, destination, offset))
+
+
+def _not_relative(routing: Routing, source: int, destination: int, offset: int) -> str:
+    name = routing.topology.name_of
+    return (
+        f"{routing.spec} is declared relative, but its paths from {name(source)} to {name(destination)} "
+        f"are not those from {name(0)} to {name(offset)}, moved; leave out relative = True"
+    )
 
 
 def _distribution(paths: Iterator[tuple[list[int], Fraction]] | Iterator[tuple[tuple[int, ...], Fraction]]) -> object:

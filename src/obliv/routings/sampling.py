@@ -27,7 +27,7 @@ def sampled_loads(routing: Routing, samples: int, rng: np.random.Generator, prog
     maps = network_symmetries(routing)
     group = translation_group(topology)
     n = len(topology.terminals)
-    if routing.relative and group is not None and type(routing).paths is not Routing.paths:
+    if routing.relative and group is not None:
         require_relative(routing, group)
     if group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations):
         drawn = _drawn(routing, np.arange(n), samples, rng, progress)

@@ -17,7 +17,7 @@ from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import Subject, loads_of, name_of, sampled_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, exactness_of, loads_of, name_of, sampled_of, sources_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
@@ -150,7 +150,7 @@ def average_case(
         provenance=provenance(
             {"topology": loads.topology.spec, "routing": routing, "ensemble": ensemble},
             time.perf_counter() - began,
-            "exact" if exact else "estimated",
+            "exact" if exact else exactness_of(subject, loads.samples or 0),
             None if exact else seed,
             sources_of(subject),
         ),

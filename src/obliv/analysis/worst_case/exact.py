@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
-from obliv.analysis.subject import Subject, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, exactness_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import kept, orbits
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -120,7 +120,7 @@ def solved_worst_case(
         rates = [(s, d, Fraction(amount, scale)) for s, d, amount in flows]
         load = largest_load(subject, loads.samples, search.worst, rates, claim, random)
     specs = {"topology": topology.spec, "routing": name_of(subject)}
-    exactness = "exact" if loads.samples is None else "estimated"
+    exactness = exactness_of(subject, loads.samples)
     seed = None if samples is None else seed_of(rng)
     result = WorstCase(
         topology=topology.spec,
