@@ -29,8 +29,8 @@ from obliv.io.networkx import to_networkx as to_networkx
 from obliv.loads.base import PairLoads as PairLoads
 from obliv.matching.solve import maximum_weight as maximum_weight
 from obliv.patterns.base import Traffic as Traffic
-from obliv.patterns.birkhoff import birkhoff as birkhoff
-from obliv.patterns.birkhoff import completed as completed
+from obliv.patterns.doubly_stochastic import birkhoff as birkhoff
+from obliv.patterns.doubly_stochastic import completed as completed
 from obliv.patterns.make import traffic as traffic
 from obliv.patterns.matrices import matrix as matrix
 from obliv.patterns.matrices import permutation as permutation

@@ -130,7 +130,7 @@ def test_some_permutation_is_at_least_as_heavy(matrix: list[list[Fraction]]) -> 
     traffic = obliv.matrix(matrix)
     loads = obliv.DOR(obliv.mesh(2, 2)).pair_loads()
     heaviest = obliv.heaviest_permutation(loads, traffic)
-    assert heaviest.traffic_load == max(loads.under(traffic)) == loads.under(traffic)[heaviest.channel]
-    assert heaviest.channel_load == loads.under(obliv.permutation(np.array(heaviest.permutation)))[heaviest.channel]
+    assert heaviest.traffic_load == max(loads.under(traffic)) == loads.under(traffic)[heaviest.channel.id]
+    assert heaviest.channel_load == loads.under(obliv.permutation(np.array(heaviest.permutation)))[heaviest.channel.id]
     assert heaviest.channel_load >= heaviest.traffic_load
     assert (heaviest.weight, heaviest.permutation) in obliv.birkhoff(traffic)

@@ -35,6 +35,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "worst": lambda number: obliv.worst_case(obliv.DOR(MESH), certificate=True),
     "worst, estimated": lambda number: obliv.worst_case(obliv.DOR(MESH), samples=number(20), rng=number(3)),
     "worst channels": lambda number: obliv.worst_channels(obliv.DOR(MESH)),
+    "heaviest permutation": lambda number: obliv.heaviest_permutation(obliv.DOR(MESH), "uniform"),
     "throughput": lambda number: obliv.throughput(obliv.DOR(MESH), "uniform", f"random-permutation:seed={number(3)}"),
     "average": lambda number: obliv.average_case(obliv.DOR(MESH), number(20), number(3)),
     "locality": lambda number: obliv.locality(obliv.DOR(MESH)),

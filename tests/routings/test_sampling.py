@@ -13,9 +13,13 @@ import pytest
 from tests.strategies import ladder_of_skips, table
 
 import obliv
+from obliv._util.progress import silent
 from obliv.cli import main
+from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.results.numbers import from_number, interval_beside, number, with_interval
 from obliv.results.tables import to_csv
+from obliv.routings.checks import checked_paths
+from obliv.routings.mixes import TwoPhase
 
 SPECS = [
     ("torus:5x5", "romm"),
@@ -323,3 +327,57 @@ def test_samples_that_lead_elsewhere_are_refused(analysis: str) -> None:
 def test_an_exact_average_takes_no_samples_of_paths() -> None:
     with pytest.raises(obliv.InputError, match="path_samples"):
         obliv.average_case(obliv.DOR(obliv.ring(5)), exact=True, path_samples=10)
+
+
+class Circling(obliv.Routing):
+    """Clockwise round a ring, half of the packets once more around; a node sends itself nothing."""
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        n = self.topology.nodes
+        hops = (destination - source) % n
+        for more in (0, n, 2 * n) if hops else ():
+            yield tuple((source + k) % n for k in range(hops + more)), Fraction(1, 3)
+
+
+def circling(nodes: int = 3) -> obliv.Routing:
+    ring = obliv.build("one-way", nodes, [(k, (k + 1) % nodes) for k in range(nodes)])
+    return Circling(ring, "circling")
+
+
+def test_a_mix_of_a_routing_that_is_silent_to_itself() -> None:
+    """Its packets of self-pairs stay at home; those of the other part go out."""
+    quiet = circling()
+    both = 0.25 * quiet + 0.75 * TwoPhase(quiet, "twice")
+    for source in range(3):
+        for destination in range(3):
+            assert sum(share for _, share in checked_paths(both, source, destination)) == 1
+    assert sum(both.path_lengths(silent).values()) == 9
+    total = {}
+    for _, _, lengths in both.pair_lengths(silent):
+        for hops, share in lengths.items():
+            total[hops] = total.get(hops, Fraction(0)) + share
+    assert total == both.path_lengths(silent)
+    alone = 0.5 * quiet + 0.5 * quiet
+    assert list(alone.paths(1, 1)) == []
+
+
+def test_both_phases_may_cross_a_channel_unlike_times() -> None:
+    """Mean and second moment of the crossings are those of the paths."""
+    routing = TwoPhase(circling(), "twice")
+    packets, rng = 20_000, np.random.default_rng(3)
+    for pair in ((0, 1), (1, 1)):
+        drawn = routing.crossings(*pair, packets, rng)
+        for channel in range(3):
+            for power in (1, 2):
+                exact = sum(share * path.count(channel) ** power for path, share in routing.paths(*pair))
+                seen = sum(some * times**power for (c, times), some in drawn.items() if c == channel) / packets
+                assert seen == pytest.approx(float(exact), rel=0.03)
+
+
+def test_loads_made_of_partial_loads_are_partial() -> None:
+    loads = obliv.DOR(obliv.ring(4)).pair_loads()
+    loads.partial = True
+    whole = obliv.DOR(obliv.ring(4)).pair_loads()
+    assert MixedLoads([(Fraction(1, 2), whole), (Fraction(1, 2), loads)]).partial
+    assert not MixedLoads([(Fraction(1), whole)]).partial
+    assert TwoPhaseLoads(loads).partial

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
-from typing import NamedTuple
 
-from obliv.analysis.subject import Subject, loads_of
+from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
-from obliv.patterns.birkhoff import birkhoff
+from obliv.patterns.doubly_stochastic import birkhoff
 from obliv.patterns.make import traffic as traffic_of
+from obliv.results import Channel, HeaviestPermutation, provenance
 
-__all__ = ["HeaviestPermutation", "heaviest_permutation"]
-
-
-class HeaviestPermutation(NamedTuple):
-    """A permutation out of a traffic matrix.
-
-    Attributes
-    ----------
-    permutation : tuple of int
-        The destination of every terminal.
-    weight : Fraction
-        Its share of the traffic.
-    channel : int
-        The channel that the traffic loads most.
-    channel_load, traffic_load : Fraction
-        The load of that channel under the permutation, and under the traffic: the first is at least the second.
-    """
-
-    permutation: tuple[int, ...]
-    weight: Fraction
-    channel: int
-    channel_load: Fraction
-    traffic_load: Fraction
+__all__ = ["heaviest_permutation"]
 
 
 def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutation:
@@ -65,11 +44,13 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
     Examples
     --------
     >>> import obliv
-    >>> found = obliv.heaviest_permutation(obliv.DOR(obliv.mesh(3, 3)), "uniform")
-    >>> found.channel_load, found.traffic_load
+    >>> result = obliv.heaviest_permutation(obliv.DOR(obliv.mesh(3, 3)), "uniform")
+    >>> result.channel_load, result.traffic_load
     (Fraction(1, 1), Fraction(2, 3))
     """
-    loads = loads_of(x, "heaviest_permutation")
+    began = time.perf_counter()
+    subject = subject_of(x, "heaviest_permutation")
+    loads = loads_of(subject, "heaviest_permutation")
     topology = loads.topology
     if not topology.unit_rates:
         raise InputError(f"{topology.spec}: permutations need terminals of rate 1")
@@ -84,4 +65,17 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
         (sum(crossing.get(pair, 0) for pair in enumerate(image)), weight, image) for weight, image in birkhoff(flow)
     )
     load = Fraction(heaviest, loads.denominator) / topology.bandwidth_of(worst)
-    return HeaviestPermutation(image, weight, worst, load, under[worst])
+    specs = {"topology": topology.spec, "routing": name_of(subject), "traffic": flow.spec}
+    return HeaviestPermutation(
+        topology=topology.spec,
+        routing=name_of(subject),
+        provenance=provenance(specs, time.perf_counter() - began, sources=(*sources_of(subject), *flow.sources)),
+        subject=x,
+        traffic=flow.spec,
+        channel=Channel(worst, int(topology.tail[worst]), int(topology.head[worst])),
+        name=topology.channel_name(worst),
+        channel_load=load,
+        traffic_load=under[worst],
+        weight=weight,
+        permutation=image,
+    )

@@ -86,6 +86,7 @@ class TranslatedLoads(PairLoads):
         self.topology = base.topology
         self.denominator = base.denominator
         self.samples = base.samples
+        self.partial = base.partial
         self._group = group
         topology = self.topology
         channel = np.repeat(np.arange(topology.channels), np.diff(base.start))

@@ -19,6 +19,7 @@ from obliv.results.fabric import Shifts as Shifts
 from obliv.results.fabric_check import FabricCheck as FabricCheck
 from obliv.results.fabric_route import FabricRoute as FabricRoute
 from obliv.results.fabric_throughput import FabricThroughput as FabricThroughput
+from obliv.results.heaviest import HeaviestPermutation as HeaviestPermutation
 from obliv.results.listing import Listing as Listing
 from obliv.results.loading import load as load
 from obliv.results.locality import Locality as Locality

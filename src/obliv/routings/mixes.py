@@ -75,8 +75,14 @@ class Mix(Routing):
         return whole(total.tolist()), over
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        for weight, part in self.components():
-            for channels, chance in part.paths(source, destination):
+        if source != destination:
+            for weight, part in self.components():
+                for channels, chance in part.paths(source, destination):
+                    yield channels, weight * chance
+            return
+        own = [(weight, list(part.paths(source, destination))) for weight, part in self.components()]
+        for weight, paths in own if any(paths for _, paths in own) else []:
+            for channels, chance in paths or _silence(source, destination):
                 yield channels, weight * chance
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -131,8 +137,8 @@ class TwoPhase(Routing):
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         terminals = self.topology.terminals.tolist()
         for middle in terminals:
-            onward = list(self.base.paths(middle, destination))
-            for first, chance in self.base.paths(source, middle):
+            onward = list(self.base.paths(middle, destination)) or _silence(middle, destination)
+            for first, chance in list(self.base.paths(source, middle)) or _silence(source, middle):
                 for second, other in onward:
                     yield first + second, chance * other / len(terminals)
 
@@ -154,16 +160,13 @@ class TwoPhase(Routing):
         for middle, count in zip(terminals, counts.tolist(), strict=True):
             if not count:
                 continue
-            first = self.base.crossings(source, middle, count, rng)
-            second = self.base.crossings(middle, destination, count, rng)
-            for (channel, hops), some in first.items():
-                # the phases are independent: draw how many packets cross the channel in both
-                again = second.get((channel, hops), 0)
-                both = int(rng.hypergeometric(some, count - some, again)) if again else 0
-                crossed[channel, hops] += some - both
-                crossed[channel, 2 * hops] += both
-                second[channel, hops] -= both
-            crossed.update(second)
+            before = _by_channel(self.base.crossings(source, middle, count, rng))
+            onward = _by_channel(self.base.crossings(middle, destination, count, rng))
+            for channel, first in before.items():
+                crossed.update(_joined(channel, first, onward.pop(channel, []), count, rng))
+            for channel, second in onward.items():
+                for hops, some in second:
+                    crossed[channel, hops] += some
         return +crossed
 
     def path_lengths(self, progress: Progress) -> Lengths:
@@ -180,6 +183,45 @@ class TwoPhase(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         return TwoPhaseLoads(self.base.pair_loads(progress=progress))
+
+
+def _silence(source: int, destination: int) -> list[Path]:
+    """Return what a routing does that lists no path of a node to itself: it sends nothing out."""
+    return [((), Fraction(1))] if source == destination else []
+
+
+def _by_channel(crossed: Crossed) -> dict[int, list[tuple[int, int]]]:
+    """Return for every channel how often it is crossed, each with the number of packets."""
+    channels: dict[int, list[tuple[int, int]]] = {}
+    for (channel, hops), packets in crossed.items():
+        channels.setdefault(channel, []).append((hops, packets))
+    return channels
+
+
+def _joined(
+    channel: int, first: list[tuple[int, int]], second: list[tuple[int, int]], packets: int, rng: np.random.Generator
+) -> Crossed:
+    """Return how often packets cross a channel in two independent phases.
+
+    Each phase is given as times and how many of the packets cross the channel so often; which packets cross it in both
+    phases is drawn.
+    """
+    crossed: Crossed = Counter()
+    left = [some for _, some in first]
+    rest = packets - sum(left)  # do not cross it in the first phase
+    for hops, some in second:
+        if len(left) == 1:
+            both = [int(rng.hypergeometric(left[0], rest, some))]
+        else:
+            both = rng.multivariate_hypergeometric([*left, rest], some).tolist()[:-1]
+        for k, number in enumerate(both):
+            crossed[channel, first[k][0] + hops] += number
+            left[k] -= number
+        crossed[channel, hops] += some - sum(both)
+        rest -= some - sum(both)
+    for (hops, _), some in zip(first, left, strict=True):
+        crossed[channel, hops] += some
+    return crossed
 
 
 def _parts_of(routing: Routing) -> Sequence[tuple[Fraction, Routing]]:

@@ -22,6 +22,10 @@ from obliv.topologies.checks import integers, positive_number
 __all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
 
+#: Packets per cycle of all channels, or of the channels along each dimension; text as in ``1x1/2``.
+Bandwidth = Number | Sequence[Number]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Cartesian(Topology):
     """A product of axes; node = x + kx·(y + ky·z …), first dimension fastest.
@@ -178,7 +182,7 @@ def _grid(
     kind: str,
     radices: Sequence[int],
     share: Fraction | None = None,
-    bandwidth: str | Number = 1,
+    bandwidth: Bandwidth = 1,
     injection: Number = 1,
     ejection: Number = 1,
 ) -> Cartesian:
@@ -199,11 +203,15 @@ def _grid(
     return _with_speeds(network, speeds, injection, ejection)
 
 
-def _speeds(spec: str, dimensions: int, bandwidth: str | Number) -> list[Fraction]:
+def _speeds(spec: str, dimensions: int, bandwidth: Bandwidth) -> list[Fraction]:
     """Return the bandwidth of the channels along each dimension, from one number or several as in ``1x1/2``."""
-    values = bandwidth.split("x") if isinstance(bandwidth, str) else [bandwidth]
+    if isinstance(bandwidth, str):
+        values: list[Number] = list(bandwidth.split("x"))
+    else:
+        values = list(bandwidth) if isinstance(bandwidth, Sequence | np.ndarray) else [bandwidth]
     if len(values) not in (1, dimensions):
-        raise TopologyError(f"{spec}: {len(values)} bandwidths {bandwidth}; give one, or one for each dimension")
+        text = "x".join(map(str, values))
+        raise TopologyError(f"{spec}: {len(values)} bandwidths {text}; give one, or one for each dimension")
     speeds = [positive_number(value, f"{spec}: bandwidth") for value in values]
     return speeds * dimensions if len(speeds) == 1 else speeds
 
@@ -234,15 +242,15 @@ def _bisection_load(k: int) -> Fraction:
 
 
 @register_topology("mesh", example="mesh:8x8")
-def mesh(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def mesh(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Mesh of any number of dimensions; radices may differ.
 
     Parameters
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2.
-    bandwidth : number or str, optional
-        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
     injection, ejection : number, optional
         Packets per cycle that every terminal sends and receives at most, default 1.
 
@@ -265,15 +273,15 @@ def mesh(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, ejec
 
 
 @register_topology("torus", example="torus:9x9")
-def torus(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def torus(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Torus (k-ary n-cube, radices may differ) with channels in both directions around every ring.
 
     Parameters
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2; radix 2 has two parallel channels between its nodes.
-    bandwidth : number or str, optional
-        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
     injection, ejection : number, optional
         Packets per cycle that every terminal sends and receives at most, default 1.
 
@@ -296,15 +304,15 @@ def torus(*radices: int, bandwidth: str | Number = 1, injection: Number = 1, eje
 
 
 @register_topology("line", example="line:9")
-def line(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def line(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Linear array: a mesh of one dimension.
 
     Parameters
     ----------
     nodes : int
         At least 2.
-    bandwidth : number or str, optional
-        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
     injection, ejection : number, optional
         Packets per cycle that every terminal sends and receives at most, default 1.
 
@@ -326,15 +334,15 @@ def line(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejectio
 
 
 @register_topology("ring", example="ring:16")
-def ring(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def ring(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Ring with channels in both directions: a torus of one dimension.
 
     Parameters
     ----------
     nodes : int
         At least 2.
-    bandwidth : number or str, optional
-        Packets per cycle of every channel, default 1; a number for each dimension as in ``1x1/2``.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
     injection, ejection : number, optional
         Packets per cycle that every terminal sends and receives at most, default 1.
 
@@ -356,13 +364,17 @@ def ring(nodes: int, bandwidth: str | Number = 1, injection: Number = 1, ejectio
 
 
 @register_topology("hypercube", example="hypercube:6")
-def hypercube(dimensions: int) -> Cartesian:
+def hypercube(dimensions: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Binary hypercube of 2^dimensions nodes, with a channel in each direction between neighbors.
 
     Parameters
     ----------
     dimensions : int
         1 to 30.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -384,17 +396,23 @@ def hypercube(dimensions: int) -> Cartesian:
     if dimensions > 30:
         raise TopologyError(f"hypercube:{dimensions}: 2^{dimensions} nodes are too many")
     require_network(2**dimensions, 2 * dimensions * 2**dimensions, f"hypercube:{dimensions}")
-    return _product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2))
+    speeds = _speeds(f"hypercube:{dimensions}", dimensions, bandwidth)
+    network = _product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2) / min(speeds))
+    return _with_speeds(network, speeds, injection, ejection)
 
 
 @register_topology("hyperx", aliases=("flattened-butterfly",), example="hyperx:4x4")
-def hyperx(*radices: int) -> Cartesian:
+def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """HyperX (flattened butterfly): all-to-all in each dimension.
 
     Parameters
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -414,17 +432,21 @@ def hyperx(*radices: int) -> Cartesian:
     >>> hyperx(4, 4)
     <Topology hyperx:4x4: 16 nodes, 96 channels, 16 terminals>
     """
-    return _grid("hyperx", "clique", radices)
+    return _grid("hyperx", "clique", radices, None, bandwidth, injection, ejection)
 
 
 @register_topology("complete", aliases=("clique",), example="complete:8")
-def complete(nodes: int) -> Cartesian:
+def complete(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
     """Complete graph: a channel from every node to every other.
 
     Parameters
     ----------
     nodes : int
         At least 2.
+    bandwidth : number, sequence or str, optional
+        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
+    injection, ejection : number, optional
+        Packets per cycle that every terminal sends and receives at most, default 1.
 
     Returns
     -------
@@ -440,4 +462,4 @@ def complete(nodes: int) -> Cartesian:
     >>> complete(8).channels
     56
     """
-    return _grid("complete", "clique", [nodes])
+    return _grid("complete", "clique", [nodes], None, bandwidth, injection, ejection)
