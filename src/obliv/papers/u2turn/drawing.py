@@ -11,16 +11,16 @@ import obliv
 from obliv import view
 from obliv.papers.panels import draw_pairs, draw_panels, draw_series
 from obliv.papers.u2turn.averages import average_of
+from obliv.papers.u2turn.figures26 import RADICES
 from obliv.papers.u2turn.meshes import ROUTINGS, worst
 from obliv.papers.u2turn.patterns import Pairs, funnel, mirrored, split
-from obliv.papers.u2turn.printed import FIGURE6_MESHES
+from obliv.papers.u2turn.printed import COLUMNS, FIGURE6_MESHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["FIGURES"]
 
-_RADICES = tuple(range(3, 14, 2))
 _SIZES = [f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES]
 
 
@@ -43,13 +43,10 @@ def figure2(path: str | Path) -> None:
     """Draw the worst case of every routing on odd square meshes, with the bound of the cut."""
 
     def curves(ax: Axes) -> None:
-        series = {
-            name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in _RADICES]
-            for name in ("VAL", "DOR", "O1TURN", "U2TURN")
-        }
-        draw_series(ax, _RADICES, series, [str(k) for k in _RADICES], "network radix (k)")
-        low, high = series["U2TURN"], [(k + 1) / (2 * k) for k in _RADICES]
-        ax.fill_between(_RADICES, low, high, color="0.85", label="optimal routing: bounds", zorder=1)
+        series = {name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in RADICES] for name in COLUMNS}
+        draw_series(ax, RADICES, series, [str(k) for k in RADICES], "network radix (k)")
+        low, high = series["U2TURN"], [(k + 1) / (2 * k) for k in RADICES]
+        ax.fill_between(RADICES, low, high, color="0.85", label="optimal routing: bounds", zorder=1)
         ax.set_ylim(0.0, 0.7)
         ax.legend(loc="lower left", fontsize=9, frameon=False, ncols=2)
 

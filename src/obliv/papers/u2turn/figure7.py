@@ -5,7 +5,6 @@ from __future__ import annotations
 from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import ROUTINGS, average, mean_gain
 from obliv.papers.u2turn.printed import FIGURE7
-from obliv.papers.verdicts import Computed
 
 __all__ = ["MESHES", "compute"]
 
@@ -17,7 +16,7 @@ def compute(step: Step) -> dict[str, Value]:
     averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
     for at, size in enumerate(MESHES):
         for name, routing in ROUTINGS.items():
-            averages[name].append(_short(average(f"mesh:{size}", routing)))
+            averages[name].append(f"{float(average(f'mesh:{size}', routing)):.4f}")
         step((at + 1) / len(MESHES))
     entries = {}
     for entry in FIGURE7:
@@ -29,7 +28,3 @@ def compute(step: Step) -> dict[str, Value]:
             + ".",
         )
     return entries
-
-
-def _short(value: Computed) -> str:
-    return f"{float(value):.4f}"  # type: ignore[arg-type]

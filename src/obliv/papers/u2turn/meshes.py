@@ -9,7 +9,7 @@ from math import factorial, hypot
 from typing import Any
 
 import obliv
-from obliv.papers.verdicts import Computed, exactly
+from obliv.papers.verdicts import exactly
 
 __all__ = [
     "ASYMMETRIC",
@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 SAMPLES = 2_000_000  # the paper takes one million
+
+Average = Fraction | obliv.Estimate
 
 #: The paper's names of the routings, with ours.
 ROUTINGS = {"VAL": "valiant", "DOR": "dor", "O1TURN": "o1turn", "U2TURN": "u2turn", "U2TURN-A": "u2turn-a"}
@@ -60,7 +62,7 @@ def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
     return tuple(best)
 
 
-def average(mesh: str, routing: str, samples: int | None = None) -> Computed:
+def average(mesh: str, routing: str, samples: int | None = None) -> Average:
     """Return the reciprocal of the mean largest load of random permutations, as a fraction of capacity.
 
     Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load;
@@ -70,7 +72,7 @@ def average(mesh: str, routing: str, samples: int | None = None) -> Computed:
 
 
 @cache
-def _average(mesh: str, routing: str, samples: int) -> Computed:
+def _average(mesh: str, routing: str, samples: int) -> Average:
     topology: Any = obliv.topology(mesh)
     loads: Any = obliv.routing(routing, topology).pair_loads()
     base = Fraction(topology.capacity_load or 0)
@@ -94,14 +96,14 @@ def _is_constant(loads: Any) -> bool:
     return True
 
 
-def gain(mesh: str, routing: str, over: str, samples: int | None = None) -> Fraction | obliv.Estimate:
+def gain(mesh: str, routing: str, over: str, samples: int | None = None) -> Average:
     """Return the ratio of two averages, minus one."""
     ours, theirs = (average(mesh, ROUTINGS[name], samples) for name in (routing, over))
     if isinstance(ours, Fraction) and isinstance(theirs, Fraction):
         return ours / theirs - 1
-    ratio = _float(ours) / _float(theirs)
+    ratio = float(ours) / float(theirs)
     # both meet the same permutations: taking their errors for independent can only overstate the ratio's
-    error = ratio * hypot(*(_error(value) / _float(value) for value in (ours, theirs)))
+    error = ratio * hypot(*(_error(value) / float(value) for value in (ours, theirs)))
     return obliv.Estimate(ratio - 1, error, SAMPLES if samples is None else samples)
 
 
@@ -109,14 +111,8 @@ def mean_gain(meshes: Iterable[str], routing: str, over: str) -> obliv.Estimate:
     """Return the mean over meshes of the ratio of two averages, minus one."""
     gains = [gain(mesh, routing, over) for mesh in meshes]
     error = hypot(*map(_error, gains))
-    return obliv.Estimate(sum(map(_float, gains)) / len(gains), error / len(gains), SAMPLES)
+    return obliv.Estimate(sum(map(float, gains)) / len(gains), error / len(gains), SAMPLES)
 
 
-def _float(value: Computed) -> float:
-    if isinstance(value, obliv.Bounds):
-        raise TypeError(f"{value} is known between bounds only")
-    return float(value)
-
-
-def _error(value: Computed) -> float:
-    return 0.0 if isinstance(value, Fraction) else float(getattr(value, "stderr"))  # noqa: B009
+def _error(value: Average) -> float:
+    return value.stderr if isinstance(value, obliv.Estimate) else 0.0

@@ -363,6 +363,13 @@ STATEMENTS = {
     "XYX and YXY together: all paths of at most 2 turns": Printed(
         "XYX-Routing and YXY-Routing cover all routing paths between the source and destination with at most 2 turns"
     ),
+    "O1TURN: its paths are among those of XYX and YXY": Printed("O1TURN routes are a subset of U2TURN routes"),
+    "4x4, XYX: share of pairs with a single path": Printed(
+        "there is a degenerated case when y1 = y2, which has a probability of 1/k"
+    ),
+    "tori, k = 3 to 6: IVAL as VAL in the worst case": Printed(
+        "IVAL [9] has only been shown to achieve the same worst-case throughput as VAL for torus networks"
+    ),
     "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": Printed(
         "For meshes ky > kx, XYX-routing achieves the same worst-case throughput with YXY-routing in meshes kx > ky"
     ),

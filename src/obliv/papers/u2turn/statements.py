@@ -34,7 +34,12 @@ def compute(step: Step) -> dict[str, Value]:
             require(x >= y, f"Lx >= Ly on {kx}x{ky}")
             cases.append((f"{kx}x{ky}", x > y))
         entries[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
-    entries["XYX and YXY together: all paths of at most 2 turns"] = _all_paths(4)
+    entries |= _paths(4)
+    entries["tori, k = 3 to 6: IVAL as VAL in the worst case"] = agreeing(
+        ((f"k = {k}", worst(f"torus:{k}x{k}", "ival") == worst(f"torus:{k}x{k}", "valiant")) for k in range(3, 7)),
+        "radices",
+        "Both have 1/2.",
+    )
     entries |= _asymmetric()
     step(0.8)
     entries |= _symmetric()
@@ -44,17 +49,27 @@ def compute(step: Step) -> dict[str, Value]:
     return entries
 
 
-def _all_paths(k: int) -> Value:
+def _paths(k: int) -> dict[str, Value]:
     """Compare the paths of XYX and YXY with all paths of at most two turns, for every pair of a square mesh."""
     mesh = obliv.topology(f"mesh:{k}x{k}")
-    xyx, yxy = (obliv.routing(name, mesh) for name in ("xyx", "yxy"))
-    cases = []
+    xyx, yxy, o1turn = (obliv.routing(name, mesh) for name in ("xyx", "yxy", "o1turn"))
+    complete, subset, direct = [], [], 0
     for source in range(mesh.nodes):
         paths = _with_two_turns(mesh, source)
         for destination in range(mesh.nodes):
-            ours = {path for routing in (xyx, yxy) for path, _ in routing.paths(source, destination)}
-            cases.append((f"{source} to {destination}", ours == paths[destination]))
-    return agreeing(cases, f"pairs of the {k}x{k} mesh", "Turns into the opposite direction are not allowed.")
+            pair, along_x = f"{source} to {destination}", {path for path, _ in xyx.paths(source, destination)}
+            ours = along_x | {path for path, _ in yxy.paths(source, destination)}
+            complete.append((pair, ours == paths[destination]))
+            subset.append((pair, {path for path, _ in o1turn.paths(source, destination)} <= ours))
+            direct += len(along_x) == 1
+    pairs = f"pairs of the {k}x{k} mesh"
+    return {
+        "XYX and YXY together: all paths of at most 2 turns": agreeing(
+            complete, pairs, "Turns into the opposite direction are not allowed."
+        ),
+        "O1TURN: its paths are among those of XYX and YXY": agreeing(subset, pairs),
+        "4x4, XYX: share of pairs with a single path": Value(Fraction(direct, mesh.nodes**2), against=Fraction(1, k)),
+    }
 
 
 def _with_two_turns(mesh: obliv.Topology, source: int) -> list[set[tuple[int, ...]]]:
