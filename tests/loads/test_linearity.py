@@ -350,7 +350,7 @@ EVERY = [*NAMES, "dor:yx", "romm:xy", "xyx", "yxy", "u2turn", "ival", "1/3*dor+2
 @pytest.mark.parametrize("name", [*EVERY, "i2turn"])
 @pytest.mark.parametrize("terminals", [None, pytest.param([0, 3, 7, 11], marks=pytest.mark.nightly), [10, 2, 5]])
 def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int] | None) -> None:
-    """`under`, `hops` and `totals` have ways of their own for patterns and uniform traffic: all are sums over pairs."""
+    """`under`, `load_under`, `hops` and `totals` are sums over pairs."""
     topology = obliv.torus(4, 3)
     if terminals:
         topology = topology.with_terminals(terminals)
@@ -365,7 +365,9 @@ def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int
     for pattern in patterns:
         traffic = obliv.traffic(pattern, topology)
         matrix = traffic.to_matrix()
-        assert loads.under(traffic) == [sum(matrix[i][j] * t[i][j] for i in n for j in n) for t in tables], pattern
+        sums = [sum(matrix[i][j] * t[i][j] for i in n for j in n) for t in tables]
+        assert loads.under(traffic) == sums, pattern
+        assert [loads.load_under(traffic, c) for c in range(topology.channels)] == sums, pattern
     assert obliv.worst_case(loads).channel_load == obliv.worst_case(loads, symmetry="off").channel_load
     if len(n) < 6:
         assert obliv.worst_case(loads).channel_load == max(map(oracle.worst_of, tables))

@@ -136,7 +136,7 @@ def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.
     fresh = []
     for _ in range(_BATCHES):
         batch = routing.pair_loads(samples, rng)
-        fresh.append(float(np.mean([float(batch.under(traffic)[channel]) for traffic, channel in worst])))
+        fresh.append(float(np.mean([float(batch.load_under(traffic, channel)) for traffic, channel in worst])))
     bias = max(seen - float(np.mean(fresh)), 0.0)
     unseen = sqrt(2.0 * drawn.terminals) / (_BATCHES * samples + 4)  # as in largest_load: paths that were never drawn
     noise = max(_FEW * float(np.std(fresh, ddof=1)) / sqrt(_BATCHES), unseen)

@@ -134,6 +134,21 @@ class PairLoads(ABC):
         speeds = self.topology.bandwidth
         return [load / speed for load, speed in zip(totals, speeds, strict=True)] if speeds else totals
 
+    def load_under(self, traffic: Traffic, channel: int) -> Fraction:
+        """Return the load of one channel under a traffic, divided by its bandwidth, as :meth:`under` gives it."""
+        self._require_terminals(traffic)
+        n = self.terminals
+        row, col, weight = self.weights(channel).spread()
+        total = Fraction(traffic.uniform, n) * product_sum(np.ones(len(weight), np.int64), weight)
+        if len(traffic.amount):
+            flow = traffic.source.astype(np.int64) * n + traffic.destination
+            order = np.argsort(flow)
+            pair = row.astype(np.int64) * n + col
+            place = order[np.minimum(np.searchsorted(flow, pair, sorter=order), len(flow) - 1)]
+            inside = flow[place] == pair
+            total += Fraction(product_sum(traffic.amount[place[inside]], weight[inside]), traffic.denominator)
+        return total / self.denominator / self.topology.bandwidth_of(channel)
+
     def largest_under(self, traffic: Traffic) -> Fraction:
         """Return the largest channel load under a traffic, as :meth:`under` gives it; 0 without channels.
 
