@@ -14,6 +14,7 @@ from obliv.patterns.matrices import permutation
 from obliv.results.numbers import Estimate
 from obliv.routings.base import Routing
 from obliv.routings.representatives import class_of_pair
+from obliv.routings.sampling import PathSampler
 
 __all__ = ["average_largest", "largest_load", "pair_rates"]
 
@@ -134,8 +135,9 @@ def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.
         worst.append((traffic, channel))
         seen += float(loads[channel]) / _PERMUTATIONS
     fresh = []
+    sampler = PathSampler(routing)
     for _ in range(_BATCHES):
-        batch = routing.pair_loads(samples, rng)
+        batch = sampler.loads(samples, rng)
         fresh.append(float(np.mean([float(batch.load_under(traffic, channel)) for traffic, channel in worst])))
     bias = max(seen - float(np.mean(fresh)), 0.0)
     unseen = sqrt(2.0 * drawn.terminals) / (_BATCHES * samples + 4)  # as in largest_load: paths that were never drawn

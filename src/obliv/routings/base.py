@@ -217,9 +217,9 @@ class Routing:
             samples = integer(samples, "samples")
             if samples < 2:
                 raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
-            from obliv.routings.sampling import sampled_loads
+            from obliv.routings.sampling import PathSampler
 
-            loads = sampled_loads(self, samples, generator(rng), step)
+            loads = PathSampler(self).loads(samples, generator(rng), step)
         if self.partial:
             loads.partial = True
         return loads

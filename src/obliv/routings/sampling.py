@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, silent
 from obliv.loads.base import PairLoads
 from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
@@ -15,26 +15,37 @@ from obliv.routings.base import Crossed, Routing
 from obliv.routings.checks import checked_channels, checked_paths, require_all
 from obliv.routings.representatives import expanded, network_symmetries, pair_classes, require_relative
 
-__all__ = ["crossed_by_paths", "sampled_loads"]
+__all__ = ["PathSampler", "crossed_by_paths"]
 
 
-def sampled_loads(routing: Routing, samples: int, rng: np.random.Generator, progress: Progress) -> PairLoads:
-    """Return estimated pair loads: `samples` random packets of every pair, or of one pair of each class.
+class PathSampler:
+    """Draws random paths of a routing again and again; its symmetries are verified once.
 
-    Pairs are in one class where symmetries of the routing (:meth:`Routing.symmetries`) carry one onto the other.
+    Paths are drawn of every pair, or of one pair of each class: pairs are in one class where symmetries of the routing
+    (:meth:`Routing.symmetries`) carry one onto the other.
     """
-    topology = routing.topology
-    maps = network_symmetries(routing)
-    group = translation_group(topology)
-    n = len(topology.terminals)
-    if routing.relative and group is not None:
-        require_relative(routing, group)
-    if group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations):
-        drawn = _drawn(routing, np.arange(n), samples, rng, progress)
-        return TranslatedLoads(from_entries(topology, drawn, samples), group)
-    classes = pair_classes(topology, maps)
-    drawn = _drawn(routing, classes.representatives, samples, rng, progress)
-    return from_entries(topology, expanded(drawn, classes, n), samples)
+
+    def __init__(self, routing: Routing) -> None:
+        topology = routing.topology
+        maps = network_symmetries(routing)
+        group = translation_group(topology)
+        if group is not None and routing.relative:
+            require_relative(routing, group)
+        alike = group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations)
+        self._routing = routing
+        self._group = group if alike else None
+        self._classes = None if alike else pair_classes(topology, maps)
+
+    def loads(self, samples: int, rng: np.random.Generator, progress: Progress = silent) -> PairLoads:
+        """Return pair loads estimated from so many random packets of every pair that paths are drawn of."""
+        topology = self._routing.topology
+        n = len(topology.terminals)
+        pairs = np.arange(n) if self._classes is None else self._classes.representatives
+        drawn = _drawn(self._routing, pairs, samples, rng, progress)
+        if self._classes is not None:
+            drawn = expanded(drawn, self._classes, n)
+        stored = from_entries(topology, drawn, samples)
+        return stored if self._group is None else TranslatedLoads(stored, self._group)
 
 
 def crossed_by_paths(
