@@ -40,7 +40,7 @@ def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
     L, W, d, seed = integers("random-leveled", L=L, W=W, d=d, seed=seed)
     spec = f"random-leveled:L={L},W={W},d={d},seed={seed}"
     _check(spec, seed, L=L, W=W, d=d)
-    return _matched(spec, "random-leveled", (L, W, d, seed), L, W, d, seed)
+    return _matched(spec, (L, W, d, seed))
 
 
 @register_topology("deep", example="deep:L=200,W=64,S=32,seed=1")
@@ -71,7 +71,7 @@ def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
     _check(spec, seed, L=L, W=W, S=S)
     if S > L:
         raise TopologyError(f"{spec}: S levels send, S can be {L} at most")
-    return _matched(spec, "deep", (L, W, 2, seed, S), L, W, 2, seed)
+    return _matched(spec, (L, W, 2, seed, S))
 
 
 @register_topology("multibutterfly", example="multibutterfly:5,d=2,seed=1")
@@ -138,7 +138,8 @@ def _check(spec: str, seed: int, **numbers: int) -> None:
         raise TopologyError(f"{spec}: the seed must not be negative")
 
 
-def _matched(spec: str, family: str, shape: tuple[int, ...], L: int, W: int, d: int, seed: int) -> Leveled:
+def _matched(spec: str, shape: tuple[int, ...]) -> Leveled:
+    L, W, d, seed = shape[:4]
     require_numbers(spec, (L + 1) * W, L * W * d)
     levels = Levels(
         (L + 1) * W,
@@ -148,7 +149,7 @@ def _matched(spec: str, family: str, shape: tuple[int, ...], L: int, W: int, d: 
         partial(equal_levels, L, W),
         partial(in_blocks, W * d),
     )
-    return Leveled(spec, levels, family, shape)
+    return Leveled(spec, levels, spec.partition(":")[0], shape)
 
 
 def _matching_ends(L: int, W: int, d: int, seed: int) -> tuple[Array, Array]:

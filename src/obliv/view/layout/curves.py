@@ -60,14 +60,17 @@ def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
     return arc(start - down, end - down, rise if end[0] > start[0] else -1.2 * rise - 0.12, 0.0)
 
 
-def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: int = 24) -> Points:
-    """Return a curve that bows to the right of its direction by `rise`, cut off at `margin` from both ends."""
+def arc(start: Points, end: Points, rise: float, margin: float = RADIUS, steps: int = 24, flat: bool = False) -> Points:
+    """Return a curve that bows to the right of its direction by `rise`, cut off at `margin` from both ends.
+
+    If `flat`, it runs parallel to the line between its ends most of the way.
+    """
     along = end - start
     far = float(np.hypot(*along))
     across = np.array([along[1], -along[0]]) / far
     t = np.linspace(0.0, 1.0, steps)[:, None]
-    curve = start + t * along + 4.0 * t * (1.0 - t) * rise * across
-    return _cut(curve, margin)
+    bow = 1.0 - (2.0 * t - 1.0) ** 6 if flat else 4.0 * t * (1.0 - t)
+    return _cut(start + t * along + bow * rise * across, margin)
 
 
 def loop(at: Points) -> Points:
@@ -100,7 +103,7 @@ def _on_grid(topology: Cartesian, channel: int, start: Points, end: Points) -> l
     row, rows = topology.coordinates(tail)[dim % 2], topology.radices[dim % 2]
     if rows > _OPEN or abs(b - a) > 1:
         return _stubs(start, end, dim, 1.0 if b > a else -1.0)
-    return [_over(start, end, 0.2 + 0.32 * row / rows)]
+    return [arc(start, end, 0.2 + 0.32 * row / rows, steps=33, flat=True)]  # from tile to tile, between the rows
 
 
 def _wraps(topology: Cartesian, channel: int) -> bool:
@@ -121,25 +124,14 @@ def _stubs(start: Points, end: Points, dim: int, sign: float) -> list[Points]:
     step = np.zeros(2)
     step[dim % 2] = sign
     right = np.array([step[1], -step[0]])
+    t = np.linspace(0.0, 1.0, 10)[:, None]
     if dim < 2:
-        t = np.linspace(0.0, 1.0, 10)[:, None]
         inset = (RADIUS**2 - _BESIDE**2) ** 0.5
         out = _BESIDE * right + (inset + t * (_STUB - inset)) * step + 0.09 * t**2 * right
     else:  # a tile has no free edge: a short diagonal between the rows
-        t = np.linspace(0.0, 1.0, 10)[:, None]
         out = RADIUS * (step + right) / 2**0.5 + t * (0.16 * step + 0.26 * right) - 0.08 * t**2 * step
     back = (out * np.where(step == 0, 1.0, -1.0))[::-1]
     return [start + out, end + back]
-
-
-def _over(start: Points, end: Points, rise: float) -> Points:
-    """Return a line from tile to tile that runs between the rows: up, along, down."""
-    along = end - start
-    far = float(np.hypot(*along))
-    across = np.array([along[1], -along[0]]) / far
-    t = np.linspace(0.0, 1.0, 33)[:, None]
-    flat = 1.0 - (2.0 * t - 1.0) ** 6
-    return _cut(start + t * along + rise * flat * across, RADIUS)
 
 
 def _cut(curve: Points, margin: float) -> Points:
