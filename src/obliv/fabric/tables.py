@@ -52,5 +52,16 @@ class Tables:
         """The row of each switch's node."""
         return {int(node): row for row, node in enumerate(self.switch.tolist())}
 
+    @cached_property
+    def used(self) -> Array:
+        """Whether each table has an entry, shape (rows,)."""
+        used: Array = (self.out != NONE).any(axis=1)
+        return used
+
+    def line_of(self, node: int) -> int:
+        """Return the line where a switch's table begins, 0 without a table."""
+        row = self.row_of.get(node)
+        return int(self.line[row]) if row is not None else 0
+
     def __repr__(self) -> str:
         return f"<Tables {self.name}: {len(self.switch)} switches, LIDs to {self.out.shape[1] - 1}>"

@@ -15,6 +15,7 @@ from obliv._util.text import plural, printable
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric, gbits
+from obliv.results.fabric import Cable
 from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 
@@ -76,6 +77,20 @@ class FabricTopology(Topology):
         """Return the slots of the ports at the two ends of a channel."""
         slot = int(self.slot_of[channel])
         return slot, int(self.fabric.ports.peer[slot])
+
+    def cable(self, channel: int) -> Cable:
+        """Return the cable of a channel, with the nodes and ports at its ends."""
+        tail, head = int(self.tail[channel]), int(self.head[channel])
+        slot, peer = self.slots_of(channel)
+        return Cable(
+            channel, self.name_of(tail), self.fabric.port_of(slot), self.name_of(head), self.fabric.port_of(peer)
+        )
+
+    @cached_property
+    def at_host(self) -> Array:
+        """Whether an endpoint is at one end of each channel."""
+        at_host: Array = (self.tail < self.hosts) | (self.head < self.hosts)
+        return at_host
 
     def port_name(self, slot: int) -> str:
         """Return the name of a port: the node's description and the port's number."""

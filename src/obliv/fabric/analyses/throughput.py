@@ -108,9 +108,8 @@ def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[Busy
     """Return the cables that a traffic loads most, the most loaded first."""
     topology, loads = routing.topology, routing.fabric_loads
     under = loads.under(traffic)
-    own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
     cables = []
-    for c in sorted(range(len(under)), key=lambda c: (-under[c], bool(own[c]), c))[:count]:
+    for c in sorted(range(len(under)), key=lambda c: (-under[c], bool(topology.at_host[c]), c))[:count]:
         if not under[c]:
             break
         crossing = loads.on_channel(c).tocoo()
@@ -118,14 +117,9 @@ def _busiest(routing: FabricRouting, traffic: Traffic, count: int) -> tuple[Busy
         if not traffic.uniform:
             sent = traffic.source.astype(np.int64) * traffic.terminals + traffic.destination
             pairs = int(np.isin(sent, crossing.row.astype(np.int64) * traffic.terminals + crossing.col).sum())
-        slot, peer = topology.slots_of(c)
         cables.append(
             BusyCable(
-                channel=c,
-                tail=topology.name_of(int(topology.tail[c])),
-                tail_port=topology.fabric.port_of(slot),
-                head=topology.name_of(int(topology.head[c])),
-                head_port=topology.fabric.port_of(peer),
+                **vars(topology.cable(c)),
                 load=under[c],
                 pairs=pairs,
             )

@@ -117,28 +117,22 @@ def hottest_cables(
     unit = Fraction(1, loads.denominator * rates.scale)
     speeds = topology.bandwidth or (Fraction(1),) * topology.channels
     terminals = len(topology.terminals)
-    own = (topology.tail < topology.hosts) | (topology.head < topology.hosts)
     upper = [int(bound) / speed for bound, speed in zip(bounds, speeds, strict=True)]
     even = [int(total) / speed for total, speed in zip(loads.uniform(rates.supply), speeds, strict=True)]
-    order = sorted(range(topology.channels), key=lambda c: (-upper[c], -even[c], bool(own[c]), c))
+    order = sorted(range(topology.channels), key=lambda c: (-upper[c], -even[c], bool(topology.at_host[c]), c))
     solved: dict[int, Fraction] = {}
     for c in order[: _EFFORT * count]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
         solved[c] = (optima[c] if c in optima else loads.solve(c, rates).value) / speeds[c]
     known = {c: solved.get(c, upper[c]) for c in order[: len(solved) + count]}
-    ranked = sorted(known, key=lambda c: (-known[c], -even[c], bool(own[c]), c))[:count]
+    ranked = sorted(known, key=lambda c: (-known[c], -even[c], bool(topology.at_host[c]), c))[:count]
     cables = []
     for c in ranked:
-        slot, peer = topology.slots_of(c)
         lower = solved.get(c, even[c] / terminals if rates.unit else Fraction(0))
         cables.append(
             HotCable(
-                channel=c,
-                tail=topology.name_of(int(topology.tail[c])),
-                tail_port=topology.fabric.port_of(slot),
-                head=topology.name_of(int(topology.head[c])),
-                head_port=topology.fabric.port_of(peer),
+                **vars(topology.cable(c)),
                 load=bounded(lower * unit, known[c] * unit),
                 uniform=even[c] * unit / terminals,
             )

@@ -16,7 +16,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.shape.tree import recognise
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.tables import Tables
 from obliv.results.base import provenance
 from obliv.results.fabric_check import CreditLoop, EngineRun, FabricCheck
 
@@ -144,7 +144,7 @@ def _check_routing(
         if not any(finding.kind == "no-lids" for finding in tables.findings):
             about_topology.add("error", "no-lids", text)
         return nothing, None
-    if not (tables.out != NONE).any() or not len(ends):
+    if not tables.used.any() or not len(ends):
         return nothing, None
     progress("routes", 0.3)
     traces = trace_all(fabric, tables)
@@ -166,8 +166,8 @@ def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: E
     )
     cycle = route_text(fabric, loops.cycle)
     text = f"packets can wait for each other forever: {cycle} -> back to the first; {remedy}"
-    row = tables.row_of.get(int(fabric.node_of[loops.cycle[0]]), 0)
-    notes.add("warning" if lanes else "error", "credit-loop", text, int(tables.line[row]))
+    line = tables.line_of(int(fabric.node_of[loops.cycle[0]]))
+    notes.add("warning" if lanes else "error", "credit-loop", text, line)
 
 
 def _credit(fabric: Fabric, loops: CreditLoops) -> CreditLoop:

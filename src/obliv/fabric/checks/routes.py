@@ -106,7 +106,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
             f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} loop: {route_text(fabric, slots)} "
             f"-> back to the first; {plural(sum(count for _, count in lost_to), 'pair')} cut off: reroute"
         )
-        about_tables.add("error", "loop", text, _line(tables, int(fabric.node_of[slots[0]])))
+        about_tables.add("error", "loop", text, tables.line_of(int(fabric.node_of[slots[0]])))
     return served
 
 
@@ -157,13 +157,12 @@ def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> 
     fabric, tables, (node, ending, lids, pairs) = traces.fabric, traces.tables, loss
     who, what = called(fabric, node), lid_list(fabric, lids, owner)
     cut = f"{plural(pairs, 'pair')} cut off"
-    line = _line(tables, node)
+    line = tables.line_of(node)
     if ending is Ending.NO_TABLE:
         text = f"{who} has no table, but packets for {what} reach it: {cut}; dump the tables of all switches"
         notes.add("error", "missing-table", text)
         return
-    row = tables.row_of[node]
-    if not (tables.out[row] != NONE).any():
+    if not tables.used[tables.row_of[node]]:
         notes.add("error", "empty-table", f"the table of {who} is empty: {cut}; dump it again", line)
         return
     port = _ports(fabric, tables, node, lids)
@@ -208,9 +207,3 @@ def _loop(traces: Traces, node: int, lid: int) -> tuple[int, ...]:
         slots.append(int(first[at]) + int(out[lid, row[at]]))
         at = int(to[slots[-1]])
     return tuple(slots)
-
-
-def _line(tables: Tables, node: int) -> int:
-    """Return the line where a switch's table begins, 0 without a table."""
-    row = tables.row_of.get(node)
-    return int(tables.line[row]) if row is not None else 0

@@ -35,7 +35,7 @@ def dropped_lid(tables: Tables) -> int:
         return 0
     if top < tables.out.shape[1] and (tables.out[:, top] != NONE).any():
         return 0
-    return top if (tables.out != NONE).any() else 0
+    return top if tables.used.any() else 0
 
 
 def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: Notes) -> int:
@@ -43,11 +43,10 @@ def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: N
     dropped = dropped_lid(tables)
     if dropped:
         _note_dropped(fabric, tables, dropped, owner, notes)
-    used = (tables.out != NONE).any(axis=1)
-    if not used.any():
+    if not tables.used.any():
         text = "all tables are empty: no subnet manager has run; start one and dump them again"
         notes.add("error", "empty-table", text, int(tables.line[0]) if len(tables.line) else 0)
-    _check_moment(fabric, tables, used, notes)
+    _check_moment(fabric, tables, notes)
     return dropped
 
 
@@ -63,57 +62,61 @@ def check_entries(
         What is noted already.
     notes : Notes
     """
-    used = (tables.out != NONE).any(axis=1)
-    for node in tables.switch[~used].tolist() if used.any() else ():
+    for node in tables.switch[~tables.used].tolist() if tables.used.any() else ():
         if (node, int(Ending.NO_ENTRY)) not in reported:
             text = f"the table of {called(fabric, node)} is empty: dump it again; no host needs it"
-            notes.add("warning", "empty-table", text, int(tables.line[tables.row_of[node]]))
+            notes.add("warning", "empty-table", text, tables.line_of(node))
     for node in fabric.switches.tolist():
         if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in reported:
             text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
             notes.add("warning", "missing-table", text, fabric.nodes.line[node])
-    lids = np.array(sorted(lid for lid in owner if lid < tables.out.shape[1]), np.int64)
     own = np.zeros(tables.out.shape[1], bool)
-    own[lids] = own[0] = True
-    stale: set[int] = set()
-    for row, node in enumerate(tables.switch.tolist()):
-        entry = tables.out[row]
-        known = entry != NONE
-        if not known.any():
-            continue
-        first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
-        beyond = known & (entry >= end - first)
-        loosely = {(node, int(Ending.NO_CABLE))}
-        if beyond.any() and not tells_ports(fabric, node):  # such a port may be there, but no cable
-            beyond = np.zeros_like(beyond)
-            loosely.add((node, int(Ending.NO_PORT)))
-        line = int(tables.line[row])
-        if beyond.any() and (node, int(Ending.NO_PORT)) not in reported:
-            where = np.flatnonzero(beyond)
-            text = (
-                f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
-                f"but has only {plural(end - first - 1, 'port')}: OpenSM would reject the whole file"
-            )
-            notes.add("error", "port-beyond", text, line)
-        cabled = np.zeros(256, bool)
-        cabled[0] = True
-        cabled[1 : end - first] = (fabric.ports.peer[first + 1 : end] >= 0)[:255]
-        loose = known & ~beyond & ~cabled[entry] & own
-        if loose.any() and not loosely & reported:
-            where = np.flatnonzero(loose)
-            text = (
-                f"{called(fabric, node)} sends {lid_list(fabric, where.tolist(), owner)} to port {entry[where[0]]}, "
-                "where there is no cable; no host sends that way"
-            )
-            notes.add("warning", "dead-end", text, line)
-        stale.update(np.flatnonzero(known & ~own).tolist())
+    own[[0, *(lid for lid in owner if lid < len(own))]] = True
+    for node in tables.switch[tables.used].tolist():
+        _check_switch(fabric, tables, node, own, owner, reported, notes)
+    stale = np.flatnonzero((tables.out != NONE).any(axis=0) & ~own).tolist()
     if stale:
         text = (
-            f"routes to {lid_list(fabric, sorted(stale), owner)}, which no port of the topology owns: the topology is "
+            f"routes to {lid_list(fabric, stale, owner)}, which no port of the topology owns: the topology is "
             "older than the tables, or nodes have left since"
         )
         notes.add("warning", "stale-lids", text, int(tables.line[0]))
     _note_switch_lids(fabric, tables, dropped, notes)
+
+
+def _check_switch(
+    fabric: Fabric,
+    tables: Tables,
+    node: int,
+    own: Array,
+    owner: dict[int, int],
+    reported: set[tuple[int, int]],
+    notes: Notes,
+) -> None:
+    """Note entries of a switch for ports that it lacks, or without a cable; `own` marks LIDs that have an owner."""
+    entry = tables.out[tables.row_of[node]]
+    first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
+    beyond = (entry != NONE) & (entry >= end - first)
+    loosely = {(node, int(Ending.NO_CABLE))}
+    if beyond.any() and not tells_ports(fabric, node):  # such a port may be there, but no cable
+        beyond = np.zeros_like(beyond)
+        loosely.add((node, int(Ending.NO_PORT)))
+    cabled = np.zeros(256, bool)
+    cabled[0] = True
+    cabled[1 : end - first] = (fabric.ports.peer[first + 1 : end] >= 0)[:255]
+    loose = (entry != NONE) & ~beyond & ~cabled[entry] & own
+
+    def sends(wrong: Array) -> str:
+        lids = np.flatnonzero(wrong)
+        return f"{called(fabric, node)} sends {lid_list(fabric, lids.tolist(), owner)} to port {entry[lids[0]]}"
+
+    if beyond.any() and (node, int(Ending.NO_PORT)) not in reported:
+        known = plural(end - first - 1, "port")
+        text = f"{sends(beyond)}, but has only {known}: OpenSM would reject the whole file"
+        notes.add("error", "port-beyond", text, tables.line_of(node))
+    if loose.any() and not loosely & reported:
+        text = f"{sends(loose)}, where there is no cable; no host sends that way"
+        notes.add("warning", "dead-end", text, tables.line_of(node))
 
 
 def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int], notes: Notes) -> None:
@@ -128,12 +131,12 @@ def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int
     notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]))
 
 
-def _check_moment(fabric: Fabric, tables: Tables, used: Array, notes: Notes) -> None:
+def _check_moment(fabric: Fabric, tables: Tables, notes: Notes) -> None:
     """Note switches that had another LID when their table was dumped: port 0 stands for a switch's own LID."""
     moved = []
     for row, node in enumerate(tables.switch.tolist()):
         now = int(fabric.ports.lid[fabric.first_slot[node]])
-        if not used[row] or not now:
+        if not tables.used[row] or not now:
             continue
         own_lids = np.flatnonzero(tables.out[row] == 0)
         if len(own_lids) == 1 and now not in own_lids:
@@ -151,12 +154,11 @@ def _note_switch_lids(fabric: Fabric, tables: Tables, dropped: int, notes: Notes
     """Note that switches lack routes to LIDs of switches."""
     own = fabric.ports.lid[fabric.first_slot[fabric.switches]].astype(np.int64)
     own = own[(own > 0) & (own != dropped)]
-    used = (tables.out != NONE).any(axis=1)
-    inside = own[own < tables.out.shape[1]]
-    lacking = int((tables.out[np.ix_(used, inside)] == NONE).sum()) + int(used.sum()) * (len(own) - len(inside))
+    inside, used = own[own < tables.out.shape[1]], int(tables.used.sum())
+    lacking = int((tables.out[np.ix_(tables.used, inside)] == NONE).sum()) + used * (len(own) - len(inside))
     if lacking:
         text = (
-            f"{lacking:,} of {int(used.sum()) * len(own):,} routes from switches to LIDs of switches are missing: "
+            f"{lacking:,} of {used * len(own):,} routes from switches to LIDs of switches are missing: "
             "hosts do not need them, and ftree and updn leave out those between roots"
         )
         notes.add("note", "switch-lids", text, int(tables.line[0]))
