@@ -19,6 +19,7 @@ from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_routing
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.tables import NONE
+from obliv.routings.hops import HopRouting
 
 CASES = [("fattree:4,3", "dmodk"), ("fattree:8,2", "dmodk"), ("torus:5x5", "dor"), ("eft2:6,4", "wsr")]
 
@@ -28,15 +29,21 @@ def tables(spec: str, name: str) -> FabricRouting:
 
 
 @pytest.mark.parametrize(("spec", "name"), CASES)
-def test_many_next_hops_at_once_are_those_asked_one_by_one(spec: str, name: str) -> None:
+def test_next_hops_are_the_ports_of_the_tables(spec: str, name: str) -> None:
     routing = tables(spec, name)
     assert isinstance(routing, FabricHops)
-    hosts = len(routing.topology.terminals)
-    node, goal = (side.ravel() for side in np.meshgrid(np.arange(routing.topology.nodes), np.arange(hosts)))
-    many = routing.next_channels(node, goal)
-    for v, d, channel in zip(node.tolist(), goal.tolist(), many.tolist(), strict=True):
-        if v != d:
+    topology, forwarding, fabric = routing.topology, routing.routes.tables, routing.topology.fabric
+    for d, end in enumerate(fabric.endpoints.tolist()):
+        for v in range(topology.nodes):
+            slot = int(fabric.endpoints[v]) if v < topology.hosts else -1
+            if v >= topology.hosts:
+                switch = int(fabric.switches[v - topology.hosts])
+                slot = fabric.slot(switch, int(forwarding.out[forwarding.row_of[switch], fabric.ports.lid[end]]))
+            channel = -1 if slot < 0 or v == d else int(topology.channel_of[slot])
             assert routing.next_hops(v, d) == ([channel] if channel >= 0 else [])
+        quick, plain = routing.hops_to(d), HopRouting.hops_to(routing, d)
+        for field in ("ptr", "channel", "share", "total"):
+            np.testing.assert_array_equal(getattr(quick, field), getattr(plain, field))
 
 
 @pytest.mark.parametrize(("spec", "name"), CASES)

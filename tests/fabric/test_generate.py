@@ -12,7 +12,8 @@ import obliv
 from obliv.errors import RoutingError, TopologyError
 from obliv.fabric.generate.cabling import cabling_of as _plan_of
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.generate.tables import _of_paths, _of_tree
+from obliv.fabric.generate.tables import _of_paths
+from obliv.fabric.generate.tree_ports import tree_ports
 from obliv.fabric.lids import with_lids
 from obliv.fabric.model import RATES
 from obliv.fabric.tables import NONE
@@ -156,8 +157,8 @@ def test_trees_take_a_short_cut_to_the_same_tables() -> None:
     tree = obliv.topology("fattree:4,3")
     fabric, plan = from_topology(tree), _plan_of(tree)
     for name in ("dmodk", "osrm3-d"):
-        made = obliv.routing(name, tree)
-        quick, slow = _of_tree(made), _of_paths(made, plan, fabric)
+        routing = obliv.routing(name, tree)
+        quick, slow = tree_ports(tree, routing.ways, np.arange(16)), _of_paths(routing, plan, fabric)
         used = slow != NONE
         assert (quick[used] == slow[used]).all()
         assert used.sum() > 100

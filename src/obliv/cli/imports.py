@@ -11,7 +11,7 @@ from obliv.errors import FileError
 __all__ = ["run_files"]
 
 
-def run_files(files: Iterable[str | Path]) -> None:
+def run_files(files: Iterable[str]) -> None:
     """Run Python files, which may register topologies, routings and traffic patterns.
 
     Raises
@@ -19,7 +19,7 @@ def run_files(files: Iterable[str | Path]) -> None:
     FileError
         If a file is not found or raises an error; the message names the line.
     """
-    for name in map(str, files):
+    for name in files:
         if not Path(name).is_file():
             raise FileError("file to import not found", name)
         try:

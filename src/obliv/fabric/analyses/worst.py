@@ -12,7 +12,6 @@ from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.topology import FabricTopology
 from obliv.results.fabric import FabricWorst, HotCable
 from obliv.results.numbers import bounded
 from obliv.results.worst_case import WorstCase
@@ -64,7 +63,10 @@ def worst(
     """
     result, search = solved_worst_case(routing, certificate=certificate, progress=progress)
     topology, loads = routing.topology, routing.fabric_loads
-    channel = result.channel
+    channel, names = result.channel, result.names
+    if channel is not None:
+        slot, peer = topology.slots_of(channel.id)
+        names = topology.port_name(slot), topology.port_name(peer)
     return FabricWorst(
         topology=result.topology,
         routing=result.routing,
@@ -73,7 +75,7 @@ def worst(
         channel_load=result.channel_load,
         capacity=result.capacity,
         channel=channel,
-        names=result.names if channel is None else _port_names(topology, channel.id),
+        names=names,
         permutation=result.permutation,
         traffic=result.traffic,
         focus_channels=result.focus_channels,
@@ -138,11 +140,6 @@ def hottest_cables(
             )
         )
     return tuple(cables)
-
-
-def _port_names(topology: FabricTopology, channel: int) -> tuple[str, str]:
-    slot, peer = topology.slots_of(channel)
-    return topology.port_name(slot), topology.port_name(peer)
 
 
 def _crossing(loads: FabricLoads, result: WorstCase, channel: int) -> tuple[tuple[int, int], ...]:

@@ -101,6 +101,10 @@ def check(
             _note_credit_loop(fabric, tables, loops, run, about_tables)
     elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
+    credit = None
+    if loops is not None:
+        cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
+        credit = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     findings = list(fabric.findings + (tables.findings if tables is not None else ()))
     findings += [finding for source in notes for finding in source.findings()]
     findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
@@ -125,7 +129,7 @@ def check(
         dead_ends=None if tables is None else served.dead_ends,
         wrong_ends=None if tables is None else served.wrong_ends,
         engine=run,
-        credit=None if loops is None else _credit(fabric, loops),
+        credit=credit,
     )
 
 
@@ -168,8 +172,3 @@ def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: E
     text = f"packets can wait for each other forever: {cycle} -> back to the first; {remedy}"
     line = tables.line_of(int(fabric.node_of[loops.cycle[0]]))
     notes.add("warning" if lanes else "error", "credit-loop", text, line)
-
-
-def _credit(fabric: Fabric, loops: CreditLoops) -> CreditLoop:
-    cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
-    return CreditLoop(loops.acyclic, loops.dependencies, cycle or None)

@@ -38,11 +38,8 @@ def tells_ports(fabric: Fabric, node: int) -> bool:
         return True
     if not fabric.ports.line[first:end].any():  # only other records name it, or there is no file
         return not fabric.nodes.line[node]
-    return not _is_list(fabric)
-
-
-def _is_list(fabric: Fabric) -> bool:
-    return bool(((fabric.ports.line > 0) & (fabric.ports.line == fabric.nodes.line[fabric.node_of])).any())
+    line = fabric.ports.line
+    return not ((line > 0) & (line == fabric.nodes.line[fabric.node_of])).any()  # a list of ports
 
 
 def route_text(fabric: Fabric, slots: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +92,7 @@ def to_networkx(fabric: Fabric) -> Any:
     for node in range(len(fabric.nodes)):
         graph.add_node(node, label=fabric.nodes.description[node], **_about(fabric, node))
     for near, far, about in _cables(fabric):
-        ends = {"source": int(fabric.node_of[near]), "target": int(fabric.node_of[far])}
-        rate = fabric.rate_at(near)
-        graph.add_edge(*ends.values(), **ends, **about, **({"rate": rate} if rate is not None else {}))
+        graph.add_edge(near, far, source=near, target=far, **about)
     return graph
 
 
@@ -142,9 +141,7 @@ def _nodes(fabric: Fabric) -> Iterator[Item]:
 
 def _edges(fabric: Fabric) -> Iterator[Item]:
     for near, far, about in _cables(fabric):
-        rate = fabric.rate_at(near)
-        ends = {"source": f"n{fabric.node_of[near]}", "target": f"n{fabric.node_of[far]}"}
-        yield Item(ends, about | ({"rate": rate} if rate is not None else {}))
+        yield Item({"source": f"n{near}", "target": f"n{far}"}, about)
 
 
 def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
@@ -195,16 +192,16 @@ def _about(fabric: Fabric, node: int) -> dict[str, str | int]:
     return attributes | ({"lid": lid} if lid and fabric.nodes.kind[node] == "switch" else {})
 
 
-def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int]]]:
-    """Yield every cable once: its ends and their attributes."""
+def _cables(fabric: Fabric) -> Iterator[tuple[int, int, dict[str, int | Fraction]]]:
+    """Yield every cable once: the nodes at its ends, and its attributes."""
     for near in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         far = int(fabric.ports.peer[near])
         if near > far:
             continue
-        about = {"source_port": fabric.port_of(near), "target_port": fabric.port_of(far)}
-        about |= {
-            name: int(fabric.ports.lid[slot])
-            for name, slot in (("source_lid", near), ("target_lid", far))
-            if fabric.ports.lid[slot] > 0
-        }
-        yield near, far, about
+        about: dict[str, int | Fraction] = {"source_port": fabric.port_of(near), "target_port": fabric.port_of(far)}
+        lids = {"source_lid": int(fabric.ports.lid[near]), "target_lid": int(fabric.ports.lid[far])}
+        about |= {name: lid for name, lid in lids.items() if lid > 0}
+        rate = fabric.rate_at(near)
+        if rate is not None:
+            about["rate"] = rate
+        yield int(fabric.node_of[near]), int(fabric.node_of[far]), about

@@ -61,7 +61,12 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
     top = int(max((lids + many).max() - 1, fabric.ports.lid.max()))
     require_memory(2.0 * len(switches) * (top + 1), f"tables of {len(switches)} switches for {top} LIDs")
     out = np.full((len(switches), top + 1), NONE, np.uint8)
-    towards = _of_tree(routing) if _plain_tree(routing) and not cabling.added else _of_paths(routing, cabling, fabric)
+    if _plain_tree(routing) and not cabling.added:
+        tree = routing.topology
+        sources = np.arange(0, tree.below[-1], routing.alike)
+        towards = tree_ports(tree, routing.ways, sources, routing.spec)
+    else:
+        towards = _of_paths(routing, cabling, fabric)
     for offset in range(many.max()):
         hosts = np.flatnonzero(offset < many)
         out[:, lids[hosts] + offset] = towards[:, hosts]
@@ -79,11 +84,6 @@ def _plain_tree(routing: Routing) -> TypeGuard[TreeRouting]:
         and routing.topology.parents[0] == 1
         and np.array_equal(routing.topology.terminals, np.arange(routing.topology.below[-1]))
     )
-
-
-def _of_tree(routing: TreeRouting) -> Array:
-    tree = routing.topology
-    return tree_ports(tree, routing.ways, np.arange(0, tree.below[-1], routing.alike), routing.spec)
 
 
 def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:

@@ -16,6 +16,7 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import FabricTopology
+from obliv.loads.hops import Hops
 from obliv.routings.base import Path, Routing
 from obliv.routings.hops import HopRouting
 
@@ -136,19 +137,19 @@ class FabricHops(FabricRouting, HopRouting):
     """Tables by which a switch forwards a packet by its destination only, whatever the source."""
 
     def next_hops(self, node: int, destination: int) -> list[int]:
-        topology, routes = self.topology, self.routes
         if node == destination:
             return []
-        if node < topology.hosts:
-            return [int(topology.channel_of[topology.fabric.endpoints[node]])]
-        switch = self._switch_at[node]
-        row = routes.traces.hops.row
-        lid = int(routes.traces.lid[routes.columns(0, self._terminal(destination))[0]])
-        if row[switch] < 0 or not 0 < lid < routes.tables.out.shape[1]:
-            return []
-        slot = topology.fabric.slot(switch, int(routes.tables.out[row[switch], lid]))
-        channel = int(topology.channel_of[slot]) if slot >= 0 else -1
+        self._terminal(destination)
+        channel = int(self.next_channels(np.array([node]), np.array([destination]))[0])
         return [channel] if channel >= 0 else []
+
+    def hops_to(self, destination: int) -> Hops:
+        self._terminal(destination)
+        node = np.arange(self.topology.nodes)
+        channel = np.where(node == destination, -1, self.next_channels(node, np.full(len(node), destination)))
+        known = channel >= 0
+        one = np.ones(len(node), np.int64)
+        return Hops(np.concatenate([[0], np.cumsum(known)]), channel[known], one[known], one)
 
     @property
     def by_next_channel(self) -> Callable[[Array, Array], Array]:
@@ -164,7 +165,7 @@ class FabricHops(FabricRouting, HopRouting):
         """
         topology, routes = self.topology, self.routes
         hosts = topology.hosts
-        switch = np.maximum(np.array(self._switch_at)[node], 0)
+        switch = topology.fabric.switches[np.maximum(node - hosts, 0)]
         row = routes.traces.hops.row[switch]
         lid = self._lid_of[topology.number_of[destination]]
         known = (row >= 0) & (lid > 0) & (lid < routes.tables.out.shape[1])
@@ -180,11 +181,6 @@ class FabricHops(FabricRouting, HopRouting):
         """The LID of every terminal that sources use."""
         routes = self.routes
         return np.array([routes.traces.lid[routes.columns(0, d)[0]] for d in range(len(self.topology.terminals))])
-
-    @cached_property
-    def _switch_at(self) -> list[int]:
-        """The fabric's node of every node of the topology, -1 for endpoints."""
-        return [-1] * self.topology.hosts + [int(node) for node in self.topology.fabric.switches]
 
 
 def routing(
