@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -14,7 +15,9 @@ from tests.strategies import birkhoff as doubly_stochastic
 from tests.strategies import examples, table
 
 import obliv
+from obliv._util.codec import digest_of
 from obliv.analysis.worst_case.symmetry import classes_of_channels
+from obliv.cli import main
 
 
 def brute_force(loads: obliv.PairLoads, channel: int) -> Fraction:
@@ -134,3 +137,36 @@ def test_some_permutation_is_at_least_as_heavy(matrix: list[list[Fraction]]) -> 
     assert heaviest.channel_load == loads.under(obliv.permutation(np.array(heaviest.permutation)))[heaviest.channel.id]
     assert heaviest.channel_load >= heaviest.traffic_load
     assert (heaviest.weight, heaviest.permutation) in obliv.birkhoff(traffic)
+
+
+@pytest.mark.parametrize("topology", ["mesh:3x3", "mesh:3x3,injection=1/2"])
+def test_a_saved_claim_about_every_channel_is_verified(
+    topology: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its certificate proves the largest load; rows name their channels as everywhere."""
+    claim = tmp_path / "claim.json"
+    assert main(["worst", topology, "o1turn", "--channels", "--output", str(claim)]) == 0
+    data = json.loads(claim.read_text())
+    single = obliv.worst_case(obliv.routing("o1turn", obliv.topology(topology)))
+    assert data["channel_load"]["exact"] == str(single.channel_load)
+    assert set(data["channel"]) == {"id", "tail", "head"}
+    assert all(set(row["channel"]) == {"id", "tail", "head"} for row in data["channels"])
+    assert main(["verify", str(claim)]) == 0
+    assert "by more than" in capsys.readouterr().out
+    assert obliv.load(claim).to_dict() == data
+    result = obliv.worst_channels(obliv.routing("o1turn", obliv.topology(topology)), certificate=True)
+    assert obliv.verify(result).proved
+    # A row above the proved load, or a smaller claim, is refused.
+    for place, load in (("row", {"exact": "9", "value": 9.0}), ("claim", {"exact": "1/2", "value": 0.5})):
+        forged = json.loads(claim.read_text())
+        (forged["channels"][3] if place == "row" else forged)["channel_load"] = load
+        forged["certificate"]["digest"] = digest_of(forged)
+        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        assert main(["verify", str(tmp_path / "forged.json")]) == 2
+        assert "not the largest load of its channels" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--seed", "3"], ["--samples", "10"]])
+def test_options_that_an_exact_answer_does_not_use(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["worst", "mesh:3x3", "dor", "--channels", *options]) == 2
+    assert "--channels is exact: leave out --samples and --seed" in capsys.readouterr().err

@@ -58,6 +58,9 @@ def read_claim(content: dict[str, Any]) -> Claim:
         Naming the key that is missing or malformed.
     """
     kind = _get(content, "kind", str)
+    if kind == "worst-channels":  # what is proved is the largest of its loads
+        _require_largest(content)
+        kind = "worst"
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError(
@@ -98,6 +101,18 @@ def read_claim(content: dict[str, Any]) -> Claim:
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
     )
+
+
+def _require_largest(content: dict[str, Any]) -> None:
+    """Raise unless the load of a claim about every channel is the largest of its rows, on the channel that it names."""
+    rows = _get(content, "channels", list)
+    largest = _exact(content, "channel_load", required=True)
+    loads = [_exact(row, "channel_load", required=True) if isinstance(row, dict) else None for row in rows]
+    if largest is None or any(load is None or load > largest for load in loads):
+        raise MalformedError("channel_load is not the largest load of its channels")
+    named = [load for row, load in zip(rows, loads, strict=True) if row.get("channel") == content.get("channel")]
+    if named != [largest]:
+        raise MalformedError("channel_load is not the largest load of its channels")
 
 
 def _is_whole(value: Any) -> bool:

@@ -182,6 +182,7 @@ _OBJECT = "pass {0}= with the object, or --import the file that registers it"
 
 _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst": _check_load,
+    "worst-channels": _check_load,
     "ratio": _check_load,
     "bufferless": _check_schedule,
 }

@@ -48,16 +48,16 @@ def worst(
 
     require_picture(plot)
     routing = specs.read(answer.output, plot)
-    if channels and (answer.certificate or samples):
-        raise InputError("--channels cannot be combined with --certificate or --samples")
+    if channels and (samples or seed):
+        raise InputError("--channels is exact: leave out --samples and --seed")
+    certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result
     with progress() as step:
         if channels:
             from obliv.analysis.worst_case.every_channel import worst_channels
 
-            result = worst_channels(routing, symmetry=symmetry, progress=step)
+            result = worst_channels(routing, symmetry=symmetry, certificate=certificate, progress=step)
         else:
-            certificate = answer.certificate or (answer.output is not None and not samples)
             result = worst_case(
                 routing, symmetry=symmetry, certificate=certificate, samples=samples or None, rng=seed, progress=step
             )

@@ -11,10 +11,10 @@ from obliv.results.codec import PACKED, Codec, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate, inverse, rational, scaled
 
-__all__ = ["WorstCase"]
+__all__ = ["FLOWS", "WorstCase"]
 
 #: Flows of a traffic matrix as rows source, destination, amount.
-_FLOWS = Codec(
+FLOWS = Codec(
     lambda flows: [[s, d, str(amount)] for s, d, amount in flows],
     lambda rows: tuple((int(s), int(d), rational(amount)) for s, d, amount in rows),
 )
@@ -83,7 +83,7 @@ class WorstCase(Result):
     )
     traffic: tuple[tuple[int, int, Fraction], ...] | None = entry(
         None,
-        codec=_FLOWS,
+        codec=FLOWS,
         omit=lambda worst: worst.traffic is None,
         label="traffic",
         text=lambda worst: None if worst.traffic is None else f"{len(worst.traffic)} flows",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from obliv._util.text import plural
-from obliv.results.base import NO_CAPACITY, Result
-from obliv.results.codec import Record, entry
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
+from obliv.results.codec import PACKED, Record, derived, entry
 from obliv.results.format import shown
+from obliv.results.worst_case import FLOWS
 
 __all__ = ["ChannelWorst", "WorstChannels"]
 
@@ -24,7 +25,7 @@ class ChannelWorst(Record):
 
     Parameters
     ----------
-    channel, tail, head : int
+    channel : Channel
         Its number, and the nodes at its ends.
     channel_load : Fraction
         The largest load that admissible traffic puts on it, per bandwidth.
@@ -32,9 +33,7 @@ class ChannelWorst(Record):
         The first channel of its class: a symmetry of the routing carries one onto the other.
     """
 
-    channel: int = entry(column="channel")
-    tail: int = entry(column="tail")
-    head: int = entry(column="head")
+    channel: Channel = entry(column="channel")
     channel_load: Fraction = entry(column="channel_load")
     focus: int = entry(column="focus")
 
@@ -65,9 +64,33 @@ class WorstChannels(Result):
     places: tuple[str, ...] = entry((), compare=False, omit=lambda worst: not worst.places)
 
     @property
+    @derived()
     def channel_load(self) -> Fraction:
         """The largest load of all channels."""
         return max((row.channel_load for row in self.channels), default=Fraction(0))
+
+    @property
+    @derived(reason=NO_LOAD)
+    def throughput(self) -> Fraction | None:
+        """Guaranteed packets per node and cycle; None if no channel is loaded."""
+        return 1 / self.channel_load if self.channel_load else None
+
+    @property
+    @derived(reason=lambda worst: NO_CAPACITY if worst.capacity is None else NO_LOAD)
+    def fraction_of_capacity(self) -> Fraction | None:
+        """Guaranteed throughput divided by that of uniform traffic under the best routing."""
+        return None if self.capacity is None or self.throughput is None else self.throughput / self.capacity
+
+    channel: Channel | None = entry(None, reason="the network has no channels", compare=False)
+    permutation: tuple[int, ...] | None = entry(
+        None, codec=PACKED, omit=lambda worst: worst.permutation is None, compare=False
+    )
+    traffic: tuple[tuple[int, int, Fraction], ...] | None = entry(
+        None, codec=FLOWS, omit=lambda worst: worst.traffic is None, compare=False
+    )
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda worst: worst.certificate is None, rank=2
+    )
 
     def summary(self) -> list[tuple[str, str]]:
         if not self.channels:
@@ -79,9 +102,10 @@ class WorstChannels(Result):
             ("routing", _classes(self.routing_classes, "looks the same from every channel", "")),
         ]
         sizes = Counter(row.focus for row in self.channels)
-        focus = sorted((row for row in self.channels if row.channel == row.focus), key=lambda row: -row.channel_load)
+        focus = sorted((row for row in self.channels if row.channel.id == row.focus), key=lambda row: -row.channel_load)
         for row in focus[:_LISTED]:
-            place = self.places[row.channel] if self.places else f"{row.tail} -> {row.head}"
+            at = row.channel
+            place = self.places[at.id] if self.places else f"{at.tail} -> {at.head}"
             lines.append((place, f"{shown(row.channel_load)}, {plural(sizes[row.focus], 'channel', 'channels alike')}"))
         if len(focus) > _LISTED:
             lines.append(("", f"and {len(focus) - _LISTED} more classes; --format csv lists every channel"))

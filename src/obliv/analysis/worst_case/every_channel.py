@@ -9,15 +9,18 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import classes_of_channels, kept, orbits
 from obliv.loads.base import terminal_map
-from obliv.results import provenance
+from obliv.results import Channel, provenance
 from obliv.results.worst_channels import ChannelWorst, WorstChannels
 
 __all__ = ["worst_channels"]
 
 
-def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | None = None) -> WorstChannels:
+def worst_channels(
+    x: Subject, *, symmetry: str = "auto", certificate: bool = False, progress: Progress | None = None
+) -> WorstChannels:
     """Return the worst case of every channel, and which channels are alike.
 
     Parameters
@@ -25,6 +28,8 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
     x : Routing or PairLoads
     symmetry : {"auto", "search", "off"}
         As for :func:`obliv.worst_case`.
+    certificate : bool
+        Whether to keep what proves the largest load, and with it that no channel exceeds it.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -62,12 +67,14 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
         load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)
         step("channels", (k + 1) / len(classes))
     rows = [
-        ChannelWorst(channel=c, tail=tail, head=head, channel_load=load[of], focus=of)
+        ChannelWorst(channel=Channel(c, tail, head), channel_load=load[of], focus=of)
         for c, (tail, head, of) in enumerate(
             zip(topology.tail.tolist(), topology.head.tolist(), focus.tolist(), strict=True)
         )
     ]
-    name = topology.name_of
+    proof = worst_case(subject, symmetry=symmetry, certificate=True) if certificate and rows else None
+    largest = max((row.channel_load for row in rows), default=Fraction(0))
+    first = next((row.channel for row in rows if row.channel_load == largest), None)
     known = [g for g in topology.generators if terminal_map(topology, g) is not None]
     return WorstChannels(
         topology=topology.spec,
@@ -82,5 +89,9 @@ def worst_channels(x: Subject, *, symmetry: str = "auto", progress: Progress | N
         network_classes=len(np.unique(classes_of_channels(topology, known).focus)),
         routing_classes=len(load),
         channels=tuple(rows),
-        places=tuple(f"{name(row.tail)} -> {name(row.head)}" for row in rows),
+        channel=proof.channel if proof else first,
+        permutation=proof.permutation if proof else None,
+        traffic=proof.traffic if proof else None,
+        certificate=proof.certificate if proof else None,
+        places=tuple(topology.channel_name(c) for c in range(len(rows))),
     )

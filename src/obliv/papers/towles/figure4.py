@@ -96,7 +96,7 @@ def _mapped() -> Value:
 def _trap() -> Value:
     routing = obliv.routing("dor", obliv.topology("torus:5x5x5"))
     result = obliv.worst_channels(routing)
-    kept = [row.channel_load for row in result.channels if row.channel == row.focus]
+    kept = [row.channel_load for row in result.channels if row.channel.id == row.focus]
     require(result.network_classes == 1, "the 5-ary 3-cube is edge-symmetric")
     all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
     return Value(

@@ -57,7 +57,7 @@ def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
     topology: Any = obliv.topology(mesh)
     best = [Fraction(0)] * len(topology.radices)
     for row in obliv.worst_channels(obliv.routing(routing, topology)).channels:
-        dim = int(topology.dim_of[row.channel])
+        dim = int(topology.dim_of[row.channel.id])
         best[dim] = max(best[dim], row.channel_load)
     return tuple(best)
 
