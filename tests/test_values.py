@@ -14,7 +14,7 @@ import pytest
 import obliv
 from obliv import fabric
 from obliv._util.rationals import exact
-from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Entry, Registry
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registration, Registry
 
 NETWORKS = ("mesh:4x4", "fattree:4,3", "fattree:4,2", "fattree:8,2", "torus:4x4x4", "hypercube:6")
 OWN = "obliv."
@@ -26,7 +26,7 @@ ENTRIES = [
 ]
 
 
-def place(registry: Registry[Any], entry: Entry[Any]) -> tuple[Any, ...]:
+def place(registry: Registry[Any], entry: Registration[Any]) -> tuple[Any, ...]:
     """What comes before the spec's arguments: nothing, or the first network that the example fits."""
     if registry is TOPOLOGIES:
         return ()
@@ -49,7 +49,7 @@ def assert_travels(value: Any) -> None:
 
 
 @pytest.mark.parametrize(("registry", "entry"), ENTRIES)
-def test_any_kind_of_integers_makes_the_same(registry: Registry[Any], entry: Entry[Any]) -> None:
+def test_any_kind_of_integers_makes_the_same(registry: Registry[Any], entry: Registration[Any]) -> None:
     _, positional, named = registry.parse(entry.example, *place(registry, entry))
     if "seed" in entry.parameters:
         named["seed"] = 3

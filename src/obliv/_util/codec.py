@@ -18,8 +18,8 @@ from obliv.errors import FileError
 __all__ = ["digest_of", "inflated", "pack", "read_json", "unpack", "unpack_array", "write_json"]
 
 
-_BYTES = 2**33  # of the largest array
-_DIGITS = 4000  # obliv writes no longer numbers, and they are slow to read
+_BYTES = 2**33  # size of the largest array
+_DIGITS = 4000  # obliv does not write longer numbers, which are slow to read
 
 
 def pack(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an object consists of: its attributes without what was computed from them."""
+"""The content of an object: its attributes without cached properties."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CERTIFICATE", "NO_CAPACITY", "NO_LOAD", "Channel", "Provenance", "Result", "provenance"]
 
-NO_CAPACITY = "no closed form is known for this topology"
+NO_CAPACITY = "no closed form of the capacity is known for this topology"
 NO_LOAD = "no traffic loads any channel"
 
 
@@ -94,7 +94,7 @@ class Result(Record):
     topology: str = entry("", column="topology")
     routing: str = entry("", column="routing")
     provenance: Provenance = entry(default_factory=Provenance, rank=1)
-    subject: Any = field(  # what was analyzed, while it is at hand
+    subject: Any = field(  # what was analyzed; None in results that were loaded or sent to another process
         default=None, compare=False, kw_only=True, metadata={"entry": Declaration(hidden=True)}
     )
 

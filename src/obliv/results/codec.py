@@ -29,7 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Codec:
-    """How values of a type are written to JSON and read from it; `decode` raises ValueError on anything else."""
+    """Conversion of values of a type to JSON and back; `decode` raises ValueError on any other value."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
@@ -37,7 +37,7 @@ class Codec:
 
 @dataclass(frozen=True)
 class Declaration:
-    """How a field or property of a record is shown; see :func:`entry`."""
+    """The form of a field or property of a record in JSON, rows and text; see :func:`entry`."""
 
     key: str = ""
     label: str = ""

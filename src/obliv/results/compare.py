@@ -9,15 +9,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv._util.text import plural
-from obliv.results.base import NO_LOAD, Result
+from obliv.results.base import NO_CAPACITY, NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
 from obliv.results.numbers import Estimate, inverse, known, scaled
 from obliv.results.throughput import Bottleneck, PatternThroughput
 
 __all__ = ["Comparison", "Entry", "Figures"]
-
-NO_CAPACITY = "no closed form of the capacity is known for this topology"
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from obliv.results.numbers import Bounds, Estimate, number
 
 __all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 
-_WIDEST = 34  # of a cell; longer ones run over several lines
+_WIDEST = 34  # characters of a line of a cell
 _NOTE = 110
-_NAMES = 3  # of rows that share a note; beyond, the number of rows
+_NAMES = 3  # rows that a note names; for more rows it gives their number
 _UNPRINTED = "not printed"
 
 

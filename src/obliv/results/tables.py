@@ -22,7 +22,7 @@ __all__ = ["table", "to_csv"]
 
 Row = Mapping[str, Any]
 
-_FORMULA = ("=", "+", "-", "@")  # what spreadsheets compute begins so
+_FORMULA = ("=", "+", "-", "@")  # first characters of formulas in spreadsheets
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?(/\d+)?", re.ASCII | re.IGNORECASE)
 
 

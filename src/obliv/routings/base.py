@@ -30,7 +30,7 @@ __all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
 
-#: Of random packets, how many cross a channel how often: (channel, times) and their number.
+#: The number of random packets by (channel, times): those that cross the channel that many times.
 Crossed = Counter[tuple[int, int]]
 
 
@@ -141,7 +141,7 @@ class Routing:
 
     @property
     def skipped(self) -> int:
-        """How many ordered pairs have no path, or paths for a share of their packets only."""
+        """The number of ordered pairs without paths for all of their packets."""
         if not self.partial:
             return 0
         shares = map(self.served, self.topology.terminals.tolist())

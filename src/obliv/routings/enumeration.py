@@ -1,4 +1,4 @@
-"""What follows from the paths of a routing, pair by pair: exact pair loads, and the lengths of paths."""
+"""Exact pair loads and path lengths of a routing, enumerated from its paths pair by pair."""
 
 from __future__ import annotations
 

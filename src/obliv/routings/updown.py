@@ -60,7 +60,7 @@ class UpDown(HopRouting):
 
     @cached_property
     def _down(self) -> Distances:
-        """Hops over channels that lead down."""
+        """Distances over channels that lead down."""
         topology, down = self.topology, ~self._up
         return Distances(topology.nodes, topology.tail[down], topology.head[down], len(topology.terminals))
 

@@ -25,7 +25,7 @@ __all__ = [
     "PATTERNS",
     "ROUTINGS",
     "TOPOLOGIES",
-    "Entry",
+    "Registration",
     "Registry",
     "register_pattern",
     "register_routing",
@@ -40,8 +40,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 
 
 @dataclass(frozen=True)
-class Entry(Generic[T]):
-    """A registered name: the factory, its aliases and a line of help."""
+class Registration(Generic[T]):
+    """A registered name with its factory, aliases and example."""
 
     name: str
     make: Callable[..., T]
@@ -93,7 +93,7 @@ class Registry(Generic[T]):
         self.kind = kind
         self.group = group
         self._modules = modules
-        self._entries: dict[str, Entry[T]] = {}
+        self._entries: dict[str, Registration[T]] = {}
         self._names: dict[str, str] = {}
         self._complete = False
 
@@ -116,20 +116,20 @@ class Registry(Generic[T]):
             taken = any(_place(entry.make) != _place(make) for entry in known)
             if taken or any(self._modules.get(word, make.__module__) != make.__module__ for word in words):
                 raise SpecError(f"the {self.kind} name {name!r}, or an alias of it, is taken; choose another name")
-            self._entries[name] = Entry(name, make, aliases, example or name)
+            self._entries[name] = Registration(name, make, aliases, example or name)
             self._names.update(dict.fromkeys(words, name))
             return make
 
         return register
 
-    def __iter__(self) -> Iterator[Entry[T]]:
+    def __iter__(self) -> Iterator[Registration[T]]:
         self._load_all()
         return iter([self._entries[name] for name in sorted(self._entries)])
 
     def __contains__(self, name: str) -> bool:
         return name in self._names or name in self._modules or name in self._points()
 
-    def find(self, name: str) -> Entry[T]:
+    def find(self, name: str) -> Registration[T]:
         """Return the entry of a name or alias.
 
         Raises
@@ -149,7 +149,7 @@ class Registry(Generic[T]):
         """Return the name under which a factory is registered, or an empty string."""
         return next((entry.name for entry in self._entries.values() if entry.make is make), "")
 
-    def parse(self, spec: str, *given: Any) -> tuple[Entry[T], list[Any], dict[str, Any]]:
+    def parse(self, spec: str, *given: Any) -> tuple[Registration[T], list[Any], dict[str, Any]]:
         """Split a spec and convert its arguments to the types in the factory's signature.
 
         Parameters

@@ -54,7 +54,7 @@ class Cartesian(Topology):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """What one step in each dimension adds to a node's number."""
+        """The difference in node number of one step in each dimension."""
         return tuple(prod(self.radices[:dim]) for dim in range(len(self.axes)))
 
     def coordinates(self, node: int) -> tuple[int, ...]:

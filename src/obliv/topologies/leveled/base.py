@@ -196,7 +196,7 @@ class Leveled(Topology):
 
     @cached_property
     def terminals(self) -> NodeArray:
-        """Every node."""
+        """All nodes."""
         return np.arange(self.nodes, dtype=np.int32)
 
     @property
@@ -206,7 +206,7 @@ class Leveled(Topology):
 
     @cached_property
     def positions(self) -> npt.NDArray[np.float64]:
-        """Level above level, the nodes of each side by side."""
+        """Positions with level above level, the nodes of a level side by side."""
         level = self.node_level
         width = np.bincount(level)
         order = np.argsort(level, kind="stable")
@@ -215,11 +215,11 @@ class Leveled(Topology):
         return np.column_stack([rank - (width[level] - 1) / 2, level])
 
     def with_rates(self, injection: Iterable[Any] = (), ejection: Iterable[Any] = ()) -> Topology:  # type: ignore[override]
-        """As for any topology; the answer has no levels."""
+        """Return the same network, without levels, whose terminals send and take at other rates."""
         return self._plain().with_rates(injection, ejection)
 
     def with_terminals(self, nodes: Sequence[int]) -> Topology:  # type: ignore[override]
-        """As for any topology; the answer has no levels."""
+        """Return the same network, without levels, in which only `nodes` inject and take packets."""
         return self._plain().with_terminals(nodes)
 
     def _plain(self) -> Topology:

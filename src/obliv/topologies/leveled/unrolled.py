@@ -163,7 +163,7 @@ def _fattree(k: int, h: int, edge: Array) -> tuple[Array, Array]:
     leaves = k**h
     level, place = edge // leaves, edge % leaves
     switch, port = place // k, place % k
-    digit = np.where(level < h, level - 1, 2 * h - 2 - level)  # of the switch, that this edge changes
+    digit = np.where(level < h, level - 1, 2 * h - 2 - level)  # the digit of the switch that this edge changes
     weight = (k ** np.arange(h + 1)).astype(edge.dtype)[digit.clip(0)]
     other = switch + (port - switch // weight % k) * weight
     before = np.where(level == 0, place, _switch(k, h, level) + switch)

@@ -13,7 +13,7 @@ from obliv.results.compare import Entry
 from obliv.results.format import short
 from obliv.view.axes import room
 from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers
-from obliv.view.charts.quantities import Figures, floats
+from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
 from obliv.view.style import INK, SERIES
 
@@ -25,7 +25,7 @@ __all__ = ["draw_bars"]
 _LONGEST = 11  # characters of a fraction that is written in full, as in the table
 
 
-def draw_bars(figures: Figures, shown: Sequence[str], ax: Axes | None) -> Axes:
+def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes:
     """Draw a group of bars for every row: the worst case, the average and patterns."""
     rows = len(figures.entries)
     thick = 0.84 / len(shown)

@@ -11,7 +11,7 @@ from obliv.view.axes import finish, require_matplotlib
 from obliv.view.charts.bars import draw_bars
 from obliv.view.charts.lines import draw_lines
 from obliv.view.charts.plane import draw_plane
-from obliv.view.charts.quantities import Figures, throughput_of
+from obliv.view.charts.quantities import ChartData, throughput_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def plot_comparison(
     if kind == "auto":
         kind = "lines" if len({entry.topology for entry in result.entries}) > 1 else "bars"
     require_matplotlib()
-    figures, own = Figures(entries, result.relative), ax is None
+    figures, own = ChartData(entries, result.relative), ax is None
     if kind == "bars":
         ax = draw_bars(figures, [of] if of else known, ax)
     elif kind == "plane":

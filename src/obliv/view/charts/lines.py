@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.view.axes import room
 from obliv.view.charts.base import legend, light_frame, whiskers
-from obliv.view.charts.quantities import Figures, floats
+from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, SERIES
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_lines"]
 
 
-def draw_lines(figures: Figures, what: str, ax: Axes | None) -> Axes:
+def draw_lines(figures: ChartData, what: str, ax: Axes | None) -> Axes:
     """Draw a line for every routing over the topologies, in their order."""
     topologies = figures.topologies
     ax = room(ax, max(4.2, min(9.0, 1.2 + 0.62 * len(topologies))), 3.4)

@@ -11,7 +11,7 @@ import numpy as np
 from obliv.errors import InputError
 from obliv.view.axes import room
 from obliv.view.charts.base import light_frame, whiskers
-from obliv.view.charts.quantities import Figures, floats, throughput_of
+from obliv.view.charts.quantities import ChartData, floats, throughput_of
 from obliv.view.labels import label_points
 from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, SERIES
@@ -26,7 +26,7 @@ Point = tuple[float, float]
 _WIDE = 26  # characters of a line of names
 
 
-def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
+def draw_plane(figures: ChartData, what: str, ax: Axes | None) -> Axes:
     """Draw a point for every routing, or a trail over several topologies; equal routings share a point."""
     ax = room(ax, 5.2, 3.8)
     trails, errors = _trails(figures, what)
@@ -58,7 +58,7 @@ def draw_plane(figures: Figures, what: str, ax: Axes | None) -> Axes:
     return ax
 
 
-def _trails(figures: Figures, what: str) -> tuple[dict[str, list[Point]], dict[str, list[float]]]:
+def _trails(figures: ChartData, what: str) -> tuple[dict[str, list[Point]], dict[str, list[float]]]:
     """Return the points of every routing on the topologies that it fits, and the standard errors of the heights."""
     trails: dict[str, list[Point]] = {}
     errors: dict[str, list[float]] = {}

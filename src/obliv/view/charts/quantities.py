@@ -12,13 +12,13 @@ import numpy.typing as npt
 from obliv.results import Estimate
 from obliv.results.compare import Entry
 
-__all__ = ["Figures", "floats", "name_of", "throughput_of"]
+__all__ = ["ChartData", "floats", "name_of", "throughput_of"]
 
 Amount = Fraction | Estimate | None
 
 
 @dataclass(frozen=True)
-class Figures:
+class ChartData:
     """The rows of a chart, in fractions of capacity (`relative`) or in packets per node and cycle."""
 
     entries: Sequence[Entry]

@@ -13,7 +13,7 @@ __all__ = ["RADIUS", "arc", "channel_lines", "flow_line", "loop"]
 
 RADIUS = 0.17  # of a node; neighbors are one apart
 _BESIDE = 0.085  # from the middle of a link to the line of one direction
-_STUB = 0.62  # how far a wrap-around channel leaves the grid
+_STUB = 0.62  # distance by which a wrap-around channel leaves the grid
 _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 
 

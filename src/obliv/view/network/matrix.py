@@ -63,7 +63,7 @@ def _sign(dots: Any, text: str) -> Any:
 
     hollow = len(dots.get_facecolor()) == 0
     strong = dots.get_array() is not None
-    color = SHARES[-1] if strong else FAINT  # of the strongest pair, often of all
+    color = SHARES[-1] if strong else FAINT  # the color of the strongest pair, often of all
     return Line2D(
         [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=color, label=text,
         markerfacecolor="none" if hollow else color,
