@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,6 +143,7 @@ def _draw_bars(path: str | Path, title: str, values: dict[str, list[float]], cap
             at = [place + (number - (len(values) - 1) / 2) * width for place in range(len(_SIZES))]
             ax.bar(at, heights, width, color=view.SERIES[number], label=name, zorder=3)
         ax.set_xticks(range(len(_SIZES)), _SIZES)
+        ax.set_ylim(0.0, ceil(10 * max(map(max, values.values()))) / 10)
         ax.set_xlabel("mesh size (kx x ky)", fontsize=9)
         ax.set_ylabel("normalized throughput", fontsize=9)
         view.light_frame(ax, "both")
