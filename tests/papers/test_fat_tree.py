@@ -13,6 +13,7 @@ import pytest
 
 import obliv
 from obliv import papers
+from obliv.analysis.ratios.disjoint_sets import pairs_on_links
 from obliv.papers.fat_tree import drawing, proofs, routes, stars, statements, structure, study, table1, variants
 from obliv.papers.fat_tree.placements import mean, placed, quotient, ratios
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
@@ -159,6 +160,21 @@ def test_the_induction_of_lemma_5() -> None:
         for d in {d for _, d in pairs}:
             left = frozenset(pair for pair in pairs if pair[1] != d)
             assert largest(left) in (size - 1, size)
+
+
+def test_switches_in_place_of_sub_trees() -> None:
+    """By the channels of the paths: FT(4,3) and EFT2(8,4) share the links to roots, and only a routing's own ones."""
+    tree = obliv.fattree(4, 3)
+    routing = obliv.Hash(tree, seed=1)
+    by_paths = pairs_on_links(routing)
+    links = np.arange(tree.links(2))
+    channels = [*tree.up_channel(2, links).tolist(), *tree.down_channel(2, links).tolist()]
+    above = proofs._pairs(routing, 2)
+    assert above == [frozenset(by_paths.get(channel, ())) for channel in channels]
+    switched = proofs._Switched(routing, 2)
+    assert switched.topology == obliv.eft2(8, 4)
+    assert proofs._pairs(switched, 1) == above
+    assert proofs._pairs(proofs._Switched(obliv.Hash(tree, seed=2), 2), 1) != above
 
 
 def test_rules_of_switches_can_fail() -> None:

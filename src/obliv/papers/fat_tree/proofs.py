@@ -11,14 +11,7 @@ import numpy as np
 
 import obliv
 from obliv._util.typing import Array
-from obliv.analysis.ratios.disjoint_sets import (
-    destination_set,
-    destinations,
-    is_disjoint,
-    largest_star,
-    pairs_on_links,
-    sources,
-)
+from obliv.analysis.ratios.disjoint_sets import destination_set, destinations, is_disjoint, largest_star, sources
 from obliv.papers.fat_tree.disjointness import Pair, every_set, size_of
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.topologies.tree_bounds import theorem4, theorem5
@@ -85,6 +78,15 @@ class _Switched(obliv.TreeRouting):
         return np.where(paths[..., None] > 0, ports, 0)
 
 
+def _pairs(routing: obliv.TreeRouting, height: int) -> list[frozenset[Pair]]:
+    """Return the pairs on each link of a height, up and then down."""
+    tree, loads = routing.topology, routing.pair_loads()
+    links = np.arange(tree.links(height))
+    channels = np.concatenate([tree.up_channel(height, links), tree.down_channel(height, links)])
+    used = (loads.on_channel(int(channel)).nonzero() for channel in channels)
+    return [frozenset(zip(*(end.tolist() for end in ends), strict=True)) for ends in used]
+
+
 def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int, int], int]) -> Callable[[], Value]:
     """Return a function that compares the links above SUBFT(m, i)'s with those of the EFT2, for (m, n, i)."""
 
@@ -94,19 +96,8 @@ def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int
             routing = obliv.routing(spec, obliv.fattree(m, n)).by_number
             if not isinstance(routing, obliv.TreeRouting):
                 raise TypeError(f"{spec} is not a routing of single paths on fat trees")
-            switched = _Switched(routing, height)
-            above, top = (
-                [
-                    pairs.get(int(channel_of(at, link)), set())
-                    for channel_of in (tree.up_channel, tree.down_channel)
-                    for link in range(tree.links(at))
-                ]
-                for tree, at, pairs in (
-                    (routing.topology, height, pairs_on_links(routing)),
-                    (switched.topology, 1, pairs_on_links(switched)),
-                )
-            )
-            fits = above == top and max(size_of(frozenset(pairs)) for pairs in above) >= least(m, n)
+            above, top = (_pairs(routing, height), _pairs(_Switched(routing, height), 1))
+            fits = above == top and max(map(size_of, above)) >= least(m, n)
             cases.append((f"FT({m},{n}) {spec}", fits))
         return agreeing(cases, "routings")
 
