@@ -129,14 +129,12 @@ def test_the_most_pairs_with_disjoint_sizes_of_1() -> None:
     assert stars.most_pairs(2, 4) == 12 == 4 * 3
 
 
-def test_the_steps_of_the_proofs_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Routings that do not split equally break Theorem 1's steps; a set without its largest subset breaks Lemma 5's."""
-    tree = obliv.fattree(4, 3)
-    right = proofs._steps_on(tree, 2, np.random.default_rng(1))
-    assert (right.shares, right.chain) == (True, True)
+def test_the_steps_of_theorem_1_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A routing of single paths breaks both steps of Theorem 1."""
+    steps = proofs.steps_of_theorem1.__wrapped__
+    assert steps(4, 3) == (True, True)
     monkeypatch.setattr(proofs.obliv, "OMRMN", obliv.DModK)
-    wrong = proofs._steps_on(tree, 2, np.random.default_rng(1))
-    assert (wrong.shares, wrong.chain) == (False, False)
+    assert steps(4, 3) == (False, False)
 
 
 def test_the_induction_of_lemma_5() -> None:
@@ -327,7 +325,7 @@ def test_a_figure(tmp_path: Path) -> None:
         "Points are means of 32 random instances",
     ):
         assert f"<!-- {words}" in text
-    assert drawing._PLANS["figure12"].limits == drawing._PLANS["figure13"].limits
+    assert drawing._PLANS["figure12"][0] is drawing._PLANS["figure13"][0]  # one range of the ratio
 
 
 # Of each figure: words in it and its number of boxes, by hand.

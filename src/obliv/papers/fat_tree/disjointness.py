@@ -102,7 +102,12 @@ def _lemma6() -> Value:
         ends = [rng.permutation(24)[:4].tolist() for _ in range(2)]
         paths = lemmas.lemma6(tree, zip(*ends, strict=True))
         channels = [channel for path in paths.values() for channel in path]
-        cases.append((str(number), len(paths) == 4 and len(channels) == len(set(channels))))
+        walks = [[s, *tree.head[list(path)].tolist()] for (s, _), path in paths.items()]
+        leads = all(
+            walk[:-1] == tree.tail[list(path)].tolist() and walk[-1] == d
+            for walk, ((_, d), path) in zip(walks, paths.items(), strict=True)
+        )
+        cases.append((str(number), leads and len(paths) == 4 and len(channels) == len(set(channels))))
     return agreeing(cases, "random sets of 4 pairs on EFT2(8,6)")
 
 

@@ -21,56 +21,35 @@ __all__ = ["FIGURES", "draw"]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a figure shows: a tree, its routings, the traffics along the axis, and the range of the ratio."""
+class Kind:
+    """Traffic along an axis, what its points are compared with, and the range of the ratio that its figures share."""
 
     title: str
-    m: int
-    n: int
-    routings: tuple[str, ...]
     traffics: tuple[str, ...]
     at: Sequence[str]
     along: str
     limits: tuple[float, float]
-    limit_of: str = ""  # a routing whose ratio over all traffic is within the range
+    known: tuple[str, ...] = ("MLID/WSR",)
 
 
-# Figures that are compared have one range: clusters, and hot spots.
-_RANDOM, _CLUSTERS, _SPOTS = (0.99, 1.07), (0.6, 5.0), (0.97, 1.3)
 _PER = [str(size) for size in SIZES]
-_GROUP, _SPOT = "hosts per group", "hosts per hot spot"
+_RANDOM = Kind(
+    "random traffic",
+    tuple(f"bernoulli:{p}" for p in DENSITIES),
+    DENSITIES,
+    "probability that a host sends to another one",
+    (0.99, 1.07),
+    ("MLID", "WSR"),
+)
+_CLUSTERS = Kind("clusters", grouped("clustered"), _PER, "hosts per group", (0.6, 5.0))
+_SPOTS = Kind("four hot spots", grouped("hotspot"), _PER, "hosts per hot spot", (0.97, 1.3))
 
 _PLANS = {
-    "figure11": Plan(
-        "random traffic on FT(16,3)",
-        16,
-        3,
-        ("MLID", "WSR", "OSRM3"),
-        tuple(f"bernoulli:{p}" for p in DENSITIES),
-        DENSITIES,
-        "probability that a host sends to another one",
-        _RANDOM,
-    ),
-    "figure12": Plan(
-        "clusters on FT(32,2)",
-        32,
-        2,
-        ("MLID/WSR", "OSRM2"),
-        grouped("clustered"),
-        _PER,
-        _GROUP,
-        _CLUSTERS,
-        "OSRM2",
-    ),
-    "figure13": Plan(
-        "clusters on FT(8,3)", 8, 3, ("MLID/WSR", "OSRM3"), grouped("clustered"), _PER, _GROUP, _CLUSTERS, "OSRM3"
-    ),
-    "figure14": Plan(
-        "four hot spots on FT(32,2)", 32, 2, ("MLID/WSR", "OSRM2"), grouped("hotspot"), _PER, _SPOT, _SPOTS
-    ),
-    "figure15": Plan(
-        "four hot spots on FT(16,3)", 16, 3, ("MLID/WSR", "OSRM3"), grouped("hotspot"), _PER, _SPOT, _SPOTS
-    ),
+    "figure11": (_RANDOM, 16, 3),
+    "figure12": (_CLUSTERS, 32, 2),
+    "figure13": (_CLUSTERS, 8, 3),
+    "figure14": (_SPOTS, 32, 2),
+    "figure15": (_SPOTS, 16, 3),
 }
 
 
@@ -102,21 +81,23 @@ def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
 
 
 def _panel(ax: Axes, name: str) -> None:
-    plan = _PLANS[name]
-    at = [float(Fraction(x)) for x in plan.at]
-    colors = dict(zip(plan.routings, view.SERIES, strict=False))
+    kind, m, n = _PLANS[name]
+    new = f"OSRM{n}"
+    routings = (*kind.known, new)
+    at = [float(Fraction(x)) for x in kind.at]
+    colors = dict(zip(routings, view.SERIES, strict=False))
     ax.set_xscale("log", base=2)
     ax.axhline(1.0, color=view.INK, linewidth=0.9)
     _remark(ax, 1.0, "optimal routing of each traffic", left=True)
-    if plan.limit_of:
-        most = obliv.ratio(obliv.routing(plan.limit_of.lower(), obliv.fattree(plan.m, plan.n))).ratio
-        ax.axhline(float(most), color=colors[plan.limit_of], linewidth=1.2, linestyle=(0, (4, 3)))
-        _remark(ax, float(most), f"{plan.limit_of} under any traffic: at most {most}")
-    points = curves(plan.m, plan.n, plan.routings, plan.traffics)
-    for number, (routing, mark) in enumerate(zip(plan.routings, view.MARKERS, strict=False)):
+    if kind is _CLUSTERS:  # where the ratio over all traffic is within the range
+        most = obliv.ratio(obliv.routing(new.lower(), obliv.fattree(m, n))).ratio
+        ax.axhline(float(most), color=colors[new], linewidth=1.2, linestyle=(0, (4, 3)))
+        _remark(ax, float(most), f"{new} under any traffic: at most {most}")
+    points = curves(m, n, routings, kind.traffics)
+    for number, (routing, mark) in enumerate(zip(routings, view.MARKERS, strict=False)):
         means = [mean(values) for values in points[routing]]
         # beside each other where bars would hide bars; where curves are steep and bars small, that would mislead
-        beside = 2.0 ** (0.14 * (number - (len(plan.routings) - 1) / 2)) if plan.limits is not _CLUSTERS else 1.0
+        beside = 2.0 ** (0.14 * (number - (len(routings) - 1) / 2)) if kind is not _CLUSTERS else 1.0
         line = ax.errorbar(
             [x * beside for x in at],
             [value.value for value in means],
@@ -130,13 +111,13 @@ def _panel(ax: Axes, name: str) -> None:
             zorder=3 + number,
         )
         line.lines[0].set_label(routing)  # the legend shows no bars
-    ax.set_xticks(at, plan.at)
+    ax.set_xticks(at, kind.at)
     ax.minorticks_off()
-    ax.set_ylim(*plan.limits)
-    ax.set_xlabel(plan.along, fontsize=9)
-    ax.set_title(f"Figure {name[-2:]}: {plan.title}", fontsize=11)
+    ax.set_ylim(*kind.limits)
+    ax.set_xlabel(kind.along, fontsize=9)
+    ax.set_title(f"Figure {name[-2:]}: {kind.title} on FT({m},{n})", fontsize=11)
     view.light_frame(ax, "both")
-    ax.legend(loc="upper left" if plan.limits is _SPOTS else "upper right", fontsize=9, frameon=False)
+    ax.legend(loc="upper left" if kind is _SPOTS else "upper right", fontsize=9, frameon=False)
 
 
 def _remark(ax: Axes, height: float, text: str, left: bool = False) -> None:

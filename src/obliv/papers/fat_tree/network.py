@@ -16,7 +16,7 @@ from obliv.analysis.ratios.under_traffic import max_link_load, optimal_load
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.papers.verdicts import exactly
 
-__all__ = ["NETWORK", "connected", "up_links"]
+__all__ = ["NETWORK", "connected", "on_trees", "up_links"]
 
 _TREES = ((4, 2), (8, 2), (12, 2), (4, 3), (6, 3), (8, 3), (4, 4), (6, 4))
 _SMALL = ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4))
@@ -30,7 +30,7 @@ def _binary(bandwidth: tuple[int, ...], parents: tuple[int, ...]) -> Callable[[]
     return worst
 
 
-def _on(trees: tuple[tuple[int, int], ...], fits: Callable[[obliv.Tree, int, int], bool]) -> Callable[[], Value]:
+def on_trees(trees: tuple[tuple[int, int], ...], fits: Callable[[obliv.Tree, int, int], bool]) -> Callable[[], Value]:
     """Return a function that counts the trees FT(m, n) of which a statement about (tree, m/2, n) is true."""
     return lambda: agreeing(((f"FT({m},{n})", fits(obliv.fattree(m, n), m // 2, n)) for m, n in trees), "trees")
 
@@ -195,34 +195,37 @@ NETWORK: dict[str, tuple[Printed, Callable[[], Value]]] = {
         Printed("the fat-tree in Fig. 1 (b) can be approximated by the topology in Fig. 2", Fraction(1)),
         _binary((), (1, 2, 2)),
     ),
-    "Section II-B: sizes of FT(m,n)": (Printed(_SWITCHES), _on(_TREES, _sizes)),
+    "Section II-B: sizes of FT(m,n)": (Printed(_SWITCHES), on_trees(_TREES, _sizes)),
     "Section II-B: degree of switches": (
         Printed("All internal nodes in our fat-tree topology has a degree of m"),
-        _on(_TREES, _degrees),
+        on_trees(_TREES, _degrees),
     ),
     "Figure 3: shortest paths from a to b on FT(4,3)": (Printed("4", Fraction(4)), _figure3),
     "Property 1": (
         Printed("FT(m, n) contains m SUBFT(m, n-1)'s, m x m/2 SUBFT(m, n-2)'s, ..., m x (m/2)^(n-2) SUBFT(m, 1)'s."),
-        _on(_TREES, _property1),
+        on_trees(_TREES, _property1),
     ),
     "Property 2": (
         Printed(
             "an up-link port in a SUBFT(m, i) is only connected to an up-link port of the same port number in any "
             "other SUBFT(m, i)"
         ),
-        _on(_TREES, _property2),
+        on_trees(_TREES, _property2),
     ),
-    "Property 3": (Printed("there exist (m/2)^(i-1) different shortest paths from a to b"), _on(_SMALL, _property3)),
+    "Property 3": (
+        Printed("there exist (m/2)^(i-1) different shortest paths from a to b"),
+        on_trees(_SMALL, _property3),
+    ),
     "Property 4": (
         Printed(
             "Each of the level n - 1 - i up/down links that carry traffic from s to d is used by (m/2)^(x-i) shortest "
             "paths, 0 ≤ i ≤ x."
         ),
-        _on(_SMALL, _property4),
+        on_trees(_SMALL, _property4),
     ),
     "Property 5": (
         Printed("a level i ... up link carries traffic from at most (m/2)^(n-1-i) source nodes"),
-        _on(_SMALL, _property5),
+        on_trees(_SMALL, _property5),
     ),
     "Corollary 1": (Printed("OPTU(TM) = baseload(TM)"), _corollary1),
     "Section IV: FT(m,2) and EFT2(m,m)": (Printed("FT(m, 2) is the same as EFT2(m, m)."), _equivalent),

@@ -1,9 +1,8 @@
-"""The steps in the proofs of Theorem 1 and Lemma 5, over small trees and all sets of pairs of a few nodes."""
+"""The steps in the proofs of Theorems 1, 4 and 5 on small trees, of Lemma 5 for all sets of pairs of a few nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 
@@ -13,54 +12,34 @@ import obliv
 from obliv._util.typing import Array
 from obliv.analysis.ratios.disjoint_sets import destination_set, destinations, is_disjoint, largest_star, sources
 from obliv.papers.fat_tree.disjointness import Pair, every_set, size_of
+from obliv.papers.fat_tree.network import on_trees
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.topologies.tree_bounds import theorem4, theorem5
 
-__all__ = ["PROOFS"]
+__all__ = ["PROOFS", "steps_of_theorem1"]
 
-_MATRICES = 8
-
-
-@dataclass(frozen=True)
-class _Links:
-    """Whether the steps of Theorem 1 hold on all links of FT(m, n)."""
-
-    name: str
-    shares: bool
-    chain: bool
+_TREES = ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4))
+_MATRICES = 8  # random traffic matrices of a tree
 
 
 @cache
-def _steps() -> tuple[_Links, ...]:
-    """Check the steps on every link of small trees, up and down, in integers."""
-    rng = np.random.default_rng(1)
-    return tuple(_steps_on(obliv.fattree(m, n), m // 2, rng) for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4)))
-
-
-def _steps_on(tree: obliv.Tree, half: int, rng: np.random.Generator) -> _Links:
+def steps_of_theorem1(m: int, n: int) -> tuple[bool, bool]:
+    """Return whether the shares, and the chain of inequalities, hold on every link of FT(m, n), up and down."""
+    tree, rng = obliv.fattree(m, n), np.random.default_rng(1)
     hosts, loads = tree.below[-1], obliv.OMRMN(tree).pair_loads()
     traffic = rng.integers(0, 6, (_MATRICES, hosts, hosts)) * (1 - np.eye(hosts, dtype=np.int64))
     ends = traffic.sum(axis=2), traffic.sum(axis=1)  # LD: what each host sends; what it receives
     base = np.maximum(*(load.max(axis=1) for load in ends))
     shares = chain = True
-    for height, (down, channel_of) in product(range(tree.levels), enumerate((tree.up_channel, tree.down_channel))):
-        split = half**height
+    for height, (down, channel_of) in product(range(n), enumerate((tree.up_channel, tree.down_channel))):
+        split = (m // 2) ** height
         for channel in channel_of(height, np.arange(tree.links(height))).tolist():
             weights = loads.on_channel(channel).toarray()
             shares &= bool(weights.max() * split <= loads.denominator)
             load = (traffic * weights).sum(axis=(1, 2))
             total = ends[down][:, weights.any(axis=1 - down)].sum(axis=1)
             chain &= bool(np.all(load * split <= total * loads.denominator) and np.all(total <= base * split))
-    return _Links(tree.spec, shares, chain)
-
-
-def _shares() -> Value:
-    return agreeing(((links.name, links.shares) for links in _steps()), "trees")
-
-
-def _chain() -> Value:
-    what = f"trees with {_MATRICES} random traffic matrices each"
-    return agreeing(((links.name, links.chain) for links in _steps()), what)
+    return shares, chain
 
 
 class _Switched(obliv.TreeRouting):
@@ -146,11 +125,11 @@ def _induction(part: frozenset[Pair]) -> bool:
 PROOFS: dict[str, tuple[Printed, Callable[[], Value]]] = {
     "Theorem 1, proof: share of a source's traffic on a link": (
         Printed("each level n - 1 - i link carries at most LD(s)/(m/2)^i traffic"),
-        _shares,
+        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[0]),
     ),
     "Theorem 1, proof: the chain of inequalities on every link": (
         Printed("load(l) ≤ Σ LD(sj)/(m/2)^i. Since LD(sj) ≤ baseload(TM) ..., we have load(l) ≤ baseload(TM)."),
-        _chain,
+        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[1]),
     ),
     "Theorem 4, proof: FT(m,3) as EFT2(2(m/2)²,m)": (
         Printed(

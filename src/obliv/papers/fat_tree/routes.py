@@ -13,7 +13,7 @@ import obliv
 from obliv._util.typing import Array
 from obliv.fabric import from_topology
 from obliv.fabric.lids import with_lids
-from obliv.papers.fat_tree.network import connected, up_links
+from obliv.papers.fat_tree.network import connected, on_trees, up_links
 from obliv.papers.paper import Printed, Value, agreeing
 from obliv.papers.verdicts import AtLeast
 
@@ -23,6 +23,9 @@ Link = tuple[int, int]
 Labels = tuple[int, ...]
 Node = tuple[Labels, int]  # labels and level; hosts are below the last level of switches
 Walk = tuple[Node, ...]
+
+_FLAT = ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3))
+_DEEP = (*_FLAT, (4, 4))
 
 
 def stacked(part: obliv.Tree, whole: obliv.Tree, half: int) -> set[Link]:
@@ -53,50 +56,38 @@ def _recursion() -> Value:
     return agreeing(cases, "sub-trees SUBFT(m,2) and SUBFT(m,3)")
 
 
-def _below_roots() -> Value:
-    cases = []
-    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3), (4, 4)):
-        whole = obliv.fattree(m, n)
-        cases.append((f"FT({m},{n})", stacked(obliv.subft(m, n - 1), whole, m // 2) == up_links(whole)))
-    return agreeing(cases, "trees")
+def _below_roots(whole: obliv.Tree, half: int, n: int) -> bool:
+    return stacked(obliv.subft(2 * half, n - 1), whole, half) == up_links(whole)
 
 
-def _sub_trees_of_switches() -> Value:
+def _sub_trees_of_switches(tree: obliv.Tree, half: int, n: int) -> bool:
     """Check, on the network without the levels above height x, which switches are in a SUBFT(m, x)."""
-    cases = []
-    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4)):
-        tree = obliv.fattree(m, n)
-        heights: dict[int, list[int]] = defaultdict(list)  # of the sub-trees that a switch is in
-        for height in range(1, n):
-            parts: dict[int, list[int]] = defaultdict(list)
-            for node, part in connected(tree, 0, height).items():
-                parts[part].append(node)
-            sizes = np.diff(obliv.subft(m, height).first_node).tolist()
-            for nodes in parts.values():
-                if np.bincount([tree.level_of(node) for node in nodes]).tolist() == sizes:
-                    for node in nodes:
-                        heights[node].append(height)
-        switches = range(tree.below[-1], tree.nodes)
-        fits = all(heights[switch] == list(range(tree.level_of(switch), n)) for switch in switches)
-        cases.append((f"FT({m},{n})", fits))
-    return agreeing(cases, "trees")
+    heights: dict[int, list[int]] = defaultdict(list)  # of the sub-trees that a switch is in
+    for height in range(1, n):
+        parts: dict[int, list[int]] = defaultdict(list)
+        for node, part in connected(tree, 0, height).items():
+            parts[part].append(node)
+        sizes = np.diff(obliv.subft(2 * half, height).first_node).tolist()
+        for nodes in parts.values():
+            if np.bincount([tree.level_of(node) for node in nodes]).tolist() == sizes:
+                for node in nodes:
+                    heights[node].append(height)
+    switches = range(tree.below[-1], tree.nodes)
+    return all(heights[switch] == list(range(tree.level_of(switch), n)) for switch in switches)
 
 
-def _labels() -> Value:
+def _labels(tree: obliv.Tree, half: int, n: int) -> bool:
     """Compare the links by their labels with those that sections V-A and V-B list."""
-    cases = []
-    for m, n in ((4, 2), (8, 2), (4, 3), (6, 3), (8, 3)):
-        tree, k = obliv.fattree(m, n), m // 2
-        if n == 2:
-            listed = {(f"({i},{x})", f"(({i}),1)") for i, x in product(range(m), range(k))}
-            listed |= {(f"(({j}),1)", f"(({i}),0)") for i, j in product(range(k), range(m))}
-        else:
-            places = list(product(range(m), range(k), range(k)))
-            listed = {(f"({a},{b},{x})", f"(({a},{b}),2)") for a, b, x in places}
-            listed |= {(f"(({a},{b}),2)", f"(({a},{x}),1)") for a, b, x in places}
-            listed |= {(f"(({a},{b}),1)", f"(({b},{x}),0)") for a, b, x in places}
-        cases.append((f"FT({m},{n})", {(tree.name_of(a), tree.name_of(b)) for a, b in up_links(tree)} == listed))
-    return agreeing(cases, "trees")
+    m, k = 2 * half, half
+    if n == 2:
+        listed = {(f"({i},{x})", f"(({i}),1)") for i, x in product(range(m), range(k))}
+        listed |= {(f"(({j}),1)", f"(({i}),0)") for i, j in product(range(k), range(m))}
+    else:
+        places = list(product(range(m), range(k), range(k)))
+        listed = {(f"({a},{b},{x})", f"(({a},{b}),2)") for a, b, x in places}
+        listed |= {(f"(({a},{b}),2)", f"(({a},{x}),1)") for a, b, x in places}
+        listed |= {(f"(({a},{b}),1)", f"(({b},{x}),0)") for a, b, x in places}
+    return {(tree.name_of(a), tree.name_of(b)) for a, b in up_links(tree)} == listed
 
 
 class _Within(obliv.TreeRouting):
@@ -233,21 +224,21 @@ ROUTES: dict[str, tuple[Printed, Callable[[], Value]]] = {
         Printed(
             "The up-link port i, 0 ≤ i < nu(m, n-1), in all of the SUB(m, n-1)'s is connected to top level switch i."
         ),
-        _below_roots,
+        on_trees(_DEEP, _below_roots),
     ),
     "Section II-B: the sub-fat-trees that a switch is in": (
         Printed(
             "Level 0 (root level) switches do not belong to any sub-fat-tree. ... A level i switch, 1 ≤ i ≤ n-1, is in "
             "a SUBFT(m, n-1), a SUBFT(m, n-2), ..., and a SUBFT(m, n-i)."
         ),
-        _sub_trees_of_switches,
+        on_trees(_DEEP, _sub_trees_of_switches),
     ),
     "Sections V-A and V-B: links by the labels of their ends": (
         Printed(
             "A level 2 switch ((i0, i1), 2) ... has a link to each of the level 1 switches ((i0, X), 1) ... A level 1 "
             "switch ((i0, i1), 1) ... has a link to each of the level 0 switches ((i1, X), 0)"
         ),
-        _labels,
+        on_trees(_FLAT, _labels),
     ),
     "Section V-B: other routings within each SUBFT(m,2)": (
         Printed("routing within each SUBFT(m, 2) does not affect the performance oblivious ratio"),
