@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import comb, e
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 import obliv
 from obliv import papers
 from obliv.bufferless.frames import (
+    Constants,
+    CrowdedError,
     assign,
     centralized_constants,
     distributed_constants,
@@ -24,13 +27,14 @@ from obliv.bufferless.frames import (
     simulate_rounds,
     waves,
 )
-from obliv.papers.bufferless import errata, growth, probabilities, variants
+from obliv.papers.bufferless import errata, graphs, growth, measured, probabilities, runs, statements, variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
+from obliv.results.schedule import Moves
 
 PAGE = Path(__file__).parents[2] / "docs/papers/bufferless.md"
 
@@ -48,7 +52,7 @@ APART = {
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, dict[str, Any]]:
-    tables = ("parameters", "theorem3.1", "statements", "errata")
+    tables = ("parameters", "theorem3.1", "statements", "measured", "errata")
     return {row["entry"]: row for table in tables for row in papers.reproduce("bufferless", table).to_dict()["rows"]}
 
 
@@ -150,6 +154,7 @@ def test_share_has_an_error_even_if_all_agree() -> None:
 def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PARTITIONS", "PLANS", "RIDES"):
         monkeypatch.setattr(probabilities, name, 100)
+    monkeypatch.setattr(probabilities, "_runs", probabilities._runs.__wrapped__)
     computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
     assert list(computed) == list(PROBABILITIES)
     assert {row["verdict"] for row in computed.values()} == {"match", "rounding", "beyond"}
@@ -283,3 +288,146 @@ def test_the_whole_paper() -> None:
     for table in ("theorem3.1", "theorem4.1"):
         shares = [row["computed"]["value"] for row in computed if row["table"] == table and "10 seeds" in row["entry"]]
         assert f"never more than {100 * max(shares):.1f} %" in text.replace("never takes", "never")
+
+
+def brute_chromatic(graph: dict[int, frozenset[int]]) -> int:
+    """Try all colorings."""
+    nodes = sorted(graph)
+    for count in range(len(nodes) + 1):
+        for colors in product(range(count), repeat=len(nodes)):
+            color = dict(zip(nodes, colors, strict=True))
+            if all(color[p] != color[q] for p in nodes for q in graph[p]):
+                return count
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chromatic_numbers(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(0, 8))
+    edges = [pair for pair in combinations(range(size), 2) if rng.random() < 0.2 + 0.06 * seed]
+    graph = {p: frozenset(q for pair in edges for q in pair if p in pair and q != p) for p in range(size)}
+    assert graphs.chromatic_number(graph) == brute_chromatic(graph)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_graphs_by_definition(seed: int) -> None:
+    """Packet by packet: the levels of the nodes of each edge against those of F_j and F_(j+1)."""
+    one = obliv.bufferless.instance("leveled-mesh:5x6", "random", rng=seed)
+    lam, sets = 2 + 2 * (seed % 3), np.random.default_rng(seed).integers(1, 3, one.packets)
+    gamma = -(-(one.network.depth + 1) // lam)
+    assert graphs.frames(one, lam) == gamma
+    listed = list(graphs.dependency_graphs(one, sets, lam))
+    assert len(listed) == gamma * int(sets.max())
+    low, high = one.network.edge_ends
+    level = one.network.node_level.tolist()
+    edges = 0
+    for number, graph in enumerate(listed):
+        i, j = number // gamma + 1, number % gamma + 1
+        assert sorted(graph) == np.flatnonzero(sets == i).tolist()
+        within = range((j - 1) * lam, (j + 1) * lam)
+        for p, q in combinations(sorted(graph), 2):
+            shared = set(one.edge[one.start[p] : one.start[p + 1]]) & set(one.edge[one.start[q] : one.start[q + 1]])
+            meet = any(level[low[e]] in within and level[high[e]] in within for e in shared)
+            assert (q in graph[p]) == (p in graph[q]) == meet
+            edges += meet
+    assert edges
+    same_group = conflicts(one, lam, 2 * gamma).degrees(sets[None])[0]
+    assert same_group == max(len(around) for graph in listed for around in graph.values())
+
+
+@pytest.mark.parametrize("packets", [2, 3, 6])
+def test_conflict_of_all_packets_over_an_edge(packets: int) -> None:
+    one = measured.star(packets)
+    assert one.congestion == packets
+    moves = obliv.bufferless.schedule(one, "hot-potato").moves
+    assert moves is not None
+    assert runs.largest_conflict(one, moves) == packets
+
+
+def test_conflict_after_a_deflection() -> None:
+    """Packet 1 loses the link from node 1, goes back to node 0, and wants to return with packet 2."""
+    one = obliv.bufferless.instance("array:4", [[1, 2], [0, 1], [0]])
+    rows = [[2, 0, 1, True], [1, 1, 0, True], [2, 1, 0, False], [3, 1, 0, True], [4, 1, 1, True], [3, 2, 0, True]]
+    time, _, edge, up = np.array(sorted(rows, key=lambda row: (row[1], row[0]))).T
+    moves = Moves(np.array([0, 1, 5, 6]), time, edge, up.astype(bool))
+    assert runs.largest_conflict(one, moves) == 2
+    assert runs.off_path(one, moves) == 0
+    assert runs.injection(one, moves).tolist() == [1, 0, 2]
+
+
+def test_links_of_oscillation() -> None:
+    one = obliv.bufferless.instance("array:4", [[1, 2]])
+    moves = Moves(np.array([0, 2]), np.array([2, 5]), np.array([1, 2]), np.array([True, True]), np.array([2, 0]))
+    assert runs.links(one, moves)[:, 0].tolist() == [-1, 2, 3, 2, 4]
+    assert runs.nodes(one, runs.links(one, moves))[:, 0].tolist() == [-1, 1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("case", measured.PERTURBED)
+def test_distributed_uses_local_knowledge_only(case: tuple[str, int, int, int, int]) -> None:
+    odd, share = measured.perturbed(*case)
+    assert odd == 0
+    assert 0.2 < share < 1
+
+
+def test_global_knowledge_is_noticed() -> None:
+    """The oracle ends rounds by what all packets do; a packet that departs later for no reason is noticed, too."""
+    case = measured.PERTURBED[1]
+    assert measured.perturbed(*case, oracle=True)[0] > 0
+    one = obliv.bufferless.instance("array:12", [[0, 1], [8, 9]])
+    other = obliv.bufferless.instance("array:12", [[0], [8, 9]])
+    first, second = (obliv.bufferless.schedule(x, "direct").moves for x in (one, other))
+    assert first is not None
+    assert second is not None
+    assert runs.uninformed(one, first, other, second, np.array([0]))[0] == 0
+    later = Moves(second.start, second.time + np.array([0, 1, 1]), second.edge, second.up)
+    odd, share = runs.uninformed(one, first, other, later, np.array([0]))
+    assert (odd, share) == (1, 0.5)
+
+
+def test_influence_spreads_where_packets_meet() -> None:
+    """Packet 0 waits a step longer in the other run; packet 1, which it meets, may differ, packet 2 may not."""
+    one = obliv.bufferless.instance("array:12", [[0, 1], [1, 2], [8, 9]])
+    start, edge, up = one.start, one.edge, np.ones(6, bool)
+    first = Moves(start, np.array([1, 2, 2, 3, 1, 2]), edge, up)
+    for delay, odd in (([0, 0, 2, 2, 0, 0], 0), ([0, 0, 0, 0, 1, 1], 1), ([0, 0, 1, 1, 1, 1], 1)):
+        second = Moves(start, first.time + np.array(delay), edge, up)
+        assert runs.uninformed(one, first, one, second, np.array([0]))[0] == odd
+
+
+@pytest.mark.parametrize(("packets", "chi", "rounds"), [(2, 2, 1), (2, 2, 3), (3, 3, 1), (3, 2, 2), (3, 4, 2)])
+def test_probability_of_failure(packets: int, chi: int, rounds: int) -> None:
+    """The exact probability against runs of the algorithm."""
+    one, lam, samples = measured.star(packets), 6 * chi, 400
+    constants = Constants(lam, 1, group_frames(one.dilation, lam), chi, rounds, 2 * (lam + chi - 1))
+    failed = 0
+    for seed in range(samples):
+        try:
+            ride(waves(one, constants, np.ones(packets, np.int64), seed, both_fail=True, cap=rounds))
+        except CrowdedError as error:
+            assert pickle.loads(pickle.dumps(error)).failed == error.failed > 0
+            failed += 1
+    exact = float(statements.unsuccessful(packets, chi, rounds))
+    assert packets > 2 or exact == chi**-rounds
+    assert abs(failed / samples - exact) < 4 * (exact * (1 - exact) / samples) ** 0.5
+
+
+@pytest.mark.parametrize("k", [7, 10])
+def test_injection_in_the_last_frame(k: int) -> None:
+    """By section 3.1: the last wave is in the last frame of the group in phase 2s + gamma' - 2."""
+    share, note = errata.late_injection(2**k)
+    size = Size(2, 1, 2**k)
+    formulas = Formulas(size, 3)
+    tau = 2 * formulas.frame
+    begin = (2 * formulas.sets + formulas.group - 3) * tau
+    time = share * 2 * formulas.sets * tau
+    assert begin < time <= begin + tau
+    assert note.startswith(f"D = {2**k}: {time} of")
+
+
+def test_note_on_several_packets_from_a_node() -> None:
+    remark = "unlike in the paper, some nodes are the source of several packets"
+    both = obliv.bufferless.instance("array:5", [[0, 1], [0]])
+    assert remark in obliv.bufferless.schedule(both, "centralized").notes
+    alone = obliv.bufferless.instance("array:5", [[0, 1], [1]])
+    assert remark not in obliv.bufferless.schedule(alone, "centralized").notes

@@ -1,5 +1,6 @@
 """The centralized and the distributed frame algorithm, in parts: constants, plans, rides, and runs step by step."""
 
+from obliv.bufferless.frames.boats import CrowdedError as CrowdedError
 from obliv.bufferless.frames.boats import Rides as Rides
 from obliv.bufferless.frames.boats import ride as ride
 from obliv.bufferless.frames.constants import Constants as Constants

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
+from obliv.bufferless.frames.constants import Constants
 from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.rides import CLASH, CROWDED, DELIVERY, RIDER, SUBPHASE, TALLY, Riders, boats
 from obliv.errors import OblivError, OptionError
 from obliv.kernels import run
 
-__all__ = ["PARTS", "Rides", "crowded", "ride"]
+__all__ = ["PARTS", "CrowdedError", "Rides", "ride"]
 
 
 #: The sub-phases of a phase, by the packets that ride in them.
 PARTS = ("A", "B1", "B2")
+
+
+class CrowdedError(OptionError):
+    """The limit on rounds was reached: chi is too small for the packets of a sub-phase, of which `failed` failed."""
+
+    def __init__(self, constants: Constants, cap: int, phase: int, part: int, failed: int) -> None:
+        self.failed, self._arguments = failed, (constants, cap, phase, part, failed)
+        packets = "1 packet has" if failed == 1 else f"{failed} packets have"
+        super().__init__(
+            "chi",
+            f"after {cap} rounds of sub-phase {PARTS[part]} of phase {phase} {packets} no boat yet: raise {{chi}} "
+            f"(now {constants.chi}; {{lam}} >= 6 {{chi}}), or {{s}} (now {constants.s})",
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +75,7 @@ def ride(game: Waves) -> Rides:
 
     Raises
     ------
-    OptionError
+    CrowdedError
         If the limit on rounds is reached because chi is too small.
     """
     instance, constants = game.instance, game.constants
@@ -86,7 +104,7 @@ def ride(game: Waves) -> Rides:
     subphases = run(boats, 20.0 * len(instance.edge) + 10.0 * packets * constants.chi, riders)
     if subphases == CROWDED:
         last = riders.table[riders.tally[0]["stopped"]]
-        raise crowded(game, int(last["phase"]), int(last["part"]), int(last["failed"]))
+        raise CrowdedError(constants, game.cap, int(last["phase"]), int(last["part"]), int(last["failed"]))
     if subphases == CLASH:
         raise OblivError("internal error: two packets with confirmed boats met on a link")
     table = riders.table[:subphases]
@@ -126,14 +144,3 @@ def _moves(game: Waves, table: Array) -> int:
     tau, xi = game.constants.tau, game.constants.xi
     again = np.zeros(len(rounds), np.int64) if game.oracle else np.where(left > 0, np.maximum(xi - rounds, 0), 0)
     return int((2 * table["forward"] + 2 * tau * (again * left + (again + rounds) * others)).sum())
-
-
-def crowded(game: Waves, phase: int, part: int, failed: int) -> OptionError:
-    """Return the error that says that the limit on rounds was reached."""
-    chi, s = game.constants.chi, game.constants.s
-    packets = "1 packet has" if failed == 1 else f"{failed} packets have"
-    return OptionError(
-        "chi",
-        f"after {game.cap} rounds of sub-phase {PARTS[part]} of phase {phase} {packets} no boat yet: raise {{chi}} "
-        f"(now {chi}; {{lam}} >= 6 {{chi}}), or {{s}} (now {s})",
-    )

@@ -124,6 +124,8 @@ def centralized(
     chi = boats.tau // 2 - boats.lam + 1 if printed else boats.chi  # d + 1
     if printed and segments != "paper":
         notes += ("unlike in the paper, packets of one color may share edges behind them (segments tight)",)
+    if not instance.one_source:
+        notes += ("unlike in the paper, some nodes are the source of several packets",)
     shown = {"constants": constants, "lambda": boats.lam, "s": boats.s, "chi": chi, "tau": boats.tau}
     shown["phases"] = int(-(-delivery.max(initial=0) // boats.tau))
     return Run(moves, delivery, "bufferless", deflections, shown, boats, notes)

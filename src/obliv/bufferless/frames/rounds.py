@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.bufferless.frames.boats import PARTS, crowded
+from obliv.bufferless.frames.boats import PARTS, CrowdedError
 from obliv.bufferless.frames.stepped import BrokenRule, Stepped
 from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.draws import salt_of
@@ -135,7 +135,7 @@ def _subphase(net: Stepped, member: Array, place: list[int]) -> int:
         turn += 1
         place[2] = turn
         if not valid and turn > game.cap:
-            raise crowded(game, phase, part, int(net.tally[0]["lost"]))
+            raise CrowdedError(game.constants, game.cap, phase, part, int(net.tally[0]["lost"]))
         salt = int(salt_of(game.seed, phase, part, turn))
         net.prepare(member, phase, part, turn, salt)
         net.forward(salt)

@@ -5,7 +5,17 @@ C. Busch, S. Kelkar, M. Magdon-Ismail, 2004.
 
 from __future__ import annotations
 
-from obliv.papers.bufferless import drawing, errata, growth, printed, probabilities, said, statements, theorems
+from obliv.papers.bufferless import (
+    drawing,
+    errata,
+    growth,
+    measured,
+    printed,
+    probabilities,
+    said,
+    statements,
+    theorems,
+)
 from obliv.papers.paper import Paper, Table
 
 __all__ = ["PAPER"]
@@ -28,6 +38,7 @@ PAPER = Paper(
             "how often what holds with high probability does", said.PROBABILITIES, probabilities.compute
         ),
         "statements": Table("statements that hold, checked one by one", said.STATEMENTS, statements.compute),
+        "measured": Table("dependency graphs and runs of small instances", said.MEASURED, measured.compute),
         "errata": Table(
             "what the paper contradicts elsewhere or leaves undefined, on small instances", said.ERRATA, errata.compute
         ),

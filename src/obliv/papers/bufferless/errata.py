@@ -27,12 +27,14 @@ from obliv.bufferless.frames import (
     waves,
 )
 from obliv.papers.bufferless import variants
+from obliv.papers.bufferless.graphs import dependency_graphs
 from obliv.papers.bufferless.instances import instance
+from obliv.papers.bufferless.runs import injection
 from obliv.papers.bufferless.said import ERRATA
 from obliv.papers.paper import Step, Value, require
 from obliv.topologies.leveled.base import given
 
-__all__ = ["LAST_TARGET", "OTHER_READINGS", "compute", "game_of", "printed_target", "two_rows"]
+__all__ = ["LAST_TARGET", "OTHER_READINGS", "compute", "game_of", "late_injection", "printed_target", "two_rows"]
 
 Paths = Sequence[Sequence[int]]
 
@@ -62,6 +64,7 @@ OTHER_READINGS: dict[str, tuple[Callable[[], Any], int, int]] = {
 def compute(step: Step) -> dict[str, Value]:
     """Compute every entry on its instance."""
     parts: list[Callable[[], Value]] = [
+        _late_injection,
         _frame_of_last_target,
         _last_target,
         _nodes_of_graphs,
@@ -109,6 +112,27 @@ def _array(nodes: int, paths: Paths) -> Any:
     return obliv.bufferless.instance(f"array:{nodes}", paths)
 
 
+def late_injection(levels: int) -> tuple[Fraction, str]:
+    """Return the injection time of a packet in the last frame of its group and in the last set, over 2sτ.
+
+    The other packet has a path of `levels` edges; no edge is shared.
+    """
+    size = centralized_constants(obliv.bufferless.instance(f"array:{levels + 2}", [range(levels), [levels]]))
+    last = size.gamma * size.lam - 2
+    one = obliv.bufferless.instance(f"array:{last + 2}", [range(levels), [last]])
+    boats = plan(one, np.array([1, size.s]), size.s, size.lam)
+    moves = simulate(one, boats, record=True).moves
+    if moves is None:
+        raise ArithmeticError("internal error: a rule of the centralized algorithm is broken")
+    time = int(injection(one, moves)[1])
+    return Fraction(time, 2 * size.s * boats.tau), f"D = {levels}: {time} of {2 * size.s * boats.tau}"
+
+
+def _late_injection() -> Value:
+    shares = [late_injection(2**k) for k in (10, 12, 14)]
+    return Value(shares[-1][0], "Injection time over 2sτ: " + "; ".join(note for _, note in shares) + ".")
+
+
 def _frame_of_last_target() -> Value:
     one = _array(48, [[0, 1], [3, 4]])
     constants = centralized_constants(one)
@@ -134,8 +158,8 @@ def _last_target() -> Value:
 def _nodes_of_graphs() -> Value:
     one = _array(48, [[0], [5]])
     lam = centralized_constants(one).lam
-    gamma = -(-(one.network.depth + 1) // lam)
-    return Value(Fraction(gamma * one.packets), f"λ = {lam}, γ = {gamma}.")
+    nodes = [len(graph) for graph in dependency_graphs(one, np.ones(one.packets, np.int64), lam)]
+    return Value(Fraction(sum(nodes)), f"λ = {lam}, γ = {len(nodes)}.")
 
 
 def _phases_of_a_packet() -> Value:

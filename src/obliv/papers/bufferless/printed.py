@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.paper import Printed
@@ -13,6 +14,7 @@ __all__ = [
     "BUTTERFLIES",
     "CENTRALIZED",
     "CONSTANTS",
+    "DEPTHS",
     "DISTRIBUTED",
     "FAMILIES",
     "GROWTH",
@@ -48,7 +50,9 @@ BUTTERFLIES = tuple(name for name in SIZES if name.startswith("butterfly"))
 MESHES = tuple(name for name in SIZES if name.startswith("leveled-mesh"))
 ARRAYS = tuple(f"array:{2**k}" for k in range(9, 17))
 FAMILIES = {"butterflies 2^2 to 2^12": BUTTERFLIES, "meshes 4x4 to 32x32": MESHES}
-CONSTANTS = ("butterfly:4", "butterfly:8", "leveled-mesh:16x16", "deep:L=2000,W=16,S=8,seed=0")
+#: The depth L of the instances whose constants are compared.
+DEPTHS = {"butterfly:4": 4, "butterfly:8": 8, "leveled-mesh:16x16": 30, "deep:L=2000,W=16,S=8,seed=0": 2000}
+CONSTANTS = tuple(DEPTHS)
 
 
 def _parameters() -> dict[str, Printed]:
@@ -58,6 +62,7 @@ def _parameters() -> dict[str, Printed]:
         for algorithm, entry, text, value in (
             ("centralized", "λ", "4α log(DN)", first.frame),
             ("centralized", "s", "8αeC", first.sets),
+            ("centralized", "γ", "⌈(L + 1)/λ⌉", ceil((DEPTHS[name] + 1) / first.frame)),
             ("centralized", "γ'", "2⌈D/λ⌉", first.group),
             ("distributed", "λ", "4α log(DN)", second.frame),
             ("distributed", "s", "8αeC", second.sets),

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from obliv.bufferless.frames import Constants, PlanningError, PlanOptions, delivery_times, plan, ride, waves
-from obliv.errors import InputError
+from obliv._util.typing import Array
+from obliv.bufferless.frames import (
+    Constants,
+    CrowdedError,
+    PlanningError,
+    PlanOptions,
+    delivery_times,
+    plan,
+    ride,
+    waves,
+)
 from obliv.papers.bufferless.conflicts import Conflicts, conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import SIZES
-from obliv.papers.bufferless.said import DRAWN, PROBABILITIES
+from obliv.papers.bufferless.said import DRAWN, ONE_SET, PROBABILITIES
 from obliv.papers.paper import Step, Value
 from obliv.results import Estimate
 
@@ -43,10 +53,15 @@ def compute(step: Step) -> dict[str, Value]:
 
 
 def _values() -> Iterator[Value]:
-    for part in (_degrees, _plans, _rides, _fewer_sets):
-        for name in DRAWN[part is _fewer_sets :]:  # on the first a packet meets two others only
+    for part in (_degrees, _plans, _rides):
+        for name in DRAWN:
             yield part(name, Formulas(SIZES[name], 12 if part is _rides else 3))
+    for name in DRAWN:
+        yield from _unsuccessful(name)
+    for name in DRAWN[1:]:  # on the first a packet meets two others only
+        yield _fewer_sets(name, Formulas(SIZES[name], 3))
     yield _valid()
+    yield from _after_rounds()
     yield _rounds()
 
 
@@ -88,21 +103,60 @@ def _plans(name: str, formulas: Formulas) -> Value:
     return _surely(share(good, PLANS), f"the longest took {worst} steps, of {formulas.time}.")
 
 
-def _rides(name: str, formulas: Formulas) -> Value:
-    one, most, good = instance(name), 0, 0
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of the distributed algorithm: rounds at most, packets without a color at the end, d; each of every run."""
+
+    rounds: Array
+    failed: Array
+    degree: Array
+
+
+@lru_cache(maxsize=10)
+def _runs(name: str) -> _Runs:
+    one, formulas = instance(name), Formulas(SIZES[name], 12)
     constants = Constants(
         formulas.frame, formulas.sets, formulas.group, formulas.boats, formulas.rounds, formulas.phase
     )
     sets = _sets(formulas.size, formulas.sets, RIDES)
-    d = _graph(name, formulas.frame, formulas.group).degrees(sets)
+    rounds, failed = np.zeros((2, RIDES), np.int64)
     for seed, row in enumerate(sets):
         try:
-            rounds = int(ride(waves(one, constants, row, seed, both_fail=True)).rounds.max())
-        except InputError:  # rounds ran out
-            continue
-        most = max(most, rounds)
-        good += rounds <= formulas.rounds and formulas.boats >= 2 * d[seed]
-    return _surely(share(good, RIDES), f"most rounds: {most}, of {formulas.rounds}.")
+            rounds[seed] = ride(waves(one, constants, row, seed, both_fail=True, cap=formulas.rounds)).rounds.max()
+        except CrowdedError as error:
+            failed[seed] = error.failed
+    return _Runs(rounds, failed, _graph(name, formulas.frame, formulas.group).degrees(sets))
+
+
+def _rides(name: str, formulas: Formulas) -> Value:
+    runs = _runs(name)
+    good = int(((runs.failed == 0) & (formulas.boats >= 2 * runs.degree)).sum())
+    return _surely(share(good, RIDES), f"most rounds: {runs.rounds.max()}, of {formulas.rounds}.")
+
+
+def _unsuccessful(name: str) -> Iterator[Value]:
+    """Count the packets, and the runs, that fail."""
+    runs, packets = _runs(name), SIZES[name].packets
+    note = "Samples can contradict the bound, but not show that it holds."
+    yield Value(share(int(runs.failed.sum()), RIDES * packets), f"{RIDES} runs of {packets} packets. {note}")
+    yield Value(share(int((runs.failed > 0).sum()), RIDES), note)
+
+
+def _after_rounds() -> Iterator[Value]:
+    """Count the packets of one sub-phase that have no valid color after some rounds."""
+    one = instance(ONE_SET)
+    d = int(conflicts(one, 2 * one.network.depth + 2, 2).met.max())
+    single = np.ones(one.packets, np.int64)
+    for rounds in (1, 2, 3):
+        constants = Constants(12 * d, 1, 2, 2 * d, rounds, 2 * (12 * d + 2 * d - 1))
+        failed = np.zeros(RIDES // 5)
+        for seed in range(len(failed)):
+            try:
+                ride(waves(one, constants, single, seed, both_fail=True, cap=rounds))
+            except CrowdedError as error:
+                failed[seed] = error.failed / one.packets
+        value = Estimate(float(failed.mean()), float(failed.std(ddof=1) / len(failed) ** 0.5), len(failed))
+        yield Value(value, f"{one.packets} packets, d = {d}, λ = {12 * d}; the error is that of the mean over runs.")
 
 
 def _fewer_sets(name: str, formulas: Formulas) -> Value:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.paper import Printed
 from obliv.papers.verdicts import AtLeast, AtMost
 
-__all__ = ["DRAWN", "ERRATA", "PROBABILITIES", "STATEMENTS"]
+__all__ = ["DRAWN", "ERRATA", "MEASURED", "ONE_SET", "PROBABILITIES", "STATEMENTS"]
 
 #: Instances whose partitions and colors are drawn many times.
 DRAWN = ("butterfly:4", "butterfly:6", "leveled-mesh:8x8")
+#: An instance all of whose packets begin at level 0, so that they are in one sub-phase.
+ONE_SET = "butterfly:8"
 
 
 def _probabilities() -> dict[str, Printed]:
@@ -25,6 +28,14 @@ def _probabilities() -> dict[str, Printed]:
             size = SIZES[name]
             least = 1 - Fraction(share, size.dilation * size.packets)
             entries[f"{entry}: {name}"] = Printed(f"at least {text} = {float(least):.4f}", AtLeast(least))
+    for name in DRAWN:
+        size, formulas = SIZES[name], Formulas(SIZES[name], 12)
+        packet = Fraction(size.dilation, formulas.frame * (size.dilation * size.packets) ** 2)
+        for entry, text, most in (
+            ("a packet is unsuccessful", "D/λ(DN)²", packet),
+            ("the algorithm is unsuccessful", "DN/λ(DN)²", packet * size.packets),
+        ):
+            entries[f"Section 4.3, {entry}: {name}"] = Printed(f"at most {text} = {float(most):.2g}", AtMost(most))
     for name in DRAWN[1:]:
         entries[f"Lemma 2.1, fewer sets, the busiest packet meets more than 2: {name}"] = Printed(
             "less than 2^-δμ = 1/4", AtMost(Fraction(1, 4))
@@ -32,6 +43,12 @@ def _probabilities() -> dict[str, Printed]:
     entries["Section 4.3, a packet with d neighbors finds a valid one of 2d colors: leveled-mesh:8x8"] = Printed(
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
+    for rounds in (1, 2, 3):
+        entry = f"Section 4.3, one set, χ = 2d: packets without a valid color after round {rounds}: {ONE_SET}"
+        entries[entry] = Printed(
+            f"Then, in a round, a packet picks a valid color with probability at least 1/2: at most 2^-{rounds}",
+            AtMost(Fraction(1, 2**rounds)),
+        )
     entries["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
         "Then, in a round, a packet picks a valid color with probability at least 1/2.",
         beyond="The paper prints no number for this. By the union bound it is at most 54 · 2^-8 = 0.211.",
@@ -60,10 +77,54 @@ STATEMENTS = {
     "Section 3.5, log(DN) ≤ 60: λ less 2(d + 1) with d = 4 log(DN), at least": Printed(
         "λ ≥ 2(d + 1): α = 3 will do", AtLeast(Fraction(0))
     ),
+    "Section 4.3, N = 2 and 3 paths over one edge: probability of failure over DN/λ(DN)², at most": Printed(
+        "applying the union bound again, the probability of failure is at most DN/λ(DN)² < 1/DN", AtMost(Fraction(1))
+    ),
     "Section 4.3, log(DN) ≤ 60: λ less 6χ, at least": Printed("λ ≥ 6χ: α = 12 will do", AtLeast(Fraction(0))),
 }
 
+MEASURED = {
+    "Section 2, even λ ≤ 24: packets that a path can collide with over two frames, over 2λC": Printed(
+        "a packet path collides with at most 2λC other paths over two consecutive frames", AtMost(Fraction(1))
+    ),
+    "Section 3.2: largest χ_(i,j) over d_(i,j) + 1": Printed(
+        "The parameter χ_(i,j) is the chromatic number of the dependency graph G_(i,j). Since d_(i,j) ≤ d, a trivial "
+        "polynomial time coloring algorithm using d + 1 colors shows that χ_(i,j) ≤ χ = d + 1.",
+        AtMost(Fraction(1)),
+    ),
+    "Section 3.3, the paper's constants: 2(λ + max χ_(i,j) - 1) over the τ in use": Printed(
+        "the number of time steps per phase is τ = 2(λ + max_{i,j} χ_(i,j) - 1) ≤ 2(λ + χ - 1)", AtMost(Fraction(1))
+    ),
+    "Section 1: packets in one conflict, hot-potato, C = 5 paths through one node": Printed(
+        "two or more packets appear in the same node at the same time and all of them wish to follow the same link; "
+        "note that there could be up to C such packets",
+        Fraction(5),
+    ),
+    "Section 1: moves of the centralized algorithm that are off the preselected path": Printed(
+        "for the centralized algorithm, a packet never strays away from its original preselected path", Fraction(0)
+    ),
+    "Section 1: steps from injection to delivery, centralized, over τ for each frame of the path, at most": Printed(
+        "In order to get the time to deliver a packet from its source to its destination, we multiply this by the "
+        "number of frames which is O(D/log(DN)); thus, once the packet is injected it takes time O(D) for the packet "
+        "to be delivered.",
+        AtMost(Fraction(1)),
+    ),
+    "Section 4: packets that move differently without a cause, if another packet has another path": Printed(
+        "Note, that nodes do not need to know the paths of the other packets, they only need to know the path of the "
+        "packet they inject.",
+        Fraction(0),
+    ),
+}
+
 ERRATA = {
+    "Section 1: injection in the last frame of a group over 2sτ, N = 2, C = 1, D = 2^14": Printed(
+        "We show that the latest possible injection time for a packet is O(C log(DN)) which leads to our routing time "
+        "bound for the centralized algorithm.",
+        AtMost(Fraction(1)),
+        erratum="A term for D is missing. By section 3.1 \"Packet π ∈ Π_i is injected when wave ω_i contains π's "
+        "source\", and ω_i enters in phase 2i - 1, so that ω_s is in F_γ' in phase 2s + γ' - 2. With C = 1 the share "
+        "of 2sτ = O(C log(DN)) grows with D without a limit. Harmless: O(C log(DN) + D) leads to the same bound.",
+    ),
     "Section 3.2: the frame of level 2D - 1, N = 2, D = 2, λ = 24, γ' = 2": Printed(
         "If j = γ' then all the target inner-levels are set to real level 2D - 1, which are still in F_j.",
         Fraction(2),

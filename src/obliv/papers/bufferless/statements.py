@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import comb, e
 
 import numpy as np
@@ -13,12 +14,12 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.said import STATEMENTS
 from obliv.papers.paper import Step, Value
 
-__all__ = ["compute"]
+__all__ = ["compute", "unsuccessful"]
 
 
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
-    parts = (_chernoff, _graphs, _least_levels, _most_levels, _no_group, _frame, _distributed_frame)
+    parts = (_chernoff, _graphs, _least_levels, _most_levels, _no_group, _frame, _failure, _distributed_frame)
     values = {}
     for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
         values[entry] = part()
@@ -85,6 +86,33 @@ def _no_group() -> Value:
 
 def _frame() -> Value:
     return Value(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
+
+
+def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
+    """Return the probability that some packet has no valid color after all rounds, all packets being neighbors."""
+    waiting = {packets: Fraction(1)}  # the probability of each number of packets without a color
+    for _ in range(rounds):
+        later: dict[int, Fraction] = {}
+        for n, share in waiting.items():
+            for colors in product(range(chi), repeat=n):
+                valid = sum(k >= packets - n and colors.count(k) == 1 for k in colors)  # lower ones are taken
+                later[n - valid] = later.get(n - valid, Fraction(0)) + share / chi**n
+        waiting = later
+    return 1 - waiting.get(0, Fraction(0))
+
+
+def _failure() -> Value:
+    """Compute the probability exactly for paths of two edges, the second one shared, all from level 0."""
+    shares = []
+    for packets in (2, 3):
+        size = Size(packets, packets, 2)
+        constants = Formulas(size, 12)
+        two, three = (unsuccessful(n, constants.boats, constants.rounds) for n in (2, 3))
+        same = Fraction(1, constants.sets)
+        failure = same * two if packets == 2 else same**2 * three + 3 * same * (1 - same) * two
+        most = Fraction(2 * packets, constants.frame * (2 * packets) ** 2)
+        shares.append((failure / most, f"N = {packets}: {float(failure):.2g} of {float(most):.2g}"))
+    return Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
 
 def _distributed_frame() -> Value:

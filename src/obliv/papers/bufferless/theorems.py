@@ -9,6 +9,7 @@ import numpy as np
 import obliv
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
+from obliv.papers.bufferless.graphs import frames
 from obliv.papers.bufferless.instances import instance, times, verified
 from obliv.papers.bufferless.printed import CONSTANTS, FAMILIES, SIZES, share
 from obliv.papers.paper import Step, Value, require
@@ -26,7 +27,8 @@ def parameters(step: Step) -> dict[str, Value]:
         first = verified(name, "centralized")
         used = first.constants | {"gamma": first.plan.gamma}
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
-        for entry, key in (("λ", "lambda"), ("s", "s"), ("γ'", "gamma")):
+        used["frames"] = frames(instance(name), used["lambda"])
+        for entry, key in (("λ", "lambda"), ("s", "s"), ("γ", "frames"), ("γ'", "gamma")):
             values[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
         values[f"{name}, centralized, τ over 2(λ + d)"] = Value(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),

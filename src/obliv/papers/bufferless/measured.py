@@ -1,0 +1,182 @@
+"""What the text says of dependency graphs and of runs, measured on small instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import obliv
+from obliv.bufferless.frames import Constants, Rounds, draw_sets, group_frames, lg, simulate_rounds, waves
+from obliv.papers.bufferless.conflicts import conflicts
+from obliv.papers.bufferless.graphs import chromatic_number, dependency_graphs
+from obliv.papers.bufferless.instances import instance, verified
+from obliv.papers.bufferless.runs import injection, largest_conflict, off_path, uninformed
+from obliv.papers.bufferless.said import DRAWN, MEASURED
+from obliv.papers.paper import Step, Value
+from obliv.topologies.leveled.base import given
+from obliv.topologies.leveled.instances import Instance
+
+__all__ = ["compute", "other_path", "perturbed", "star"]
+
+DEEP = "deep:L=2000,W=16,S=8,seed=0"
+#: An instance on which packets are deflected, with small constants.
+CROWDED = "random-leveled:L=60,W=16,d=2,seed=1"
+
+
+def compute(step: Step) -> dict[str, Value]:
+    """Compute every entry."""
+    values = []
+    for at, value in enumerate(_values()):
+        values.append(value)
+        step((at + 1) / len(MEASURED))
+    return dict(zip(MEASURED, values, strict=True))
+
+
+def _values() -> Iterator[Value]:
+    yield _met()
+    yield from _chromatic()
+    yield _star()
+    yield _strayed()
+    yield _after_injection()
+    yield _local()
+
+
+def _met() -> Value:
+    most = Fraction(0), ""
+    for name in DRAWN:
+        one = instance(name)
+        for lam in range(2, 26, 2):
+            met = int(conflicts(one, lam, group_frames(one.dilation, lam)).met.max(initial=0))
+            most = max(most, (Fraction(met, 2 * lam * one.congestion), f"{name}, λ = {lam}: {met} other packets."))
+    return Value(*most)
+
+
+def _chromatic() -> Iterator[Value]:
+    """Compare exact chromatic numbers with d + 1, and the phases that they allow with those that are used."""
+    most, excess, count = Fraction(0), 0, 0
+    for name in DRAWN:
+        one = instance(name)
+        for lam in (4, 8, 24):
+            for s in (1, 2, 3):
+                sets = np.random.default_rng(0).integers(1, s + 1, one.packets)
+                for graph in dependency_graphs(one, sets, lam):
+                    colors, d = chromatic_number(graph), max(map(len, graph.values()), default=-1)
+                    most = max(most, Fraction(colors, d + 1) if graph else most)
+                    excess, count = max(excess, d + 1 - colors), count + 1
+    yield Value(most, f"{count} graphs of 1 to 3 sets, λ = 4, 8, 24, exactly; d + 1 is up to {excess} too many.")
+    shares = []
+    for name in DRAWN:
+        one, schedule = instance(name), verified(name, "centralized")
+        lam, tau = schedule.constants["lambda"], schedule.constants["tau"]
+        colors = max(map(chromatic_number, dependency_graphs(one, schedule.plan.sets, lam)))
+        shares.append((Fraction(2 * (lam + colors - 1), tau), f"{name}: largest χ_(i,j) = {colors}, τ = {tau}"))
+    yield Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
+
+
+def star(packets: int) -> Instance:
+    """Return an instance of packets that meet at one node and share the link out of it: C = N."""
+    low, high = np.arange(packets + 1), np.full(packets + 1, packets)
+    high[-1] = packets + 1
+    level = np.array([0] * packets + [1, 2])
+    network = given("star", low, high, level)
+    return obliv.bufferless.instance(network, [[p, packets] for p in range(packets)])
+
+
+def _conflict(one: Any) -> int:
+    schedule: Any = obliv.bufferless.schedule(one, "hot-potato")
+    return largest_conflict(one, schedule.moves)
+
+
+def _star() -> Value:
+    one = star(5)
+    size = _conflict(one)
+    others = []
+    for name in DRAWN:
+        packets = instance(name)
+        others.append(f"{name}, C = {packets.congestion}: {_conflict(packets)}")
+    return Value(Fraction(size), f"Five sources, one node, one link. With random paths: {'; '.join(others)}.")
+
+
+def _strayed() -> Value:
+    schedules: list[Any] = [verified(name, "centralized") for name in (*DRAWN, DEEP)]
+    schedules.append(obliv.bufferless.schedule(instance(CROWDED), "centralized", lam=12, s=3))
+    moves = sum(schedule.moves.steps for schedule in schedules)
+    hits = sum(schedule.deflections for schedule in schedules)
+    off = sum(off_path(schedule.instance, schedule.moves) for schedule in schedules)
+    where = f"{', '.join((*DRAWN, DEEP))}, and with λ = 12 and s = 3 {CROWDED}"
+    return Value(Fraction(off), f"{moves} steps, {hits} of them deflections, on {where}.")
+
+
+def _after_injection() -> Value:
+    """Compare the steps from injection to delivery with one phase for each frame of the path."""
+    most = Fraction(0), ""
+    for name in (*DRAWN, DEEP):
+        schedule = verified(name, "centralized")
+        one, lam, tau = schedule.instance, schedule.constants["lambda"], schedule.constants["tau"]
+        steps = schedule.delivery - injection(one, schedule.moves)
+        count = (one.level + one.length) // lam - one.level // lam + 1
+        p = int((steps / count).argmax())
+        share = Fraction(int(steps[p]), int(count[p]) * tau)
+        most = max(most, (share, f"{name}: {steps[p]} steps for a path in {count[p]} frames, τ = {tau}."))
+    return Value(*most)
+
+
+def other_path(one: Instance, packet: int, rng: np.random.Generator) -> Instance:
+    """Return the instance with a random other path for one packet; source, length, C and D stay the same."""
+    paths = [one.edge[a:b].tolist() for a, b in pairwise(one.start.tolist())]
+    low, high = one.network.edge_ends
+    for _ in range(100):
+        node, path = int(one.source[packet]), []
+        for _ in paths[packet]:
+            out = np.flatnonzero(low == node)
+            if not len(out):
+                break
+            path.append(int(rng.choice(out)))
+            node = int(high[path[-1]])
+        if len(path) < len(paths[packet]) or path == paths[packet]:
+            continue
+        other = obliv.bufferless.instance(one.network, [*paths[:packet], path, *paths[packet + 1 :]])
+        if (other.congestion, other.dilation) == (one.congestion, one.dilation):
+            return other
+    raise ArithmeticError(f"internal error: packet {packet} has no other path")
+
+
+def _distributed(one: Instance, chi: int, s: int, seed: int, oracle: bool) -> Rounds:
+    """Run the printed rules with smaller constants; they follow from C, D, N, chi and s alone."""
+    lam, rng = 6 * chi, np.random.default_rng(seed)
+    xi = 2 * lg(one)
+    constants = Constants(lam, s, group_frames(one.dilation, lam), chi, xi, 2 * (lam + chi - 1))
+    sets = draw_sets(one.packets, s, rng)
+    return simulate_rounds(waves(one, constants, sets, seed, oracle, both_fail=True, cap=xi))
+
+
+def perturbed(name: str, chi: int, s: int, packet: int, seed: int, oracle: bool = False) -> tuple[int, float]:
+    """Return what :func:`uninformed` counts if one packet of an instance gets another path."""
+    one = instance(name)
+    other = other_path(one, packet, np.random.default_rng(seed))
+    first, second = (_distributed(each, chi, s, seed, oracle) for each in (one, other))
+    return uninformed(one, first.moves, other, second.moves, np.array([packet]))
+
+
+#: Instance, chi, s, the packet with another path, and the seed.
+PERTURBED = (
+    ("leveled-mesh:8x8", 2, 2, 45, 0),
+    ("leveled-mesh:8x8", 2, 2, 25, 1),
+    ("butterfly:5", 2, 1, 27, 0),
+    ("butterfly:5", 2, 1, 26, 2),
+)
+
+
+def _local() -> Value:
+    runs = [perturbed(*case) for case in PERTURBED]
+    shares = ", ".join(f"{share:.0%}" for _, share in runs)
+    oracle = sum(perturbed(*case, oracle=True)[0] for case in PERTURBED)
+    note = (
+        f"One packet with another path, four pairs of runs with the same C, D, N and seed; {shares} of all steps are "
+        f"without a cause. With --timetable oracle, which is not in the paper: {oracle} packets."
+    )
+    return Value(Fraction(sum(count for count, _ in runs)), note)
