@@ -398,7 +398,7 @@ def test_influence_spreads_where_packets_meet() -> None:
 @pytest.mark.parametrize(("packets", "chi", "rounds"), [(2, 2, 1), (2, 2, 3), (3, 3, 1), (3, 2, 2), (3, 4, 2)])
 def test_probability_of_failure(packets: int, chi: int, rounds: int) -> None:
     """The exact probability against runs of the algorithm."""
-    one, lam, samples = measured.star(packets), 6 * chi, 400
+    one, lam, samples = measured.star(packets, 2), 6 * chi, 400
     constants = Constants(lam, 1, group_frames(one.dilation, lam), chi, rounds, 2 * (lam + chi - 1))
     failed = 0
     for seed in range(samples):
@@ -409,7 +409,7 @@ def test_probability_of_failure(packets: int, chi: int, rounds: int) -> None:
             failed += 1
     exact = float(statements.unsuccessful(packets, chi, rounds))
     assert packets > 2 or exact == chi**-rounds
-    assert abs(failed / samples - exact) < 4 * (exact * (1 - exact) / samples) ** 0.5
+    assert abs(failed / samples - exact) <= 4 * (exact * (1 - exact) / samples) ** 0.5
 
 
 @pytest.mark.parametrize("k", [7, 10])

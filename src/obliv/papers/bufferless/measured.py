@@ -77,13 +77,13 @@ def _chromatic() -> Iterator[Value]:
     yield Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
 
-def star(packets: int) -> Instance:
-    """Return an instance of packets that meet at one node and share the link out of it: C = N."""
-    low, high = np.arange(packets + 1), np.full(packets + 1, packets)
-    high[-1] = packets + 1
-    level = np.array([0] * packets + [1, 2])
-    network = given("star", low, high, level)
-    return obliv.bufferless.instance(network, [[p, packets] for p in range(packets)])
+def star(packets: int, shared: int = 1) -> Instance:
+    """Return an instance of packets that meet at one node and share all edges from there on: C = N."""
+    hub = packets
+    low = np.concatenate([np.arange(packets), hub + np.arange(shared)])
+    high = np.concatenate([np.full(packets, hub), hub + 1 + np.arange(shared)])
+    network = given("star", low, high, np.concatenate([np.zeros(packets, np.int64), 1 + np.arange(shared + 1)]))
+    return obliv.bufferless.instance(network, [[p, *range(packets, packets + shared)] for p in range(packets)])
 
 
 def _conflict(one: Any) -> int:

@@ -77,7 +77,7 @@ STATEMENTS = {
     "Section 3.5, log(DN) ≤ 60: λ less 2(d + 1) with d = 4 log(DN), at least": Printed(
         "λ ≥ 2(d + 1): α = 3 will do", AtLeast(Fraction(0))
     ),
-    "Section 4.3, N = 2 and 3 paths over one edge: probability of failure over DN/λ(DN)², at most": Printed(
+    "Section 4.3, N = 2 and 3 paths over the same edges: probability of failure over DN/λ(DN)², at most": Printed(
         "applying the union bound again, the probability of failure is at most DN/λ(DN)² < 1/DN", AtMost(Fraction(1))
     ),
     "Section 4.3, log(DN) ≤ 60: λ less 6χ, at least": Printed("λ ≥ 6χ: α = 12 will do", AtLeast(Fraction(0))),

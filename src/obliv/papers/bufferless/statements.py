@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
 from math import comb, e
@@ -90,27 +91,30 @@ def _frame() -> Value:
 
 def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
     """Return the probability that some packet has no valid color after all rounds, all packets being neighbors."""
-    waiting = {packets: Fraction(1)}  # the probability of each number of packets without a color
+    after: dict[int, Counter[int]] = {}  # in how many of chi^n cases how many of n packets still have no color
+    for n in range(packets + 1):
+        draws = product(range(chi), repeat=n)  # the lowest colors are taken already
+        after[n] = Counter(n - sum(k >= packets - n and drawn.count(k) == 1 for k in drawn) for drawn in draws)
+    waiting = {packets: Fraction(1)}
     for _ in range(rounds):
-        later: dict[int, Fraction] = {}
+        later: dict[int, Fraction] = defaultdict(Fraction)
         for n, share in waiting.items():
-            for colors in product(range(chi), repeat=n):
-                valid = sum(k >= packets - n and colors.count(k) == 1 for k in colors)  # lower ones are taken
-                later[n - valid] = later.get(n - valid, Fraction(0)) + share / chi**n
+            for left, count in after[n].items():
+                later[left] += share * Fraction(count, chi**n)
         waiting = later
     return 1 - waiting.get(0, Fraction(0))
 
 
 def _failure() -> Value:
-    """Compute the probability exactly for paths of two edges, the second one shared, all from level 0."""
+    """Compute the probability exactly for paths of three edges from level 0, the last two of them shared."""
     shares = []
     for packets in (2, 3):
-        size = Size(packets, packets, 2)
+        size = Size(packets, packets, 3)
         constants = Formulas(size, 12)
         two, three = (unsuccessful(n, constants.boats, constants.rounds) for n in (2, 3))
         same = Fraction(1, constants.sets)
         failure = same * two if packets == 2 else same**2 * three + 3 * same * (1 - same) * two
-        most = Fraction(2 * packets, constants.frame * (2 * packets) ** 2)
+        most = Fraction(size.dilation * packets, constants.frame * (size.dilation * packets) ** 2)
         shares.append((failure / most, f"N = {packets}: {float(failure):.2g} of {float(most):.2g}"))
     return Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
