@@ -90,11 +90,14 @@ def _frame() -> Value:
 
 
 def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
-    """Return the probability that some packet has no valid color after all rounds, all packets being neighbors."""
-    after: dict[int, Counter[int]] = {}  # in how many of chi^n cases how many of n packets still have no color
+    """Return the probability that a packet has no valid color after all rounds.
+
+    All packets are neighbors, and a packet with a valid color arrives at once, so that its color is free again.
+    """
+    after: dict[int, Counter[int]] = {}  # in how many of chi^n cases how many of n packets have no valid color
     for n in range(packets + 1):
-        draws = product(range(chi), repeat=n)  # the lowest colors are taken already
-        after[n] = Counter(n - sum(k >= packets - n and drawn.count(k) == 1 for k in drawn) for drawn in draws)
+        draws = product(range(chi), repeat=n)
+        after[n] = Counter(n - sum(drawn.count(color) == 1 for color in drawn) for drawn in draws)
     waiting = {packets: Fraction(1)}
     for _ in range(rounds):
         later: dict[int, Fraction] = defaultdict(Fraction)
