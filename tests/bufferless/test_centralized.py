@@ -269,7 +269,7 @@ def test_lambda_is_raised_or_the_constant_named():
     run = centralized(paths, rng, s=1)
     assert centralized_constants(paths).lam == 180
     assert run.constants["lambda"] == 270
-    assert run.notes == ("lambda was raised to 270: with less, colors were found that have no target",)
+    assert run.notes[0] == "lambda was raised to 270: with less, colors were found that have no target"
     with pytest.raises(InputError, match=r"packet 90 got color 91.* raise lam \(to 182 or more\) or s \(now 1\)"):
         centralized(paths, rng, s=1, lam=180)
     with pytest.raises(InputError, match=r"raise lam .* or s \(now 2\)"):

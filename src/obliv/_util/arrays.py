@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "addable", "positions", "product_sum", "whole"]
+__all__ = ["INT64_SAFE", "addable", "grouped", "positions", "product_sum", "whole"]
 
 #: Sums and products below this bound are safe in int64, with room for one more addition.
 INT64_SAFE = 2**62
@@ -23,6 +23,11 @@ def addable(numbers: Array, times: int = 1) -> Array:
     if numbers.dtype == object or int(numbers.max(initial=0)) * len(numbers) * times < INT64_SAFE:
         return numbers
     return numbers.astype(object)
+
+
+def grouped(key: Array, size: int) -> tuple[Array, Array]:
+    """Return items by their key, in order: those with key k are ``items[first[k] : first[k + 1]]``."""
+    return np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]), np.argsort(key, kind="stable")
 
 
 def positions(items: Array, size: int) -> Array:

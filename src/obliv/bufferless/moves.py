@@ -1,15 +1,19 @@
-"""The outcome of an algorithm of packet routing."""
+"""The links that packets can take, and the outcome of an algorithm of packet routing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from obliv._util.arrays import grouped
 from obliv._util.typing import Array
 from obliv.results.plans import CentralizedPlan, DistributedPlan
 from obliv.results.schedule import Moves
+from obliv.topologies.leveled.base import Leveled
 
-__all__ = ["Run"]
+__all__ = ["Run", "exits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +44,12 @@ class Run:
     constants: dict[str, Any] = field(default_factory=dict)
     plan: CentralizedPlan | DistributedPlan | None = None
     notes: tuple[str, ...] = ()
+
+
+def exits(network: Leveled) -> tuple[Array, Array]:
+    """Return the links that leave every node v: ``link[first[v] : first[v + 1]]``, 2e up edge e before 2e + 1 down."""
+    edges = network.edges
+    first, order = grouped(np.concatenate(network.edge_ends), network.nodes)
+    down = order >= edges
+    link = 2 * (order - edges * down) + down
+    return first, link.astype(np.int32 if 2 * edges < 2**31 else np.int64)

@@ -10,9 +10,9 @@ from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.halves import GROW, backward, forward
-from obliv.bufferless.kernels.hot_potato import leaving
 from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Packets, idle, sort_rows
 from obliv.bufferless.kernels.rounds import prepare
+from obliv.bufferless.moves import exits
 from obliv.kernels import Kernel, run
 from obliv.results.schedule import Moves
 
@@ -44,7 +44,7 @@ class Stepped:
         instance = game.instance
         packets, edges, nodes = instance.packets, instance.network.edges, instance.network.nodes
         rows = 1024 + packets + 4 * len(instance.edge)
-        require_memory(36.0 * edges + 8.0 * nodes + 250.0 * packets + 50.0 * rows, "the network step by step")
+        require_memory(52.0 * edges + 8.0 * nodes + 250.0 * packets + 50.0 * rows, "the network step by step")
         self.game, self.work, self.now = game, work, 0
         self.packets = Packets(game.rule, game.route, instance.edge)
         self.state = np.zeros(packets, PACKET)
@@ -53,11 +53,7 @@ class Stepped:
         self.live, self.delivery = np.zeros(packets, np.int64), np.zeros(packets, np.int64)
         self.tally = np.zeros(1, TALLY)
         self.crowd = Crowd(self.live, self.state, self.delivery, self.tally)
-        exit_link = np.zeros(2 * edges, np.int32 if 2 * edges < 2**31 else np.int64)
-        self.links = Links(
-            *instance.network.edge_ends, np.zeros(nodes + 1, np.int64), exit_link, np.zeros(2 * edges, np.int64)
-        )
-        run(leaving, work + edges, *self.links[:4])
+        self.links = Links(*instance.network.edge_ends, *exits(instance.network), np.zeros(2 * edges, np.int64))
         self.log = np.zeros(rows, RUN)
 
     @property

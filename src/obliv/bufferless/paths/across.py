@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import grouped
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.paths.rows import Drawn, destinations, offsets
@@ -68,8 +69,7 @@ def across(network: Leveled, kind: str, rng: np.random.Generator, *, share: floa
 def _walk(network: Leveled, node: Array, at: Array, leads: Array, rng: np.random.Generator) -> Array:
     """Return the edges of all packets, one row for each; column `at` of `leads` is a packet's destination."""
     low, high = network.edge_ends
-    out = np.argsort(low, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(low, minlength=network.nodes))])
+    first, out = grouped(low, network.nodes)
     path = np.empty((len(node), network.depth), np.int64)
     for step in range(network.depth if len(node) else 0):
         degree = first[node + 1] - first[node]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import grouped
 from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths.rows import Drawn, offsets
@@ -105,8 +106,7 @@ def anywhere(
 
 def _walk(network: Leveled, source: Array, start: Array, draw: Array) -> Drawn:
     low, high = network.edge_ends
-    out = np.argsort(low, kind="stable").astype(np.int32)
-    first = np.concatenate([[0], np.cumsum(np.bincount(low, minlength=network.nodes))])
+    first, out = grouped(low, network.nodes)
     edge = np.empty(len(draw), np.int32)
     run(kernels.walks, len(edge), first, out, high, source, start, draw, edge)
     going = edge >= 0

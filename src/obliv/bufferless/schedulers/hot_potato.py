@@ -8,8 +8,8 @@ from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.kernels.direct import run_through
-from obliv.bufferless.kernels.hot_potato import TALLY, Game, Keys, Log, Pool, Queue, collect, leaving, steps
-from obliv.bufferless.moves import Run
+from obliv.bufferless.kernels.hot_potato import TALLY, Game, Keys, Log, Pool, Queue, collect, steps
+from obliv.bufferless.moves import Run, exits
 from obliv.bufferless.schedulers.queues import Priority, ask
 from obliv.errors import InputError, OptionError, TooLargeError
 from obliv.kernels import run
@@ -78,7 +78,7 @@ def hot_potato(
     network = instance.network
     if network.edges >= 2**30:
         raise TooLargeError(f"{network.edges} edges are too many for hot-potato, which numbers links in 32 bits")
-    require_memory(8.0 * (3 * network.edges + network.nodes) + 100.0 * instance.packets, "the links of the network")
+    require_memory(8.0 * (6 * network.edges + network.nodes) + 100.0 * instance.packets, "the links of the network")
     table = _Table(instance, rng)
     if callable(priority):
         table.play_by_function(priority, limit)
@@ -104,8 +104,7 @@ class _Table:
         self.rng = rng
         packets, network = instance.packets, instance.network
         self.work = 30.0 * len(instance.edge)
-        first, link = np.zeros(network.nodes + 1, np.int32), np.empty(2 * network.edges, np.int32)
-        run(leaving, 4.0 * network.edges, network.low, network.high, first, link)
+        first, link = exits(network)
         claim = np.full(2 * network.edges, -1, np.int32)
         self.tie = rng.permutation(packets)
         at = instance.start[:-1].copy()
