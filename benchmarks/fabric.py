@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.analysis.worst_case.channels import search_channels
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
+from obliv.loads.search import search_channels
 
 
 def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:

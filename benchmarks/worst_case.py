@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 import obliv
 from obliv import kernels
-from obliv.analysis.worst_case.channels import search_channels
+from obliv.loads.search import search_channels
 from obliv.matching.solve import maximum_weight
 
 
