@@ -14,6 +14,7 @@ from obliv.analysis.throughput import throughput as throughput
 from obliv.analysis.worst_case.every_channel import worst_channels as worst_channels
 from obliv.analysis.worst_case.exact import worst_case as worst_case
 from obliv.checker.verify import verify as verify
+from obliv.designs.optimize import design as design
 from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError
 from obliv.errors import MissingExtraError as MissingExtraError
@@ -39,6 +40,7 @@ from obliv.results import Bisection as Bisection
 from obliv.results import Bounds as Bounds
 from obliv.results import Comparison as Comparison
 from obliv.results import Deadlock as Deadlock
+from obliv.results import Design as Design
 from obliv.results import Estimate as Estimate
 from obliv.results import FabricCheck as FabricCheck
 from obliv.results import FabricRoute as FabricRoute

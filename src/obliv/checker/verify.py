@@ -153,6 +153,23 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
     return check_worst_case(claim, network, way, options.quick, options.budget, options.progress)
 
 
+def _check_design(subject: _Subject, options: _Options) -> Verification:
+    """Check a design: its routing, and that no routing does better."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.designs import check_design
+
+    spec = subject.content.get("topology")
+    if not isinstance(spec, str):
+        raise FileError("is not a complete design: topology is missing", subject.path)
+    known = getattr(subject.result, "subject", None)
+    given = options.topology if options.topology is not None or known is None else known.topology
+    network = _topology(spec, given, subject.path)
+    try:
+        return check_design(subject.content, network, options.quick, options.budget, options.progress)
+    except MalformedError as error:
+        raise FileError(f"is not a complete design: {error}", subject.path) from None
+
+
 def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Topology:
     """Return the given topology, or build the one named in a claim."""
     from obliv.topologies.base import topology as topology_of
@@ -185,4 +202,5 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst-channels": _check_load,
     "ratio": _check_load,
     "bufferless": _check_schedule,
+    "design": _check_design,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ __all__ = [
     "known",
     "number",
     "rational",
+    "rounded_down",
+    "rounded_up",
     "scaled",
     "spread",
     "with_interval",
@@ -110,6 +113,17 @@ def number(value: Number | Bounds) -> Any:
 def bounded(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
     """Return a number between two bounds, exact where they meet."""
     return upper if lower == upper else Bounds(lower, upper)
+
+
+def rounded_down(value: Fraction) -> Fraction:
+    """Return the largest float that is not above a number, as an exact number."""
+    nearest = as_float(value)
+    return Fraction(nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf))
+
+
+def rounded_up(value: Fraction) -> Fraction:
+    """Return the smallest float that is not below a number, as an exact number."""
+    return -rounded_down(-value)
 
 
 def as_float(value: Fraction) -> float:

@@ -1,0 +1,346 @@
+"""The check of a design: its routing, the exact worst case of that, and the bounds that no routing can beat.
+
+A design claims two things. Its routing, listed path by path, has a certain worst case: that is a worst-case claim, and
+is checked as one. No routing has a smaller worst case than the lower bound, nor fewer hops: that is proved by lengths
+of channels, and holds whatever the lengths are, as long as none is negative.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import digest_of, unpack_array
+from obliv._util.progress import Progress, within
+from obliv._util.typing import Array
+from obliv.checker.claims import MalformedError, read_claim
+from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
+from obliv.checker.report import Report
+from obliv.checker.worst_case import check_worst_case
+from obliv.errors import InputError, OblivError
+from obliv.kernels import run
+from obliv.results import Bounds, Design, Verification, provenance
+from obliv.routings.listed import Listed, PathList
+from obliv.topologies.base import Topology
+
+__all__ = ["check_design"]
+
+_LARGEST = 2**61  # of sums in 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """What lengths prove: ``distance ≤ price · pairs · hops + spent · worst`` for every routing."""
+
+    price: int
+    distance: int
+    spent: Fraction
+    pairs: int
+
+
+def check_design(
+    content: dict[str, Any], topology: Topology, quick: bool, budget: float, progress: Progress
+) -> Verification:
+    """Check a design against a topology.
+
+    Parameters
+    ----------
+    content : dict
+        The saved design.
+    topology : Topology
+    quick : bool
+        Check the worst case of the routing on the named channel only.
+    budget : float
+        Time limit in seconds of the check of the worst case.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    MalformedError
+        If a part of the design is missing or malformed.
+    """
+    began = time.perf_counter()
+    report = Report()
+    claimed, certificate = _read(content)
+    fits = certificate.get("digest") == digest_of(content)
+    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    sources_fit = dict(topology.sources) == claimed.provenance.sources
+    if not sources_fit:
+        report.note("source file", False, "the files of the topology are not those of the claim, or have changed since")
+    unchecked: tuple[int, ...] = tuple(range(topology.channels))
+    if report.holds:
+        try:
+            routing = Listed(topology, "design", _paths(content.get("paths")))
+            report.note("paths", True, "every path leads there, probabilities add up to 1")
+            _check_figures(report, claimed, topology, routing)
+            unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
+            _check_lower(report, claimed, certificate, topology, within(progress, 0.6, 1.0))
+        except MalformedError:
+            raise
+        except OblivError as error:
+            report.note("paths", False, str(error))
+    load = claimed.channel_load
+    lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+    kind = "minimal routing" if "minimal" in claimed.constraints else "routing"
+    return Verification(
+        topology=claimed.topology,
+        routing="design",
+        provenance=provenance(
+            {"topology": claimed.topology, "routing": "design"}, time.perf_counter() - began, sources=topology.sources
+        ),
+        proved=report.holds,
+        claim=f"its worst case is {_text(upper)}, and no {kind} has one below {_text(lower)}",
+        checks=tuple(report.checks),
+        unchecked=unchecked,
+    )
+
+
+def _text(value: Fraction) -> str:
+    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+
+
+def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
+    try:
+        claimed = Design.from_dict(content)
+    except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
+        raise MalformedError(str(error)) from None
+    if not isinstance(content.get("certificate"), dict):
+        raise MalformedError("it contains no certificate")
+    return claimed, content["certificate"]
+
+
+def _paths(content: Any) -> PathList:
+    """Return the paths of a design; the list itself checks that they fit the network."""
+    if not isinstance(content, dict) or type(content.get("whole")) is not int:
+        raise MalformedError("paths is not a list of paths")
+    per_pair, hops, channel, amount = (_array(content, key, 1) for key in ("per_pair", "hops", "channels", "amounts"))
+    if any((counts < 0).any() or (counts > 2**31).any() for counts in (per_pair, hops)):
+        raise MalformedError("a number of paths or hops is out of range")
+    begin = np.zeros(1, np.int64)
+    return PathList(
+        np.concatenate([begin, np.cumsum(per_pair)]),
+        np.concatenate([begin, np.cumsum(hops)]),
+        channel,
+        amount,
+        content["whole"],
+    )
+
+
+def _array(content: dict[str, Any], key: str, dimensions: int) -> Array:
+    try:
+        array: Array = unpack_array(content[key])
+    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error) as error:
+        raise MalformedError(f"{key} cannot be unpacked: {error}") from None
+    if array.size == 0:
+        array = array.reshape((0,) * dimensions)
+    if array.ndim != dimensions:
+        raise MalformedError(f"{key} has {array.ndim} dimensions where {dimensions} are expected")
+    return array
+
+
+def _check_figures(report: Report, claimed: Design, topology: Topology, routing: Listed) -> None:
+    """Check what is said of the paths: hops and numbers of paths, and the capacity."""
+    listed, terminals = routing.listed, len(topology.terminals)
+    per_pair, hops = np.diff(listed.pair), np.diff(listed.start)
+    sources = len(per_pair) // terminals
+    crossings = sum(int(h) * int(a) for h, a in zip(hops.tolist(), listed.amount.tolist(), strict=True))
+    mean_hops = Fraction(crossings * (terminals // sources), listed.whole * terminals**2)
+    mean_paths = Fraction(int(per_pair.sum()), len(per_pair) - sources)
+    figures = (
+        ("mean hops", claimed.hops, mean_hops),
+        ("paths per pair", claimed.paths_per_pair, mean_paths),
+        ("most paths", claimed.most_paths, int(per_pair.max())),
+        ("capacity", claimed.capacity, 1 / topology.capacity_load if topology.capacity_load else None),
+    )
+    wrong = next((f"{name} {said}, but they are {true}" for name, said, true in figures if said != true), "")
+    report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")
+    if "minimal" in claimed.constraints:
+        shortest = _hops(topology)[np.ix_(topology.terminals, topology.terminals)].ravel()
+        pair = np.repeat(np.arange(len(per_pair)), per_pair)
+        minimal = bool((hops == shortest[pair]).all())
+        report.note("minimal", minimal, "every path is shortest" if minimal else "a path is longer than the shortest")
+
+
+def _hops(topology: Topology) -> Array:
+    """Return the hops between nodes, breadth first from every node; −1 where there is no path."""
+    hops = np.full((topology.nodes, topology.nodes), -1, np.int64)
+    first, head = topology.first_channel.tolist(), topology.head.tolist()
+    for source in range(topology.nodes):
+        distance, frontier = {source: 0}, [source]
+        while frontier:
+            reached = []
+            for node in frontier:
+                for neighbor in head[first[node] : first[node + 1]]:
+                    if neighbor not in distance:
+                        distance[neighbor] = distance[node] + 1
+                        reached.append(neighbor)
+            frontier = reached
+        hops[source, list(distance)] = list(distance.values())
+    return hops
+
+
+def _check_upper(
+    report: Report,
+    claimed: Design,
+    certificate: dict[str, Any],
+    routing: Listed,
+    quick: bool,
+    budget: float,
+    progress: Progress,
+) -> tuple[int, ...]:
+    """Check the worst case of the routing, as a claim of its own; return the channels that were not checked."""
+    worst = certificate.get("worst")
+    if not isinstance(worst, dict):
+        raise MalformedError("worst is missing in the certificate")
+    claim = read_claim(worst)
+    load = claimed.channel_load
+    upper = load.upper if isinstance(load, Bounds) else load
+    reached = claim.channel_load == upper or (isinstance(load, Bounds) and claim.channel_load <= upper)
+    claims = f"that of the routing is {_text(claim.channel_load)}, claimed {_text(upper)}"
+    report.note("worst case", claim.kind == "worst" and reached, claims)
+    checked = check_worst_case(claim, routing.topology, routing, quick, budget, progress)
+    for step in checked.checks:
+        report.note(step.check, step.ok, step.detail)
+    return checked.unchecked
+
+
+def _check_lower(
+    report: Report, claimed: Design, certificate: dict[str, Any], topology: Topology, progress: Progress
+) -> None:
+    """Check the lower bounds of the worst case and of the hops."""
+    load = claimed.channel_load
+    lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+    carried = _carried(certificate, topology)
+    line = _line(certificate.get("load_line"), carried, topology, "minimal" in claimed.constraints, progress)
+    limit = _hop_limit(claimed)
+    bound = (line.distance - line.price * line.pairs * limit) / line.spent if line.spent else Fraction(0)
+    reaches = bound >= lower and (limit > 0 or line.price == 0)
+    report.note("lower bound", reaches, f"lengths of channels prove {_text(bound)}, claimed {_text(lower)}")
+    if claimed.hops_bound is not None:
+        line = _line(certificate.get("hops_line"), carried, topology, "minimal" in claimed.constraints, progress)
+        bound = (line.distance - line.spent * upper) / (line.price * line.pairs) if line.price else Fraction(0)
+        fits = bound >= claimed.hops_bound
+        report.note("fewest hops", fits, f"lengths prove {_text(bound)}, claimed {_text(claimed.hops_bound)}")
+    if limit and claimed.hops > limit * (1 + Fraction(1, 10**6)):
+        report.note("limit of hops", False, f"{_text(claimed.hops)} mean hops exceed {_text(limit)}")
+
+
+def _hop_limit(claimed: Design) -> Fraction:
+    """Return the limit of the mean hops; 0 where there is none."""
+    texts = [text.removeprefix("hops ≤ ") for text in claimed.constraints if text.startswith("hops ≤ ")]
+    try:
+        return Fraction(texts[0]) if texts else Fraction(0)
+    except (ValueError, ZeroDivisionError):
+        raise MalformedError(f"{texts[0]!r:.40} is not a limit of hops") from None
+
+
+def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
+    """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
+    generators = _array(certificate, "generators", 2)
+    terminals = topology.terminals.astype(np.int64)
+    index = np.full(topology.nodes, -1, np.int64)
+    index[terminals] = np.arange(len(terminals))
+    if len(generators) and generators.shape[1] != topology.nodes:
+        raise MalformedError("a generator is not a permutation of the nodes")
+    maps = []
+    for generator in generators:
+        if not np.array_equal(np.sort(generator), np.arange(topology.nodes)):
+            raise MalformedError("a generator is not a permutation of the nodes")
+        maps.append(index[generator[terminals]])
+        if (maps[-1] < 0).any():
+            raise MalformedError("a generator does not keep the terminals")
+    focus, channels = certificate.get("focus"), certificate.get("channels")
+    if not isinstance(focus, list) or not isinstance(channels, list) or len(channels) != topology.channels:
+        raise MalformedError("channels must list where the lengths of every channel come from")
+    source, here = [], []
+    for entry in channels:
+        if not (isinstance(entry, list) and len(entry) == 2 and _is_index(entry[0], len(focus))):
+            raise MalformedError("an entry of channels is not [focus, word]")
+        if not (isinstance(entry[1], list) and all(_is_index(step, len(maps)) for step in entry[1])):
+            raise MalformedError("a word in channels contains something other than generator numbers")
+        image = np.arange(len(terminals))
+        for step in entry[1]:
+            image = maps[step][image]
+        source.append(entry[0])
+        here.append(image)
+    images = np.array(here, np.int64).reshape(-1, len(terminals))
+    return Carried(np.array(source, np.int64), images, np.argsort(images, axis=1))
+
+
+def _is_index(value: Any, count: int) -> bool:
+    return type(value) is int and 0 <= value < count
+
+
+def _line(content: Any, carried: Carried, topology: Topology, minimal: bool, progress: Progress) -> _Line:
+    """Return what the lengths of a line prove."""
+    if not isinstance(content, dict) or not _is_index(content.get("price"), _LARGEST):
+        raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
+    price, tables = content["price"], content.get("lengths")
+    count = int(carried.source.max(initial=-1)) + 1
+    if not isinstance(tables, list) or len(tables) < count:
+        raise MalformedError("lengths are missing for a focus channel")
+    terminals = len(topology.terminals)
+    rows = [_rows({"lengths": table}, terminals) for table in tables]
+    if (price + sum(int(table[:, 2].sum()) for table in rows)) * topology.nodes * terminals**2 > _LARGEST * 2**20:
+        raise InputError("the lengths of the certificate are too large to be added up")
+    order = [np.lexsort((table[:, 1], table[:, 0])) for table in rows]
+    joined = np.concatenate([table[place] for table, place in zip(rows, order, strict=True)])
+    offsets = np.cumsum([0] + [len(table) for table in rows])
+    start = np.array(
+        [
+            offset + np.searchsorted(table[place, 0], np.arange(terminals + 1))
+            for offset, table, place in zip(offsets, rows, order, strict=False)
+        ]
+    )
+    hops = _hops(topology) if minimal else np.zeros((0, 0), np.int64)
+    network = Network(
+        topology.first_channel,
+        topology.tail.astype(np.int64),
+        topology.head.astype(np.int64),
+        topology.terminals.astype(np.int64),
+        hops,
+    )
+    sums = np.zeros(terminals, np.int64)
+    progress("distances", 0.0)
+    lengths = Lengths(start, np.ascontiguousarray(joined[:, 1]), np.ascontiguousarray(joined[:, 2]))
+    run(add_distances, 20.0 * terminals**2 * topology.channels, network, lengths, carried, price, sums)
+    if (sums < 0).any():
+        raise InputError("a terminal cannot be reached from another one")
+    return _Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
+
+
+def _rows(content: dict[str, Any], terminals: int) -> Array:
+    table = _array(content, "lengths", 2).reshape(-1, 3)
+    if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > 2**40):
+        raise MalformedError("a row of lengths is out of range")
+    return table
+
+
+def _sums(index: Array, amounts: Array, count: int) -> Array:
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, index, amounts)
+    return sums
+
+
+def _spent(rows: list[Array], carried: Carried, topology: Topology) -> Fraction:
+    """Return Σ b_c y_c: of every channel, the largest row or column sum of its lengths, over the terminals' rates."""
+    terminals = len(topology.terminals)
+    sums = [[_sums(table[:, side], table[:, 2], terminals) for side in (0, 1)] for table in rows]
+    injection, ejection = topology.rates()
+    total = Fraction(0)
+    for channel, source in enumerate(carried.source.tolist()):
+        most = Fraction(0)
+        for amounts, rates in zip(sums[source], (injection, ejection), strict=True):
+            here = amounts[carried.there[channel]]
+            if topology.unit_rates:
+                most = max(most, Fraction(int(here.max())))
+            else:
+                most = max(most, *(Fraction(int(a)) / rate for a, rate in zip(here.tolist(), rates, strict=True)))
+        total += topology.bandwidth_of(channel) * most
+    return total

@@ -1,0 +1,1 @@
+"""Designs: the best oblivious routing of a network, with a certified gap."""

@@ -1,0 +1,126 @@
+"""Lower bounds: no routing has a smaller worst case or fewer hops, proved by lengths of channels.
+
+For every channel c let ``L_c(i, j) ≥ 0`` be any matrix, and ``y_c`` the largest of its row sums over injection rates
+and column sums over ejection rates. ``L_c / y_c`` is admissible traffic, so the routing's load of channel c under it is
+at most its worst case w times the bandwidth b_c. Added up over the channels, with a price p for every hop::
+
+    Σ_ij Σ_c (p + L_c(i, j)) f_ij(c)  ≤  p·N²·hops + w·Σ_c b_c y_c
+
+The flow of a pair costs at least the distance of the pair when channel c has length ``p + L_c(i, j)``, so the sum of
+these distances is a lower bound of the right side: a line that no routing can cross in the plane of hops and worst
+case. Lengths and price come from the multipliers of the linear program; the line holds whatever they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.designs._kernels import Channels, pair_distances
+from obliv.designs.programme import Programme
+from obliv.kernels import run
+
+__all__ = ["Line", "lines"]
+
+_SCALE = 10**8  # of rounded lengths
+_DENOMINATOR = 2000  # largest of a multiplier that is taken for a simple rational
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A bound of all routings: ``distance ≤ price · pairs · hops + spent · worst``.
+
+    Parameters
+    ----------
+    length : int64 array, shape (flow columns,)
+    price : int
+        Of a hop.
+    distance : int
+        Sum of the distances of all pairs.
+    spent : Fraction
+        Σ b_c y_c.
+    pairs : int
+        Number of ordered pairs, self-pairs included.
+    """
+
+    length: Array
+    price: int
+    distance: int
+    spent: Fraction
+    pairs: int
+
+    def least_load(self, hops: Fraction) -> Fraction:
+        """Return the bound of the worst-case load of routings with at most so many mean hops."""
+        if not self.spent:
+            return Fraction(0)
+        return max(Fraction(0), (self.distance - self.price * self.pairs * hops) / self.spent)
+
+    def least_hops(self, load: Fraction) -> Fraction:
+        """Return the bound of the mean hops of routings with at most such a worst-case load."""
+        if not self.price:
+            return Fraction(0)
+        return max(Fraction(0), (self.distance - self.spent * load) / (self.price * self.pairs))
+
+
+def lines(programme: Programme, duals: Array, price: float) -> list[Line]:
+    """Return the lines by rounded and, where there are any, by simple rational multipliers.
+
+    Parameters
+    ----------
+    programme : Programme
+    duals : float array, shape (rows,)
+    price : float
+        Multiplier of the total number of hops, at least 0.
+    """
+    multiplier = np.zeros(programme.flows + 1)
+    multiplier[programme.cover_flow] = np.maximum(duals[programme.cover_rows], 0)
+    multiplier[-1] = price
+    size = np.append(programme.size, 1)
+    candidates = [_rounded(multiplier / size), _simple(multiplier, size)]
+    return [_line(programme, lengths[:-1], int(lengths[-1])) for lengths in candidates if lengths is not None]
+
+
+def _rounded(values: Array) -> Array:
+    largest = values.max()
+    return np.rint(values * (_SCALE / largest if largest > 0 else 0.0)).astype(np.int64)
+
+
+def _simple(multiplier: Array, size: Array) -> Array | None:
+    """Return integers in proportion to multipliers / sizes, taken for simple rationals; None if they are large."""
+    multiplier = multiplier * (1 / multiplier[-1] if multiplier[-1] > 0 else 1)
+    number, column = np.unique(np.round(multiplier, 9), return_inverse=True)
+    shares = [Fraction(value).limit_denominator(_DENOMINATOR) for value in number.tolist()]
+    common = lcm(*(share.denominator for share in shares))
+    sizes = lcm(*np.unique(size).tolist())
+    if common * sizes * max(Fraction(1), *shares) > 2**40:
+        return None
+    scaled = np.array([int(share * common) for share in shares], np.int64)[column] * (sizes // size)
+    divisor = int(np.gcd.reduce(scaled))
+    return scaled // divisor if divisor else None
+
+
+def _line(programme: Programme, length: Array, price: int) -> Line:
+    """Return the line that lengths of flow columns and a price of hops prove, exactly."""
+    topology, flow = programme.topology, programme.flow
+    sources, terminals, _ = flow.shape
+    distance = np.empty((sources, terminals), np.int64)
+    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    ends = topology.terminals.astype(np.int64)
+    run(pair_distances, 20.0 * flow.size, network, ends[:sources], ends, flow, length + price, distance)
+    total = sum(map(int, distance.sum(axis=1))) * (terminals // sources)
+    spent = Fraction(0)
+    lengths = np.append(length, 0)  # of closed channels
+    injection, ejection = topology.rates()
+    for channel, count in zip(programme.focus.tolist(), programme.alike.tolist(), strict=True):
+        matrix = lengths[programme.on_channel(channel)]
+        sums = [*zip(matrix.sum(axis=1), injection, strict=True), *zip(matrix.sum(axis=0), ejection, strict=True)]
+        spent += count * topology.bandwidth_of(channel) * _most(sums)
+    return Line(length, price, total, spent, terminals**2)
+
+
+def _most(sums: list[tuple[int, Fraction]]) -> Fraction:
+    return max(Fraction(int(amount)) / rate for amount, rate in sums)

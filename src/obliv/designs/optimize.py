@@ -1,0 +1,262 @@
+"""The design of a routing: linear program, lower bound, explicit paths, exact worst case."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.progress import Progress, silent, within
+from obliv._util.rationals import exact as exact_number
+from obliv._util.typing import Array
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.bound import Line, lines
+from obliv.designs.certificate import certificate_of
+from obliv.designs.minimal import hop_distances, require_connected, shortest_channels
+from obliv.designs.paths import exact_flows, rounded_flows, routing_of
+from obliv.designs.programme import Programme, worst_case_programme
+from obliv.designs.saved import packed
+from obliv.designs.solver import Optimum, SolverError, solve
+from obliv.designs.symmetry import symmetry_of
+from obliv.errors import InputError, Interrupted
+from obliv.results import Design, WorstCase, provenance
+from obliv.results.numbers import bounded, known, rounded_down, rounded_up
+from obliv.routings.listed import Listed
+from obliv.topologies.base import Number, Topology
+from obliv.topologies.base import topology as topology_of
+
+__all__ = ["design"]
+
+_VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
+_SLACK = 1e-9  # relative, of limits that an optimum has just attained
+_HOP_SLACK = 1e-6  # relative, by which rounded flows may exceed a limit of hops
+
+
+def design(
+    topology: Topology | str,
+    *,
+    then: str | None = "hops",
+    max_hops: Number | None = None,
+    minimal: bool = False,
+    gap: float = 1e-4,
+    exact: bool | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """Design the oblivious routing with the least worst-case channel load of all.
+
+    Parameters
+    ----------
+    topology : Topology or str
+    then : {"hops", None}
+        What to minimize among the routings with the least worst case.
+    max_hops : number, optional
+        Limit of the mean hops over all ordered pairs of terminals, self-pairs included.
+    minimal : bool
+        Whether paths must be shortest paths.
+    gap : float
+        Relative distance between the worst case and its proved lower bound at which the search may end.
+    exact : bool, optional
+        Whether to look for rational numbers at which both bounds meet: always, never, or by default where the linear
+        program is small.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Design
+        The routing is its ``subject``. Its worst case is exact; how far it is from the optimum is proved. No number is
+        believed from the solver: lengths of channels prove the lower bound, the upper one is the exact worst case of
+        explicit paths. :func:`obliv.verify` checks both.
+
+    Raises
+    ------
+    InputError
+        If an option is invalid, or no routing has so few hops.
+    MissingExtraError
+        If the solver (highspy) is not installed.
+    TooLargeError
+        If the linear program would not fit in memory.
+
+    References
+    ----------
+    B. Towles, W. J. Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> best = obliv.design("mesh:3x3")  # doctest: +SKIP
+    >>> best.channel_load, best.hops  # doctest: +SKIP
+    (Fraction(7, 6), Fraction(64, 27))
+    """
+    began = time.perf_counter()
+    if then not in ("hops", None):
+        raise InputError(f"then={then!r}: choose hops, or None")
+    if not 0 < gap < 1:
+        raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
+    network = topology_of(topology)
+    require_connected(network)
+    limit = _hop_limit(network, max_hops)
+    step = progress or silent
+    step("linear program", 0.0)
+    programme = worst_case_programme(network, symmetry_of(network), shortest_channels(network) if minimal else None)
+    vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
+    search = _Search(programme, limit, gap, vertices)
+    constraints = tuple(
+        text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit is not None else "") if text
+    )
+
+    def result() -> Design:
+        return search.result(constraints, time.perf_counter() - began)
+
+    try:
+        search.minimize_load(within(step, 0.0, 0.5) if then else step)
+        if then == "hops":
+            search.minimize_hops(within(step, 0.5, 1.0))
+    except KeyboardInterrupt:
+        if search.best is None:
+            raise
+        raise Interrupted("the best routing so far", result()) from None
+    return result()
+
+
+def _hop_limit(topology: Topology, max_hops: Number | None) -> Fraction | None:
+    """Return the limit of the mean hops as an exact number; refuse one that no routing meets."""
+    if max_hops is None:
+        return None
+    limit = exact_number(max_hops)
+    distances = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
+    least = Fraction(int(distances.sum()), len(topology.terminals) ** 2)
+    if limit is None or limit < least:
+        raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")
+    return limit
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A routing with its worst case and mean hops, all exact."""
+
+    routing: Listed
+    worst: WorstCase
+    load: Fraction
+    hops: Fraction
+
+
+@dataclass(eq=False)
+class _Search:
+    """The best routing and the best lower bounds so far."""
+
+    programme: Programme
+    limit: Fraction | None
+    gap: float
+    vertices: bool
+    best: _Candidate | None = None
+    load_line: Line | None = None
+    hops_line: Line | None = None
+    most: Fraction | None = None  # worst case that the hops were minimized for
+
+    @property
+    def lower(self) -> Fraction:
+        """The proved lower bound of the worst case."""
+        return self.load_line.least_load(self.limit or Fraction(0)) if self.load_line else Fraction(0)
+
+    def minimize_load(self, progress: Progress) -> None:
+        """Close the gap between the worst case of a routing and the lower bound."""
+        programme = self.programme
+        if self.limit is not None:
+            programme = programme.limited(programme.hop_cost, float(self.limit) * (1 + _SLACK))
+        for optimum, vertex in self._solutions(programme, programme.load_cost, progress):
+            price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
+            for line in lines(programme, optimum.duals, price):
+                if self.load_line is None or line.least_load(self.limit or Fraction(0)) > self.lower:
+                    self.load_line = line
+            for candidate in self._candidates(optimum, vertex, progress):
+                if self.limit is not None and candidate.hops > self.limit * (1 + Fraction(_HOP_SLACK)):
+                    continue
+                if self.best is None or candidate.load < self.best.load:
+                    self.best = candidate
+            if self.best is not None and self.best.load <= self.lower * (1 + (0 if vertex else Fraction(self.gap))):
+                return
+
+    def minimize_hops(self, progress: Progress) -> None:
+        """Replace the routing by one of the same worst case, or up to the gap the same, with the fewest hops."""
+        if self.best is None:
+            return
+        self.most = self.best.load
+        programme = self.programme.limited(self.programme.load_cost, float(self.most) * (1 + _SLACK))
+        for optimum, vertex in self._solutions(programme, programme.hop_cost, progress):
+            for line in lines(programme, optimum.duals, 1 / programme.pairs):
+                if self.hops_line is None or line.least_hops(self.most) > self.hops_line.least_hops(self.most):
+                    self.hops_line = line
+            for candidate in self._candidates(optimum, vertex, progress):
+                allowed = self.most * (1 + (0 if vertex else Fraction(self.gap)))
+                if candidate.load <= allowed and candidate.hops < self.best.hops:
+                    self.best = candidate
+            fewest = self.hops_line.least_hops(self.most) if self.hops_line else Fraction(0)
+            if self.best.hops <= fewest * (1 + (0 if vertex else Fraction(self.gap))):
+                return
+
+    def _solutions(self, programme: Programme, cost: Array, progress: Progress) -> Iterator[tuple[Optimum, bool]]:
+        """Yield solutions: a vertex where it is wanted, then ever more accurate ones."""
+        progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
+        if self.vertices:
+            yield _solved(programme, cost, None), True
+        digits = math.ceil(-math.log10(self.gap)) + 1  # so that the first solution is often accurate enough
+        for k in range(digits, 9):
+            progress(f"linear program, accuracy 1e-{k}", 0.1 + 0.8 * (k - digits) / (9 - digits))
+            yield _solved(programme, cost, 10.0**-k), False
+
+    def _candidates(self, optimum: Optimum, vertex: bool, progress: Progress) -> Iterator[_Candidate]:
+        """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
+        columns = optimum.columns[: self.programme.flows]
+        for flows in (exact_flows(columns) if vertex else None, rounded_flows(columns)):
+            routing = None if flows is None else routing_of(self.programme, "design", flows, progress)
+            if routing is not None:
+                loads = routing.pair_loads()
+                worst = worst_case(routing, certificate=True)
+                yield _Candidate(routing, worst, known(worst.channel_load), loads.hops())
+
+    def result(self, constraints: tuple[str, ...], seconds: float) -> Design:
+        """Return what was found, with its certificate."""
+        if self.best is None or self.load_line is None:
+            raise SolverError("the flows of the linear program hold no paths; report this network")
+        best, topology = self.best, self.programme.topology
+        per_pair = np.diff(best.routing.listed.pair)
+        others = len(per_pair) - len(per_pair) // len(topology.terminals)
+        lower = _rounded(self.lower, best.load)
+        fewest = None if self.hops_line is None else _rounded(self.hops_line.least_hops(best.load), best.hops)
+        return Design(
+            topology=topology.spec,
+            routing="design",
+            provenance=provenance(
+                {"topology": topology.spec, "routing": "design"},
+                seconds,
+                "exact" if lower == best.load else "bounded",
+                sources=topology.sources,
+            ),
+            subject=best.routing,
+            constraints=constraints,
+            channel_load=bounded(lower, best.load if lower == best.load else rounded_up(best.load)),
+            capacity=1 / topology.capacity_load if topology.capacity_load else None,
+            hops=best.hops,
+            hops_bound=fewest,
+            paths_per_pair=Fraction(int(per_pair.sum()), others),
+            most_paths=int(per_pair.max()),
+            paths=packed(best.routing.listed),
+            certificate=certificate_of(self.programme, best.worst, self.load_line, self.hops_line),
+        )
+
+
+def _rounded(bound: Fraction, attained: Fraction) -> Fraction:
+    """Return a lower bound as a float, rounded down, unless it is attained."""
+    return bound if bound == attained else rounded_down(bound)
+
+
+def _solved(programme: Programme, cost: Array, tolerance: float | None) -> Optimum:
+    optimum = solve(programme.matrix, programme.lower, programme.upper, cost, tolerance=tolerance)
+    if not optimum.feasible:
+        raise SolverError("the solver found no routing at all; report this network")
+    return optimum

@@ -1,0 +1,105 @@
+"""From flows to an explicit routing: the distribution over paths of every pair."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.designs._kernels import Channels, widest_paths
+from obliv.designs.programme import Programme
+from obliv.kernels import run
+from obliv.routings.listed import Listed, PathList
+
+__all__ = ["exact_flows", "rounded_flows", "routing_of"]
+
+_WHOLE = 2**30  # units of a probability that is rounded
+_DENOMINATOR = 2000  # largest of a flow that is taken for a simple rational
+
+
+class _Paths(NamedTuple):
+    """Room for the paths of one pair."""
+
+    start: Array
+    channel: Array
+    amount: Array
+
+
+def rounded_flows(columns: Array) -> tuple[Array, int]:
+    """Return flows as integers in units of 2^-30, and the number of units in one."""
+    return np.rint(np.clip(columns, 0, 1) * _WHOLE).astype(np.int64), _WHOLE
+
+
+def exact_flows(columns: Array) -> tuple[Array, int] | None:
+    """Return flows taken for simple rationals as integers over a common denominator; None if that is large."""
+    number, column = np.unique(np.round(columns, 9), return_inverse=True)
+    shares = [Fraction(value).limit_denominator(_DENOMINATOR) for value in np.clip(number, 0, 1).tolist()]
+    common = lcm(*(share.denominator for share in shares), 1)
+    if common > INT64_SAFE // 2**20:
+        return None
+    return np.array([int(share * common) for share in shares], np.int64)[column], common
+
+
+def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progress: Progress) -> Listed | None:
+    """Return the routing whose paths carry the flows, what is missing on the widest path of each pair.
+
+    Parameters
+    ----------
+    programme : Programme
+    spec : str
+    flows : (int64 array, int)
+        The value of every flow column, and the number of units in one.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Listed or None
+        None where the flows of a pair hold no path.
+    """
+    units, whole = flows
+    topology, flow = programme.topology, programme.flow
+    sources, terminals, channels = flow.shape
+    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    room = _Paths(
+        np.zeros(channels + 2, np.int64),
+        np.zeros((channels + 1) * topology.nodes, np.int64),
+        np.zeros(channels + 1, np.int64),
+    )
+    values = np.append(units, 0)
+    nodes = topology.terminals.tolist()
+    counts, hops, taken, amounts = [0], [np.zeros(1, np.int64)], [], []
+    for source in range(sources):
+        for destination in range(terminals):
+            if source == destination:
+                counts.append(0)
+                continue
+            capacity = values[flow[source, destination]]
+            work = 20.0 * flow.size
+            number = int(run(widest_paths, work, network, nodes[source], nodes[destination], capacity, whole, room))
+            if number == 0:
+                return None
+            amount = room.amount[:number].copy()
+            amount[0] += whole - int(amount.sum())
+            counts.append(number)
+            hops.append(np.diff(room.start[: number + 1]))
+            taken.append(room.channel[: room.start[number]].copy())
+            amounts.append(amount)
+        progress("paths", (source + 1) / sources)
+    nothing = np.zeros(0, np.int64)
+    return Listed(
+        topology,
+        spec,
+        PathList(
+            np.cumsum(counts),
+            np.cumsum(np.concatenate(hops)),
+            np.concatenate([nothing, *taken]),
+            np.concatenate([nothing, *amounts]),
+            whole,
+        ),
+    )

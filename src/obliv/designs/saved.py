@@ -1,0 +1,79 @@
+"""Designed routings in files: ``design:PATH`` reads the paths of a saved design."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import pack, read_json, unpack_array
+from obliv._util.files import sha256_of
+from obliv.errors import FileError, RoutingError
+from obliv.routings.listed import Listed, PathList
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
+
+__all__ = ["packed", "saved_design", "unpacked"]
+
+
+@register_routing("design", example="design:best.json.gz")
+def saved_design(topology: Topology, path: Path) -> Listed:
+    """Paths that ``obliv design --output`` saved.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network that it was designed for; its paths are checked against it.
+    path : Path
+
+    Raises
+    ------
+    FileError
+        If the file holds no design, or one for another network.
+    """
+    content = read_json(path)
+    if content.get("kind") != "design":
+        raise FileError("contains no design; save one with  obliv design TOPOLOGY --output FILE", path)
+    try:
+        listed = unpacked(content.get("paths"))
+        routing = Listed(topology, f"design:{path}", listed)
+    except (ValueError, KeyError, TypeError, OverflowError, zlib.error) as error:
+        raise FileError(f"its paths cannot be read: {error}", path) from None
+    except RoutingError as error:
+        where = content.get("topology")
+        raise FileError(f"its paths, for {where!r:.80}, do not fit {topology.spec}: {error}", path) from None
+    routing.sources = ((str(path), sha256_of(path)),)
+    return routing
+
+
+def packed(listed: PathList) -> dict[str, Any]:
+    """Return paths as JSON: of every pair the number of paths, of every path the hops, channels and amount."""
+    return {
+        "per_pair": pack(np.diff(listed.pair)),
+        "hops": pack(np.diff(listed.start)),
+        "channels": pack(listed.channel),
+        "amounts": pack(listed.amount),
+        "whole": listed.whole,
+    }
+
+
+def unpacked(content: Any) -> PathList:
+    """Return the paths that :func:`packed` wrote; ValueError, KeyError, TypeError or zlib.error for anything else."""
+    if not isinstance(content, dict):
+        raise ValueError("no paths")
+    per_pair, hops, channel, amount = (
+        unpack_array(content[key]) for key in ("per_pair", "hops", "channels", "amounts")
+    )
+    whole = content["whole"]
+    if type(whole) is not int:
+        raise ValueError("whole is not a whole number")
+    if any(part.ndim != 1 for part in (per_pair, hops, channel, amount)):
+        raise ValueError("a table where a list is expected")
+    if (per_pair < 0).any() or (hops < 0).any() or max(per_pair.sum(), hops.sum()) > 2**40:
+        raise ValueError("a count is out of range")
+    begin = np.zeros(1, np.int64)
+    return PathList(
+        np.concatenate([begin, np.cumsum(per_pair)]), np.concatenate([begin, np.cumsum(hops)]), channel, amount, whole
+    )

@@ -1,0 +1,101 @@
+"""HiGHS: solve a linear programme, by simplex where a vertex is wanted, by a first-order method where it is large."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from obliv._util.typing import Array
+from obliv.errors import OblivError, extra
+
+__all__ = ["Optimum", "SolverError", "solve"]
+
+
+class SolverError(OblivError):
+    """The solver stopped without a solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """What a solver returns: an approximate solution and multipliers, believed only as far as certificates go.
+
+    Parameters
+    ----------
+    columns : float array
+        The value of every column.
+    duals : float array
+        The multiplier of every row.
+    feasible : bool
+        Whether the programme has a solution at all, according to the solver.
+    """
+
+    columns: Array
+    duals: Array
+    feasible: bool
+
+
+def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, tolerance: float | None) -> Optimum:
+    """Minimize costs over columns that are 0 or more, with rows between two limits.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csc_array, shape (rows, columns)
+    lower, upper : float arrays, shape (rows,)
+    cost : float array, shape (columns,)
+    tolerance : float or None
+        Relative accuracy of the first-order method; None for the simplex method, which ends at a vertex.
+
+    Returns
+    -------
+    Optimum
+
+    Raises
+    ------
+    MissingExtraError
+        If highspy is missing or too old.
+    SolverError
+        If the solver fails.
+    """
+    highs, highspy = _highs()
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_ = cost
+    model.col_lower_, model.col_upper_ = np.zeros(len(cost)), np.full(len(cost), np.inf)
+    model.row_lower_, model.row_upper_ = lower, upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = matrix.indptr
+    model.a_matrix_.index_ = matrix.indices
+    model.a_matrix_.value_ = matrix.data
+    options: dict[str, object] = {"output_flag": False, "threads": 1}  # one thread: the same answer every time
+    if tolerance is None:
+        options["solver"] = "simplex"
+    else:
+        options |= {"solver": "hipdlp", "kkt_tolerance": tolerance}
+        options |= {"primal_feasibility_tolerance": max(tolerance, 1e-10)}
+        options |= {"dual_feasibility_tolerance": max(tolerance, 1e-10)}
+    for name, value in options.items():
+        if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+            raise extra("highspy 1.15 or later", "design")
+    if highs.passModel(model) == highspy.HighsStatus.kError or highs.run() == highspy.HighsStatus.kError:
+        raise SolverError(f"the solver failed: {highs.modelStatusToString(highs.getModelStatus())}")
+    status = highs.getModelStatus()
+    known = highspy.HighsModelStatus
+    solution = highs.getSolution()
+    if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
+        return Optimum(np.zeros(len(cost)), np.zeros(len(lower)), feasible=False)
+    # after a loosened tolerance the status may be "unknown" although the solution is good
+    if status not in (known.kOptimal, known.kUnknown) or not solution.value_valid:
+        raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
+    return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True)
+
+
+def _highs() -> tuple[Any, Any]:
+    try:
+        highspy: Any = importlib.import_module("highspy")
+    except ImportError:
+        raise extra("highspy", "design") from None
+    return highspy.Highs(), highspy

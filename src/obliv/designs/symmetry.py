@@ -1,0 +1,91 @@
+"""Symmetries of a design problem: automorphisms of the network, and the reversal of all paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from obliv._util.typing import Array
+from obliv.loads.base import channel_map, terminal_map
+from obliv.loads.translated import translation_group
+from obliv.topologies.base import Topology
+
+__all__ = ["Maps", "Symmetry", "opposite_channels", "orbits", "symmetry_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """One automorphism: where it takes every node, terminal (by index) and channel."""
+
+    nodes: Array
+    terminals: Array
+    channels: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """Automorphisms of a network, each checked, and its reversal.
+
+    Parameters
+    ----------
+    generators : tuple of Maps
+        Generators of the group, translations included.
+    opposite : integer array, shape (channels,), or None
+        The opposite channel of every channel, where reversing all paths of a routing gives one that is as good.
+    to_first_node, to_first_channel : integer arrays, shapes (nodes, nodes) and (nodes, channels), or None
+        Entry (i, x): what x becomes when node i is translated to node 0; None without translations.
+    """
+
+    generators: tuple[Maps, ...]
+    opposite: Array | None
+    to_first_node: Array | None = None
+    to_first_channel: Array | None = None
+
+
+def symmetry_of(topology: Topology) -> Symmetry:
+    """Return the symmetries that the topology offers, each checked on channels, bandwidths, terminals and rates."""
+    maps = []
+    for node_map in (*topology.generators, *topology.translations):
+        nodes = np.asarray(node_map, np.int64)
+        channels, terminals = channel_map(topology, nodes), terminal_map(topology, nodes)
+        if channels is not None and terminals is not None:
+            maps.append(Maps(nodes, terminals, channels))
+    opposite = opposite_channels(topology) if topology.injection == topology.ejection else None
+    group = translation_group(topology)
+    if group is None:
+        return Symmetry(tuple(maps), opposite)
+    everywhere = np.arange(topology.nodes)
+    moved = [group.subtract(everywhere, node) for node in range(topology.nodes)]
+    channels_moved = [channel_map(topology, nodes) for nodes in moved]
+    return Symmetry(tuple(maps), opposite, np.array(moved), np.array(channels_moved))
+
+
+def opposite_channels(topology: Topology) -> Array | None:
+    """Return the opposite of every channel, or None where one is missing or has another bandwidth.
+
+    The k-th of parallel channels from u to v is opposite to the k-th from v to u.
+    """
+    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+    number = np.arange(len(tail))
+    there, back = np.lexsort((number, head, tail)), np.lexsort((number, tail, head))
+    if not (np.array_equal(tail[there], head[back]) and np.array_equal(head[there], tail[back])):
+        return None
+    opposite = np.empty(len(tail), np.int64)
+    opposite[there] = back
+    speeds = topology.bandwidth
+    if speeds and any(speeds[c] != speeds[int(opposite[c])] for c in range(len(tail))):
+        return None
+    return opposite
+
+
+def orbits(count: int, images: list[Array]) -> tuple[Array, int]:
+    """Return the orbit of every element under maps of 0 … count − 1, and how many orbits there are."""
+    if not images:
+        return np.arange(count), count
+    rows = np.tile(np.arange(count), len(images))
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, np.concatenate(images))), shape=(count, count))
+    number, label = connected_components(graph, directed=False)
+    return label, int(number)

@@ -1,0 +1,102 @@
+"""The result of a design: a routing, and how far from the best one it can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result
+from obliv.results.codec import derived, entry
+from obliv.results.format import shown
+from obliv.results.numbers import Bounds, bounded
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True, repr=False)
+class Design(Result):
+    """A designed routing: its exact worst case, and a proof of how much better any routing could be.
+
+    The routing itself is the attribute ``subject`` of a fresh result, and ``design:FILE`` once the result is saved.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.design("mesh:3x3")  # doctest: +SKIP
+    design: least worst case on mesh:3x3
+      channel load    7/6 = 1.16667
+      throughput      6/7 = 0.857143
+      of capacity     4/7 = 0.571429
+      optimality      proved
+      mean hops       64/27 = 2.37037
+      paths per pair  244/81 = 3.01235 (at most 6)
+    """
+
+    kind: ClassVar[str] = "design"
+
+    objective: str = "worst"
+    constraints: tuple[str, ...] = entry((), label="constraints", text=lambda made: ", ".join(made.constraints) or None)
+    channel_load: Fraction | Bounds = entry(Fraction(0), label="channel load", column="channel_load")
+
+    @property
+    @derived(label="throughput", column="throughput")
+    def throughput(self) -> Fraction | Bounds:
+        """Guaranteed packets per node and cycle: of this routing, and of the best one at most."""
+        if isinstance(self.channel_load, Bounds):
+            return bounded(1 / self.channel_load.upper, 1 / self.channel_load.lower)
+        return 1 / self.channel_load
+
+    @property
+    @derived(
+        label="of capacity",
+        text=lambda made: shown(made.fraction_of_capacity) if made.capacity else "no closed form here",
+        column="fraction_of_capacity",
+        reason=NO_CAPACITY,
+    )
+    def fraction_of_capacity(self) -> Fraction | Bounds | None:
+        """Guaranteed throughput divided by that of uniform traffic under the best routing."""
+        if self.capacity is None:
+            return None
+        through = self.throughput
+        if isinstance(through, Bounds):
+            return Bounds(through.lower / self.capacity, through.upper / self.capacity)
+        return through / self.capacity
+
+    capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
+
+    @property
+    @derived(
+        label="optimality",
+        text=lambda made: (
+            f"within {100 * float(made.gap.upper):.2g} % of the optimum" if isinstance(made.gap, Bounds) else "proved"
+        ),
+        column="gap",
+    )
+    def gap(self) -> Fraction | Bounds:
+        """How much larger the worst-case load is than the least possible one, relative to that: 0 if it is proved."""
+        if isinstance(self.channel_load, Bounds):
+            return Bounds(Fraction(0), self.channel_load.upper / self.channel_load.lower - 1)
+        return Fraction(0)
+
+    hops: Fraction = entry(Fraction(0), label="mean hops", column="hops")
+    hops_bound: Fraction | None = entry(
+        None,
+        label="fewest hops",
+        text=lambda made: None if made.hops_bound is None else f"at least {shown(made.hops_bound)}",
+        reason="the hops were not minimized",
+    )
+    paths_per_pair: Fraction = entry(
+        Fraction(0),
+        label="paths per pair",
+        text=lambda made: f"{shown(made.paths_per_pair)} (at most {made.most_paths})",
+        column="paths_per_pair",
+    )
+    most_paths: int = entry(0, column="most_paths")
+    paths: dict[str, Any] = entry(default_factory=dict, rank=1)
+    certificate: dict[str, Any] | None = entry(None, codec=CERTIFICATE, rank=2)
+
+    @property
+    def title(self) -> str:
+        what = "least worst case"
+        return f"design: {what} on {self.topology}"

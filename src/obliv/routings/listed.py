@@ -1,0 +1,157 @@
+"""A routing whose paths are all listed, in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.paths import Entries, from_entries
+from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.routings.base import Path, Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["Listed", "PathList"]
+
+
+class PathList(NamedTuple):
+    """Paths of pairs of terminals, sorted by source and destination.
+
+    Attributes
+    ----------
+    pair : int64 array, shape (sources × terminals + 1,)
+        The paths of pair k = source × terminals + destination are ``pair[k] .. pair[k + 1] − 1``.
+    start : int64 array, shape (paths + 1,)
+        Path p takes the channels ``start[p] .. start[p + 1] − 1`` of `channel`.
+    channel : int64 array
+    amount : int64 array, shape (paths,)
+        Probabilities, in units of one over `whole`.
+    whole : int
+    """
+
+    pair: Array
+    start: Array
+    channel: Array
+    amount: Array
+    whole: int
+
+
+class Listed(Routing):
+    """A routing by a list of paths: of all pairs, or of those from terminal 0, translated to the others.
+
+    Parameters
+    ----------
+    topology : Topology
+    spec : str
+    listed : PathList
+        With the pairs of one source only, the network must have translations.
+
+    Raises
+    ------
+    RoutingError
+        If the list does not fit the network: a path that does not lead from its source to its destination, or
+        probabilities that do not add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np, obliv
+    >>> from obliv.routings.listed import Listed, PathList
+    >>> ring = obliv.build("one-way-ring", 2, [(0, 1), (1, 0)])
+    >>> paths = PathList(np.array([0, 0, 1, 2, 2]), np.array([0, 1, 2]), np.array([0, 1]), np.array([1, 1]), 1)
+    >>> Listed(ring, "listed", paths).paths(0, 1)
+    [((0,), Fraction(1, 1))]
+    """
+
+    def __init__(self, topology: Topology, spec: str, listed: PathList) -> None:
+        super().__init__(topology, spec)
+        self.listed = listed
+        self.relative = len(listed.pair) == len(topology.terminals) + 1 != len(topology.terminals) ** 2 + 1
+        self._group = translation_group(topology) if self.relative else None
+        self._index = {node: k for k, node in enumerate(topology.terminals.tolist())}
+        _require_form(topology, spec, listed, self._group is not None)
+
+    def paths(self, source: int, destination: int) -> list[Path]:
+        pair = self._index[source] * len(self._index) + self._index[destination]
+        moved = None
+        if self._group is not None and source:
+            pair = int(self._group.subtract(destination, source))
+            moved = channel_map(self.topology, self._group.add(np.arange(self.topology.nodes), source))
+        return [
+            (tuple((channels if moved is None else moved[channels]).tolist()), Fraction(amount, self.listed.whole))
+            for channels, amount in self._of_pair(pair)
+        ]
+
+    def _of_pair(self, pair: int) -> Iterator[tuple[Array, int]]:
+        listed = self.listed
+        for path in range(int(listed.pair[pair]), int(listed.pair[pair + 1])):
+            yield listed.channel[listed.start[path] : listed.start[path + 1]], int(listed.amount[path])
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        progress("pair loads", 0.0)
+        base = from_entries(self.topology, _entries(self.topology, self.listed))
+        return base if self._group is None else TranslatedLoads(base, self._group)
+
+
+def _entries(topology: Topology, listed: PathList) -> Entries:
+    """Return how much of each pair crosses each channel."""
+    pair = np.repeat(np.arange(len(listed.pair) - 1), np.diff(listed.pair))
+    hops = np.diff(listed.start)
+    place, column = np.unique(np.repeat(pair, hops) * topology.channels + listed.channel, return_inverse=True)
+    numerator = np.zeros(len(place), np.int64)
+    np.add.at(numerator, column, np.repeat(listed.amount, hops))
+    pair, channel = np.divmod(place, topology.channels)
+    source, destination = np.divmod(pair, len(topology.terminals))
+    return Entries(source, destination, channel, numerator, listed.whole)
+
+
+def _require_form(topology: Topology, spec: str, listed: PathList, translated: bool) -> None:
+    """Check that paths lead from their sources to their destinations and that probabilities add up to one."""
+    problem = next(_problems(topology, listed, translated), "")
+    if problem:
+        raise RoutingError(f"{spec}: {problem}")
+
+
+def _problems(topology: Topology, listed: PathList, translated: bool) -> Iterator[str]:
+    terminals = topology.terminals.astype(np.int64)
+    sources = 1 if translated else len(terminals)
+    if not 0 < listed.whole < INT64_SAFE // max(1, len(terminals)):
+        yield f"probabilities in units of 1/{listed.whole}"
+        return
+    bounds = (
+        (listed.pair, sources * len(terminals), len(listed.amount)),
+        (listed.start, len(listed.amount), len(listed.channel)),
+    )
+    for first, count, last in bounds:
+        if len(first) != count + 1 or first[0] != 0 or first[-1] != last or (np.diff(first) < 0).any():
+            yield f"the list of paths does not fit {count} entries"
+            return
+    if len(listed.channel) and not (listed.channel.min() >= 0 and listed.channel.max() < topology.channels):
+        yield f"a path takes a channel that does not exist; channels are 0 to {topology.channels - 1}"
+        return
+    if len(listed.amount) and not (listed.amount.min() > 0 and listed.amount.max() <= listed.whole):
+        yield "a probability is not between 0 and 1"
+        return
+    pair = np.repeat(np.arange(sources * len(terminals)), np.diff(listed.pair))
+    source, destination = terminals[pair // len(terminals)], terminals[pair % len(terminals)]
+    hops = np.diff(listed.start)
+    if (hops == 0).any():
+        yield "a path takes no channel"
+        return
+    tail, head = topology.tail[listed.channel], topology.head[listed.channel]
+    inner = np.ones(len(listed.channel), bool)
+    inner[listed.start[:-1]] = False
+    ends = np.concatenate([tail[listed.start[:-1]] != source, head[listed.start[1:] - 1] != destination])
+    if ends.any() or (tail[1:] != head[:-1])[inner[1:]].any():
+        yield "a path does not lead from its source to its destination"
+    sums = np.zeros(sources * len(terminals), np.int64)
+    np.add.at(sums, pair, listed.amount)
+    apart = np.arange(len(sums)) // len(terminals) != np.arange(len(sums)) % len(terminals)
+    if (sums[apart] != listed.whole).any() or sums[~apart].any():
+        yield "the probabilities of the paths of a pair do not add up to 1"
