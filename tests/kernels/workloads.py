@@ -55,6 +55,12 @@ def worst_cases(folder: Path, seed: int) -> None:
 
 
 @workload
+def designs(folder: Path, seed: int) -> None:
+    command(f"design mesh:3x2 --minimal --output {folder}/best.json")
+    command(f"verify {folder}/best.json")
+
+
+@workload
 def rates(folder: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
     network = obliv.mesh(3, 2).with_rates(rng.integers(1, 4, 6).tolist(), rng.integers(1, 4, 6).tolist())

@@ -44,6 +44,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "ratio of a traffic": lambda number: obliv.traffic_ratio(
         obliv.DModK(TREE), "random-permutation", instances=number(3), rng=number(3)
     ),
+    "design": lambda number: obliv.design("mesh:3x2"),
     "deadlock": lambda number: obliv.deadlock(obliv.ROMM(MESH)),
     "virtual channels": lambda number: obliv.fewest_virtual_channels(obliv.ROMM(MESH)),
     "verification": lambda number: obliv.verify(obliv.worst_case(obliv.DOR(MESH), certificate=True)),

@@ -227,7 +227,7 @@ def _check_lower(
         bound = (line.distance - line.spent * upper) / (line.price * line.pairs) if line.price else Fraction(0)
         fits = bound >= claimed.hops_bound
         report.note("fewest hops", fits, f"lengths prove {_text(bound)}, claimed {_text(claimed.hops_bound)}")
-    if limit and claimed.hops > limit * (1 + Fraction(1, 10**6)):
+    if limit and claimed.hops > limit:
         report.note("limit of hops", False, f"{_text(claimed.hops)} mean hops exceed {_text(limit)}")
 
 

@@ -22,12 +22,12 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, pair_distances
 from obliv.designs.programme import Programme
+from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 
 __all__ = ["Line", "lines"]
 
 _SCALE = 10**8  # of rounded lengths
-_DENOMINATOR = 2000  # largest of a multiplier that is taken for a simple rational
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +91,11 @@ def _rounded(values: Array) -> Array:
 
 def _simple(multiplier: Array, size: Array) -> Array | None:
     """Return integers in proportion to multipliers / sizes, taken for simple rationals; None if they are large."""
-    multiplier = multiplier * (1 / multiplier[-1] if multiplier[-1] > 0 else 1)
-    number, column = np.unique(np.round(multiplier, 9), return_inverse=True)
-    shares = [Fraction(value).limit_denominator(_DENOMINATOR) for value in number.tolist()]
-    common = lcm(*(share.denominator for share in shares))
+    shares = as_rationals(multiplier * (1 / multiplier[-1] if multiplier[-1] > 0 else 1))
     sizes = lcm(*np.unique(size).tolist())
-    if common * sizes * max(Fraction(1), *shares) > 2**40:
+    if shares is None or int(shares[0].max()) * sizes > 2**40:
         return None
-    scaled = np.array([int(share * common) for share in shares], np.int64)[column] * (sizes // size)
+    scaled = shares[0] * (sizes // size)
     divisor = int(np.gcd.reduce(scaled))
     return scaled // divisor if divisor else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from obliv._util.codec import pack
 from obliv.analysis.worst_case.symmetry import classes_of_channels
 from obliv.designs.bound import Line
 from obliv.designs.programme import Programme
-from obliv.results import WorstCase
+from obliv.results import Provenance, WorstCase
 
 __all__ = ["certificate_of"]
 
@@ -27,7 +28,7 @@ def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Lin
         "channels": [[number[int(classes.focus[c])], classes.word(c)] for c in range(topology.channels)],
         "load_line": _line(programme, load, focus.tolist()),
         "hops_line": None if hops is None else _line(programme, hops, focus.tolist()),
-        "worst": worst.to_dict(),
+        "worst": replace(worst, provenance=Provenance()).to_dict(),
     }
 
 

@@ -17,11 +17,12 @@ from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.bound import Line, lines
 from obliv.designs.certificate import certificate_of
 from obliv.designs.minimal import hop_distances, require_connected, shortest_channels
-from obliv.designs.paths import exact_flows, rounded_flows, routing_of
+from obliv.designs.paths import rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
 from obliv.designs.saved import packed
 from obliv.designs.solver import Optimum, SolverError, solve
 from obliv.designs.symmetry import symmetry_of
+from obliv.designs.vertices import as_rationals
 from obliv.errors import InputError, Interrupted
 from obliv.results import Design, WorstCase, provenance
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up
@@ -32,8 +33,7 @@ from obliv.topologies.base import topology as topology_of
 __all__ = ["design"]
 
 _VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
-_SLACK = 1e-9  # relative, of limits that an optimum has just attained
-_HOP_SLACK = 1e-6  # relative, by which rounded flows may exceed a limit of hops
+_SLACK = 1e-7  # relative, of limits where numbers are rounded
 
 
 def design(
@@ -99,14 +99,15 @@ def design(
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     network = topology_of(topology)
     require_connected(network)
-    limit = _hop_limit(network, max_hops)
+    limit, shortest = _hop_limit(network, max_hops)
+    minimal = minimal or shortest
     step = progress or silent
     step("linear program", 0.0)
     programme = worst_case_programme(network, symmetry_of(network), shortest_channels(network) if minimal else None)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
-    search = _Search(programme, limit, gap, vertices)
+    search = _Search(programme, None if shortest else limit, gap, vertices)
     constraints = tuple(
-        text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit is not None else "") if text
+        text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit and not shortest else "") if text
     )
 
     def result() -> Design:
@@ -123,16 +124,16 @@ def design(
     return result()
 
 
-def _hop_limit(topology: Topology, max_hops: Number | None) -> Fraction | None:
-    """Return the limit of the mean hops as an exact number; refuse one that no routing meets."""
+def _hop_limit(topology: Topology, max_hops: Number | None) -> tuple[Fraction | None, bool]:
+    """Return the limit of the mean hops as an exact number, and whether only shortest paths meet it."""
     if max_hops is None:
-        return None
+        return None, False
     limit = exact_number(max_hops)
     distances = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
     least = Fraction(int(distances.sum()), len(topology.terminals) ** 2)
     if limit is None or limit < least:
         raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")
-    return limit
+    return limit, limit == least
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +167,14 @@ class _Search:
     def minimize_load(self, progress: Progress) -> None:
         """Close the gap between the worst case of a routing and the lower bound."""
         programme = self.programme
-        if self.limit is not None:
-            programme = programme.limited(programme.hop_cost, float(self.limit) * (1 + _SLACK))
-        for optimum, vertex in self._solutions(programme, programme.load_cost, progress):
+        limit = None if self.limit is None else (programme.hop_cost, self.limit, -_SLACK)
+        for optimum, vertex in self._solutions(programme.load_cost, limit, progress):
             price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
             for line in lines(programme, optimum.duals, price):
                 if self.load_line is None or line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.load_line = line
             for candidate in self._candidates(optimum, vertex, progress):
-                if self.limit is not None and candidate.hops > self.limit * (1 + Fraction(_HOP_SLACK)):
+                if self.limit is not None and candidate.hops > self.limit:
                     continue
                 if self.best is None or candidate.load < self.best.load:
                     self.best = candidate
@@ -186,8 +186,9 @@ class _Search:
         if self.best is None:
             return
         self.most = self.best.load
-        programme = self.programme.limited(self.programme.load_cost, float(self.most) * (1 + _SLACK))
-        for optimum, vertex in self._solutions(programme, programme.hop_cost, progress):
+        programme = self.programme
+        limit = (programme.load_cost, self.most, _SLACK)
+        for optimum, vertex in self._solutions(programme.hop_cost, limit, progress):
             for line in lines(programme, optimum.duals, 1 / programme.pairs):
                 if self.hops_line is None or line.least_hops(self.most) > self.hops_line.least_hops(self.most):
                     self.hops_line = line
@@ -199,20 +200,30 @@ class _Search:
             if self.best.hops <= fewest * (1 + (0 if vertex else Fraction(self.gap))):
                 return
 
-    def _solutions(self, programme: Programme, cost: Array, progress: Progress) -> Iterator[tuple[Optimum, bool]]:
-        """Yield solutions: a vertex where it is wanted, then ever more accurate ones."""
+    def _solutions(
+        self, cost: Array, limit: tuple[Array, Fraction, float] | None, progress: Progress
+    ) -> Iterator[tuple[Optimum, bool]]:
+        """Yield solutions: a vertex where it is wanted, then ever more accurate ones.
+
+        A limit is costs, the most they may be, and by how much that is loosened where numbers are rounded (relative).
+        """
+        programme = loosened = self.programme
+        if limit is not None:
+            costs, most, slack = limit
+            programme = self.programme.limited(costs, float(most))
+            loosened = self.programme.limited(costs, float(most) * (1 + slack))
         progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
         if self.vertices:
             yield _solved(programme, cost, None), True
         digits = math.ceil(-math.log10(self.gap)) + 1  # so that the first solution is often accurate enough
         for k in range(digits, 9):
             progress(f"linear program, accuracy 1e-{k}", 0.1 + 0.8 * (k - digits) / (9 - digits))
-            yield _solved(programme, cost, 10.0**-k), False
+            yield _solved(loosened, cost, 10.0**-k), False
 
     def _candidates(self, optimum: Optimum, vertex: bool, progress: Progress) -> Iterator[_Candidate]:
         """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
         columns = optimum.columns[: self.programme.flows]
-        for flows in (exact_flows(columns) if vertex else None, rounded_flows(columns)):
+        for flows in (as_rationals(np.clip(columns, 0, 1)) if vertex else None, rounded_flows(columns)):
             routing = None if flows is None else routing_of(self.programme, "design", flows, progress)
             if routing is not None:
                 loads = routing.pair_loads()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, widest_paths
@@ -16,10 +13,9 @@ from obliv.designs.programme import Programme
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
 
-__all__ = ["exact_flows", "rounded_flows", "routing_of"]
+__all__ = ["rounded_flows", "routing_of"]
 
 _WHOLE = 2**30  # units of a probability that is rounded
-_DENOMINATOR = 2000  # largest of a flow that is taken for a simple rational
 
 
 class _Paths(NamedTuple):
@@ -33,16 +29,6 @@ class _Paths(NamedTuple):
 def rounded_flows(columns: Array) -> tuple[Array, int]:
     """Return flows as integers in units of 2^-30, and the number of units in one."""
     return np.rint(np.clip(columns, 0, 1) * _WHOLE).astype(np.int64), _WHOLE
-
-
-def exact_flows(columns: Array) -> tuple[Array, int] | None:
-    """Return flows taken for simple rationals as integers over a common denominator; None if that is large."""
-    number, column = np.unique(np.round(columns, 9), return_inverse=True)
-    shares = [Fraction(value).limit_denominator(_DENOMINATOR) for value in np.clip(number, 0, 1).tolist()]
-    common = lcm(*(share.denominator for share in shares), 1)
-    if common > INT64_SAFE // 2**20:
-        return None
-    return np.array([int(share * common) for share in shares], np.int64)[column], common
 
 
 def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progress: Progress) -> Listed | None:

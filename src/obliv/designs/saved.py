@@ -39,11 +39,12 @@ def saved_design(topology: Topology, path: Path) -> Listed:
     try:
         listed = unpacked(content.get("paths"))
         routing = Listed(topology, f"design:{path}", listed)
+    except RoutingError:
+        raise FileError(
+            f"is a design for {content.get('topology')!r:.80}, which does not fit {topology.spec}", path
+        ) from None
     except (ValueError, KeyError, TypeError, OverflowError, zlib.error) as error:
         raise FileError(f"its paths cannot be read: {error}", path) from None
-    except RoutingError as error:
-        where = content.get("topology")
-        raise FileError(f"its paths, for {where!r:.80}, do not fit {topology.spec}: {error}", path) from None
     routing.sources = ((str(path), sha256_of(path)),)
     return routing
 

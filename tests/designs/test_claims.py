@@ -1,0 +1,123 @@
+"""Saved designs: loaded as routings, verified, and refused where something in them was changed."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import obliv
+from obliv._util.codec import digest_of, read_json, unpack, write_json
+from obliv.routings.tables import PathTable
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("designs") / "best.json.gz"
+    obliv.design("mesh:3x3").save(path)
+    return path
+
+
+def test_a_design_is_a_routing_like_any_other(saved: Path) -> None:
+    mesh = obliv.mesh(3, 3)
+    routing = obliv.routing(f"design:{saved}", mesh)
+    assert obliv.worst_case(routing).channel_load == Fraction(7, 6)
+    mixed = 0.5 * routing + 0.5 * obliv.DOR(mesh)
+    assert obliv.worst_case(mixed).channel_load <= Fraction(7, 12) + 1
+    claim = obliv.worst_case(routing, certificate=True)
+    assert obliv.verify(claim).proved
+    assert obliv.load(saved) == obliv.design("mesh:3x3")
+
+
+def test_designs_of_translated_networks_load_too(tmp_path: Path) -> None:
+    obliv.design("torus:3x3").save(tmp_path / "torus.json")
+    torus = obliv.torus(3, 3)
+    routing = obliv.routing(f"design:{tmp_path}/torus.json", torus)
+    listed = PathTable(torus, {(s, d): list(routing.paths(s, d)) for s in range(9) for d in range(9)}, "listed")
+    assert routing.pair_loads() == listed.pair_loads()
+
+
+def test_another_network_is_refused(saved: Path) -> None:
+    with pytest.raises(obliv.FileError, match="does not fit mesh:4x4"):
+        obliv.routing(f"design:{saved}", obliv.mesh(4, 4))
+
+
+def _set(content: dict[str, Any], *keys: Any, value: Any) -> None:
+    for key in keys[:-1]:
+        content = content[key]
+    content[keys[-1]] = value
+
+
+def exact(text: str) -> dict[str, Any]:
+    return {"exact": text, "value": float(Fraction(text))}
+
+
+def lengths(content: dict[str, Any], factor: int) -> None:
+    for k, rows in enumerate(content["certificate"]["load_line"]["lengths"]):
+        table = unpack(rows)
+        content["certificate"]["load_line"]["lengths"][k] = [[s, d, factor * x] for s, d, x in table]
+
+
+def move_a_probability(content: dict[str, Any]) -> None:
+    amounts = unpack(content["paths"]["amounts"])
+    place = next(k for k, (one, two) in enumerate(itertools.pairwise(amounts)) if one > 1 and two >= 1)
+    amounts[place], amounts[place + 1] = amounts[place] - 1, amounts[place + 1] + 1
+    content["paths"]["amounts"] = amounts
+
+
+def drop_a_path(content: dict[str, Any]) -> None:
+    paths = content["paths"]
+    per_pair, hops, channels, amounts = (unpack(paths[key]) for key in ("per_pair", "hops", "channels", "amounts"))
+    pair = next(k for k, count in enumerate(per_pair) if count > 1)
+    per_pair[pair] -= 1
+    amounts[1] += amounts[0]
+    paths |= {"per_pair": per_pair, "hops": hops[1:], "channels": channels[hops[0] :], "amounts": amounts[1:]}
+
+
+FORGERIES: dict[str, Change] = {
+    "lower bound raised": lambda c: _set(c, "channel_load", value={"lower": 7 / 6 + 1e-9, "upper": 1.17}),
+    "exact load lowered": lambda c: _set(c, "channel_load", value=exact("1")),
+    "hops lowered": lambda c: _set(c, "hops", value=exact("2")),
+    "bound of the hops raised": lambda c: _set(c, "hops_bound", value=exact("65/27")),
+    "a probability moved": move_a_probability,
+    "a path dropped": drop_a_path,
+    "lengths of nothing": lambda c: lengths(c, 0),
+    "negative lengths": lambda c: lengths(c, -1),
+    "worst case of another routing": lambda c: _set(
+        c, "certificate", "worst", value=obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), certificate=True).to_dict()
+    ),
+    "fewer paths claimed": lambda c: _set(c, "most_paths", value=1),
+    "another capacity": lambda c: _set(c, "capacity", value=exact("5/3")),
+    "minimal claimed": lambda c: _set(c, "constraints", value=["minimal"]),
+    "a limit of hops claimed": lambda c: _set(c, "constraints", value=["hops ≤ 2"]),
+    "a generator that is no permutation": lambda c: _set(c, "certificate", "generators", value=[[0] * 9]),
+    "a channel of another focus": lambda c: _set(c, "certificate", "channels", 5, value=[99, []]),
+    "no lengths": lambda c: _set(c, "certificate", "load_line", value=None),
+    "price of a hop": lambda c: _set(c, "certificate", "load_line", "price", value=1),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_designs_are_refused(name: str, saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    FORGERIES[name](content)
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    try:
+        assert not obliv.verify(tmp_path / "forged.json").proved
+    except obliv.FileError as error:
+        assert "\n" not in str(error)
+
+
+def test_a_changed_file_is_refused_by_its_digest(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content["objective"] = "average"
+    write_json(content, tmp_path / "changed.json")
+    assert not obliv.verify(tmp_path / "changed.json").proved

@@ -1,0 +1,153 @@
+"""Designs against known optima, against a plain linear program, and against every other routing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles.least_load import least_load
+from tests.strategies import examples
+
+import obliv
+from obliv.designs.minimal import hop_distances
+
+PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
+PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
+
+
+def both_ways(links: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    return links + [(head, tail) for tail, head in links]
+
+
+@pytest.mark.parametrize(
+    ("spec", "load"),
+    [
+        ("mesh:3x3", "7/6"),  # (k + 1)/(2k + 1) of capacity (U2TURN paper, section III)
+        ("mesh:4x4", "2"),
+        ("mesh:5x5", "11/5"),
+        ("torus:4x4", "1"),  # half of capacity (Towles and Dally)
+        ("torus:5x5", "6/5"),
+        ("torus:6x6", "3/2"),
+        ("hypercube:4", "1"),
+        ("ring:7", "12/7"),
+        ("complete:5", "2/5"),  # Valiant: 2/n
+        ("fattree:4,2", "1"),
+    ],
+)
+def test_known_optima_are_proved(spec: str, load: str) -> None:
+    made = obliv.design(spec)
+    assert made.channel_load == Fraction(load)
+    assert made.gap == 0
+    assert obliv.worst_case(made.subject, symmetry="off").channel_load == Fraction(load)
+    assert obliv.locality(made.subject).hops == made.hops
+    assert obliv.verify(made).proved
+
+
+@pytest.mark.parametrize(
+    ("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10"), ("torus:5x5", "468/125")]
+)
+def test_fewest_hops_at_the_optimum_are_proved(spec: str, hops: str) -> None:
+    made = obliv.design(spec)
+    assert made.hops == made.hops_bound == Fraction(hops)
+
+
+def test_u2turn_is_optimal_on_odd_square_meshes() -> None:
+    for k in (3, 5):
+        mesh = obliv.mesh(k, k)
+        assert obliv.worst_case(obliv.U2TURN(mesh)).channel_load == obliv.design(mesh).channel_load
+
+
+def test_petersen_from_a_list_of_links() -> None:
+    graph = obliv.build("petersen", 10, both_ways(PETERSEN))
+    assert obliv.design(graph).channel_load == 1
+
+
+@pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "37/76"), ("2.7", "1/2")])
+def test_the_curve_of_hops_on_a_torus(hops: str, fraction: str) -> None:
+    # Pareto curve of the 4-ary 2-cube: .33333, .40323, .48684, .5 at 1, 1.1, 1.3 and 1.35 times the minimal hops
+    made = obliv.design("torus:4x4", max_hops=hops)
+    assert made.fraction_of_capacity == Fraction(fraction)
+    assert made.hops <= Fraction(hops)
+    assert obliv.verify(made).proved
+
+
+def test_minimal_designs_use_shortest_paths() -> None:
+    made = obliv.design("mesh:3x3", minimal=True)
+    assert made.fraction_of_capacity == Fraction(4, 9)
+    distances = hop_distances(made.subject.topology)
+    for source in range(9):
+        for destination in range(9):
+            for path, _ in made.subject.paths(source, destination):
+                assert len(path) == distances[source, destination]
+    assert obliv.verify(made).proved
+
+
+def bounds(made: obliv.Design) -> tuple[Fraction, Fraction]:
+    """Return the proved lower bound and the worst case of the routing."""
+    load = made.channel_load
+    return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
+
+
+def networks(seed: int) -> obliv.Topology:
+    """Return a small strongly connected network: parallel channels, subsets of terminals, rates and bandwidths."""
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(2, 6))
+    order = rng.permutation(nodes).tolist()
+    links = [(order[k - 1], order[k]) for k in range(nodes)]  # a ring through all nodes
+    links += [tuple(rng.choice(nodes, 2, replace=False).tolist()) for _ in range(int(rng.integers(0, 7)))]
+    if rng.random() < 0.5:
+        links = both_ways(links)
+    bandwidth = rng.integers(1, 4, len(links)).tolist() if rng.random() < 0.5 else []
+    terminals = rng.permutation(nodes)[: int(rng.integers(2, nodes + 1))].tolist()
+    network = obliv.build(f"network {seed}", nodes, links, bandwidth=bandwidth, terminals=terminals)
+    if rng.random() < 0.3:
+        network = network.with_rates(*(rng.integers(1, 4, len(terminals)).tolist() for _ in range(2)))
+    return network
+
+
+@examples(30)
+@given(st.integers(0, 10**9))
+def test_against_the_plain_program(seed: int) -> None:
+    network = networks(seed)
+    made = obliv.design(network, then=None)
+    links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    rates = [list(map(float, side)) for side in network.rates()]
+    plain = least_load(network.nodes, links, network.terminals.tolist(), list(map(float, network.bandwidth)), *rates)
+    lower, upper = bounds(made)
+    assert lower <= plain * (1 + 1e-7)
+    assert upper >= plain * (1 - 1e-7)
+    assert upper <= lower * (1 + Fraction(1, 10**4))
+    assert obliv.worst_case(obliv.ECMP(network)).channel_load >= lower
+    assert obliv.verify(made).proved
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x2", "torus:4x3", "ring:6", "fattree:4,2", "hypercube:3"])
+def test_symmetry_changes_no_bound(spec: str) -> None:
+    network = obliv.topology(spec)
+    links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    bare = obliv.build(spec, network.nodes, links, terminals=network.terminals.tolist())
+    one, two = (bounds(obliv.design(which, then=None, gap=1e-6)) for which in (bare, network))
+    assert max(one[0], two[0]) <= min(one[1], two[1]) <= (1 + Fraction(1, 10**5)) * max(one[0], two[0])
+
+
+def test_the_same_input_gives_the_same_answer() -> None:
+    assert obliv.design("torus:4x4") == obliv.design("torus:4x4")
+
+
+def test_what_cannot_be_designed() -> None:
+    apart = obliv.build("apart", 3, [(0, 1), (1, 0)])
+    with pytest.raises(obliv.TopologyError, match="no path leads from 0 to 2"):
+        obliv.design(apart)
+    with pytest.raises(obliv.InputError, match="shortest paths take 16/9"):
+        obliv.design("mesh:3x3", max_hops=1)
+    with pytest.raises(obliv.InputError, match="between 0 and 1"):
+        obliv.design("mesh:3x3", gap=2)
+    with pytest.raises(obliv.InputError, match="choose hops"):
+        obliv.design("mesh:3x3", then="load")
+    with pytest.raises(obliv.TooLargeError, match="linear program"):
+        obliv.design("mesh:60x60")
+    with pytest.raises(obliv.TopologyError, match="at least 2"):
+        obliv.design(obliv.build("one", 1, []))
