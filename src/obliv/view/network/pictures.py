@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
+from obliv.patterns.make import traffic as traffic_of
 from obliv.results import WorstChannels
 from obliv.results.format import short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+from obliv.topologies.base import topology as topology_of
 from obliv.view.axes import finish, require_matplotlib
 from obliv.view.network.channels import draw_loads, draw_topology
 from obliv.view.network.names import Labels
@@ -72,11 +74,9 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
     >>> import obliv
     >>> ax = plot_loads(obliv.routing("dor", obliv.mesh(4, 4)), "transpose")
     """
-    import obliv
-
     require_matplotlib()
     own, topology = ax is None, routing.topology
-    pattern: Traffic = obliv.traffic(traffic, topology)
+    pattern = traffic_of(traffic, topology)
     loads = routing.pair_loads().under(pattern)
     ax = draw_loads(topology, loads, ax, labels=labels)
     most = max(loads, default=Fraction(0))
@@ -108,10 +108,8 @@ def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels
     >>> import obliv
     >>> ax = plot_worst_channels(obliv.worst_channels(obliv.DOR(obliv.mesh(4, 4))))
     """
-    import obliv
-
     require_matplotlib()
-    topology = getattr(result.subject, "topology", None) or obliv.topology(result.topology)
+    topology = getattr(result.subject, "topology", None) or topology_of(result.topology)
     if topology.channels != len(result.channels):
         raise InputError(f"the result is not about {topology.spec}: it has {len(result.channels)} channels")
     own = ax is None

@@ -12,6 +12,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, WorstCase
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
 __all__ = ["Flow", "Witness", "witness"]
@@ -94,15 +95,13 @@ def _shares(loads: PairLoads, channel: int, amounts: dict[tuple[int, int], Fract
 
 
 def _pair_loads(result: WorstCase) -> PairLoads:
-    import obliv
-
     subject = result.subject
     if isinstance(subject, PairLoads):
         return subject
     if subject is None:
         if result.routing == "pair loads":
             raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
-        subject = obliv.routing(result.routing, obliv.topology(result.topology))
+        subject = routing_of(result.routing, result.topology)
     if not isinstance(result.channel_load, Estimate):
         loads: PairLoads = subject.pair_loads()
         return loads
