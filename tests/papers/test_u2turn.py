@@ -255,6 +255,7 @@ def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
         "DOR-XY, 8x7, left half to right half": 4,
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": 21,
         "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": 9,
+        "odd kmax, worst case: U2TURN above U2TURN-A": 9,
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": 12,
         "odd k, worst case: U2TURN above VAL, DOR and O1TURN": 3,
         "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": 3,

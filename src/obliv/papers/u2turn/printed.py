@@ -377,6 +377,9 @@ STATEMENTS = {
         "our U2TURN and U2TURN-A algorithms achieve better worst-case throughput than VAL, DOR and O1TURN in "
         "asymmetric meshes"
     ),
+    "odd kmax, worst case: U2TURN above U2TURN-A": Printed(
+        "Compared with U2TURN-A, U2TURN achieves better worst-case throughput but worse average throughput"
+    ),
     "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": Printed(_ONE_HALF),
     "odd k, worst case: U2TURN above VAL, DOR and O1TURN": Printed(
         "U2TURN outperforms all other routing algorithms in worst-case throughput for odd radix mesh networks"

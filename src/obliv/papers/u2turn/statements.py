@@ -99,23 +99,25 @@ def _asymmetric() -> dict[str, Value]:
         for kx, ky in ASYMMETRIC
     )
 
-    def compared(odd: int) -> list[tuple[str, bool]]:
-        cases = []
-        for kx, ky in ASYMMETRIC:
-            value = {name: worst(f"mesh:{kx}x{ky}", routing) for name, routing in ROUTINGS.items()}
-            ours, others = [value.pop("U2TURN"), value.pop("U2TURN-A")], list(value.values())
-            fits = min(ours) > max(others) if odd else set(ours) == {Fraction(1, 2)} and max(others) <= Fraction(1, 2)
-            if kx % 2 == odd:
-                cases.append((f"{kx}x{ky}", fits))
-        return cases
-
+    odd, variant, even = [], [], []
+    for kx, ky in ASYMMETRIC:
+        size = f"{kx}x{ky}"
+        *others, ours, u2turn_a = (worst(f"mesh:{size}", routing) for routing in ROUTINGS.values())
+        if kx % 2:
+            odd.append((size, min(ours, u2turn_a) > max(others)))
+            variant.append((size, ours > u2turn_a))
+        else:
+            even.append((size, ours == u2turn_a == Fraction(1, 2) >= max(others)))
     return {
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": agreeing(exchanged, "meshes up to 7x8"),
         "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": agreeing(
-            compared(1), "meshes kx > ky up to 7x6"
+            odd, "meshes kx > ky up to 7x6"
+        ),
+        "odd kmax, worst case: U2TURN above U2TURN-A": agreeing(
+            variant, "meshes kx > ky up to 7x6", "For even kmax both have 1/2, as the paper says after equation 13."
         ),
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": agreeing(
-            compared(0), "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
+            even, "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
         ),
     }
 
