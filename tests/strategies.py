@@ -62,13 +62,15 @@ def table(loads: Any, channel: int) -> list[list[Fraction]]:
     """The pair loads of a channel as obliv has them, whatever the size of the denominator."""
     n = loads.terminals
     rows = [[Fraction()] * n for _ in range(n)]
+    numerators = [[0] * n for _ in range(n)]
     for i, j, value in zip(*loads.weights(channel).spread(), strict=True):
         assert not rows[i][j], "an entry stands twice"
+        numerators[i][j] = int(value)
         rows[i][j] = Fraction(int(value), loads.denominator)
     if loads.weights(channel).weight.dtype != object:
         sparse = loads.on_channel(channel).toarray()
         assert sparse.shape == (n, n)
-        assert rows == [[Fraction(int(x), loads.denominator) for x in row] for row in sparse]
+        assert numerators == sparse.tolist()
     return rows
 
 

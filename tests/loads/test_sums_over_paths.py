@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import operator
 import pkgutil
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations, product
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -148,6 +150,7 @@ def check_law(routing: Any, loads: PairLoads) -> None:
             for channels, chance in routing.paths(s, d):
                 for c in channels:
                     used[c] = used.get(c, Fraction(0)) + chance
+    shares = [share for used in crossed.values() for share in used.values()]
     speeds = topology.bandwidth or (Fraction(1),) * topology.channels
     chance = random.Random(5)
     matrix = [[Fraction(chance.randint(0, 3), 3 * n) for _ in range(n)] for _ in range(n)]
@@ -159,10 +162,13 @@ def check_law(routing: Any, loads: PairLoads) -> None:
         (obliv.permutation(image), permutation),
         (obliv.traffic("uniform", topology), uniform),
     ):
-        right = [Fraction(0)] * topology.channels
+        over = lcm(*(share.denominator for share in (*itertools.chain(*rows), *shares)))
+        numerators = [0] * topology.channels  # over its square: sums of integers are faster than those of fractions
         for (i, j), used in crossed.items():
-            for c, share in used.items():
-                right[c] += rows[i][j] * share / speeds[c]
+            sent = int(over * rows[i][j])
+            for c, share in used.items() if sent else ():
+                numerators[c] += sent * share.numerator * (over // share.denominator)
+        right = [Fraction(x, over**2) / speed for x, speed in zip(numerators, speeds, strict=True)]
         assert loads.under(traffic) == right, traffic
     for c in range(topology.channels):
         entries = {(int(i), int(j)): int(w) for i, j, w in zip(*loads.weights(c).spread(), strict=True)}
@@ -170,8 +176,7 @@ def check_law(routing: Any, loads: PairLoads) -> None:
             pair: used[c] for pair, used in crossed.items() if used.get(c)
         }  # over the whole denominator, zeros left out
         assert {p: Fraction(w, loads.denominator) for p, w in entries.items() if w} == right_entries, c
-    total = sum((share for used in crossed.values() for share in used.values()), Fraction(0))
-    assert loads.hops() == total / n**2
+    assert loads.hops() == sum(shares, Fraction(0)) / n**2
 
 
 def is_grid(spec: str) -> bool:

@@ -245,11 +245,13 @@ def i2turn(net: Network, s: Node, d: Node) -> Law:
 
 def loads_of(laws: Iterable[tuple[Iterable[Any], Fraction]]) -> dict[Any, Fraction]:
     """Expected number of crossings of each channel."""
-    load: dict[Any, Fraction] = defaultdict(Fraction)
-    for path, p in laws:
+    listed = [(list(path), p) for path, p in laws]
+    over = lcm(*(p.denominator for _, p in listed))  # sums of integers are faster than those of fractions
+    load: dict[Any, int] = defaultdict(int)
+    for path, p in listed:
         for channel in path:
-            load[channel] += p
-    return dict(load)
+            load[channel] += p.numerator * (over // p.denominator)
+    return {channel: Fraction(numerator, over) for channel, numerator in load.items()}
 
 
 class Numbered:
