@@ -89,10 +89,10 @@ def sampled_of(
 
 def exactness_of(subject: Routing | PairLoads, samples: int | None) -> str:
     """Return what results say of their numbers where paths may be sampled: exact, or estimated, by which assumption."""
-    from obliv.routings.representatives import draws_only
-
     if samples is None:
         return "exact"
+    from obliv.routings.representatives import draws_only
+
     if isinstance(subject, Routing) and subject.relative and subject.topology.translations and draws_only(subject):
         return "estimated; the routing is declared relative, not verified"
     return "estimated"
