@@ -35,7 +35,7 @@ def design(
     ] = None,
     answer: ClaimAnswer,
 ) -> None:
-    """Design the oblivious routing with the least worst case, with a proof.
+    """Design the routing with the least worst case, with a proof.
 
     The worst case of the routing is exact; lengths of channels prove that no routing does better, or by how little.
 
