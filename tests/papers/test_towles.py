@@ -68,10 +68,10 @@ def towles() -> Reproduction:
 
 
 def test_exact_entries(towles: Reproduction) -> None:
-    found = {
+    entries = {
         row["entry"]: (row["computed"]["exact"], row["verdict"]) for row in towles.rows if "exact" in row["computed"]
     }
-    assert found == GOLDEN
+    assert entries == GOLDEN
 
 
 def test_nothing_differs_and_every_number_is_one_of_three_kinds(towles: Reproduction) -> None:
@@ -275,10 +275,10 @@ def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:
             continue
         start = f"| {row['entry']} | {row['published']} | "
         end = f" | {row['verdict']} |"
-        found = [line for line in printed if line.startswith(start) and line.endswith(end)]
-        assert len(found) == 1, row["entry"]
+        lines = [line for line in printed if line.startswith(start) and line.endswith(end)]
+        assert len(lines) == 1, row["entry"]
         if "stderr" not in row["computed"]:
-            assert found[0] == start + shown(from_number(row["computed"])) + end
+            assert lines[0] == start + shown(from_number(row["computed"])) + end
     verdicts = tuple(f"| {verdict} |" for verdict in ("match", "rounding", "erratum", "open", "beyond"))
     assert sum(line.endswith(verdicts) for line in printed) == len(towles.rows) - 5
 

@@ -40,7 +40,7 @@ SQUARES = {
     7: ("1/2 2/7 24/49 8/15", "1/2 2/7 4/7 8/11", "1/2 1 1 7/10", "1/2 4/7 4/7 8/15", "9/19 24/7 24/7 144/109"),
     8: ("1/2 2/7 1/2 1/2", "1/2 2/7 4/7 8/11", "1/2 1 1 16/23", "1/2 1/2 1/2 1/2", "48/101 4 4 192/139"),
 }
-# 1 / mean of the largest load over random permutations, found with another program
+# 1 / mean of the largest load over random permutations, computed with another program
 AVERAGES = {
     4: (0.4778, 0.5429, 0.6388),
     5: (0.4419, 0.5262, 0.6287),
@@ -89,8 +89,8 @@ def test_exact_entries_of_tables_3_and_4(u2turn: Reproduction, k: int) -> None:
         "Nearest-Neighbor": nearest,
     }
     for row, values in golden.items():
-        found = [u2turn[f"{k}x{k}, {row}, {name}"]["computed"]["exact"] for name in NAMES]
-        assert found == values, row
+        computed = [u2turn[f"{k}x{k}, {row}, {name}"]["computed"]["exact"] for name in NAMES]
+        assert computed == values, row
 
 
 def test_averages(u2turn: Reproduction) -> None:
@@ -107,8 +107,8 @@ def test_averages(u2turn: Reproduction) -> None:
 
 
 def test_which_entries_are_errata(u2turn: Reproduction) -> None:
-    found = {row["entry"] for row in u2turn.rows if row["verdict"] == "erratum"}
-    assert found == {
+    computed = {row["entry"] for row in u2turn.rows if row["verdict"] == "erratum"}
+    assert computed == {
         "8x8, Nearest-Neighbor, U2TURN",
         "(3) U2TURN, k = 2: mean hops",
         "(3) U2TURN, k = 8: mean hops",
@@ -157,8 +157,8 @@ def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Reproduction) -> None:
 def test_figure_6(u2turn: Reproduction) -> None:
     assert set(ASYMMETRIC_WORST) == {f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES}
     for size, values in ASYMMETRIC_WORST.items():
-        found = [u2turn[f"{size}, {name}"]["computed"]["exact"] for name in (*NAMES, "U2TURN-A")]
-        assert found == values.split(), size
+        computed = [u2turn[f"{size}, {name}"]["computed"]["exact"] for name in (*NAMES, "U2TURN-A")]
+        assert computed == values.split(), size
 
 
 def test_equation_7_is_a_bound_and_where_it_is_tight(u2turn: Reproduction) -> None:
@@ -216,8 +216,8 @@ def test_headline(u2turn: Reproduction) -> None:
 
 def test_mean_gain_of_exact_averages() -> None:
     gain = mean_gain(["mesh:3x3", "mesh:3x2"], "U2TURN", "VAL")
-    each = [2 * average(mesh, "u2turn") for mesh in ("mesh:3x3", "mesh:3x2")]
-    assert gain.value == pytest.approx(float(sum(each) / 2 - 1))
+    ratios = [2 * average(mesh, "u2turn") for mesh in ("mesh:3x3", "mesh:3x2")]
+    assert gain.value == pytest.approx(float(sum(ratios) / 2 - 1))
     assert gain.stderr == 0
 
 
@@ -316,9 +316,9 @@ def test_deadlock(u2turn: Reproduction) -> None:
 
 
 def test_what_agrees_is_counted_and_the_rest_named() -> None:
-    found = agreeing([("a", True), ("b", False), ("c", True)], "letters", "So.")
-    assert (found.value, found.against) == (2, 3)
-    assert found.note == "2 of 3 letters agree; not b. So."
+    computed = agreeing([("a", True), ("b", False), ("c", True)], "letters", "So.")
+    assert (computed.value, computed.against) == (2, 3)
+    assert computed.note == "2 of 3 letters agree; not b. So."
     assert agreeing([("a", True)], "letters").note == "All 1 letters agree."
 
 
@@ -334,14 +334,14 @@ def test_formulas_of_table_1() -> None:
 
 @pytest.mark.nightly
 def test_table_1_up_to_12() -> None:
-    for entry, found in table1.entries(12, lambda share: None).items():
-        assert found.value == found.against, entry
+    for entry, computed in table1.entries(12, lambda share: None).items():
+        assert computed.value == computed.against, entry
 
 
 @pytest.mark.nightly
 def test_claims_up_to_21() -> None:
-    for entry, found in claims.entries(21, lambda share: None).items():
-        assert found.value == found.against, entry
+    for entry, computed in claims.entries(21, lambda share: None).items():
+        assert computed.value == computed.against, entry
 
 
 @pytest.mark.nightly

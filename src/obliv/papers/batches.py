@@ -70,10 +70,11 @@ def _by_pair(loads: obliv.PairLoads) -> Array:
 
 def _worst(table: Array, count: int, rng: np.random.Generator) -> int:
     n, _, channels = table.shape
-    drawn = rng.permuted(np.broadcast_to(np.arange(n), (count, n)), axis=1)
+    destinations = rng.permuted(np.broadcast_to(np.arange(n), (count, n)), axis=1)
     total = np.zeros((count, channels), table.dtype)
-    some = np.empty_like(total)
+    added = np.empty_like(total)
     for source in range(n):
-        np.take(table[source], drawn[:, source], axis=0, out=some, mode="clip")  # other modes copy first
-        total += some
+        # other modes than clip copy first
+        np.take(table[source], destinations[:, source], axis=0, out=added, mode="clip")
+        total += added
     return int(total.max())

@@ -65,15 +65,15 @@ def pair_words(loads: PairLoads) -> PairWords:
     words = loads.words(lanes, [int(scale / speed) for speed in speeds])
     base, groups = words.base, words.groups
     pair, word, value = _summed(words.pair, words.word, words.value)
-    kept = np.flatnonzero(value)
-    values, number = np.unique(value[kept], return_inverse=True)
+    nonzero = np.flatnonzero(value)
+    values, number = np.unique(value[nonzero], return_inverse=True)
     shift = 16 if max(len(values) + 1, len(base) + 1) < 2**16 else 32
     n = loads.terminals
     depth = max(len(group) for group in groups)
     idle = len(base)  # a word that stays zero
     packed = PairEntries(
         np.append(base, 0),
-        *_by_pairs(n, pair[kept], word[kept], number, len(values), len(base), shift),
+        *_by_pairs(n, pair[nonzero], word[nonzero], number, len(values), len(base), shift),
         shift,
         np.append(values, 0).astype(np.int64),
         depth,

@@ -24,7 +24,7 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     ----------
     loads : PairLoads
     seconds : float
-        Time limit; what is not found by then is given up, which costs speed and nothing else.
+        Time limit; after it no symmetry is used, which costs speed and nothing else.
 
     Returns
     -------
@@ -38,8 +38,8 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     topology = loads.topology
     graph = undirected(topology, _node_colors(loads), signatures(loads).tolist())
     generators = graph_search("automorphism_group", [graph], seconds)
-    found = [np.array(g[: topology.nodes]) for g in (generators or [[]])[0]]
-    return [g for g in found if not np.array_equal(g, np.arange(topology.nodes))]
+    maps = [np.array(g[: topology.nodes]) for g in (generators or [[]])[0]]
+    return [g for g in maps if not np.array_equal(g, np.arange(topology.nodes))]
 
 
 def signatures(loads: PairLoads, rounds: int = 3) -> Array:
@@ -47,7 +47,7 @@ def signatures(loads: PairLoads, rounds: int = 3) -> Array:
 
     Rounds of one-dimensional Weisfeiler-Leman refinement on each channel's weights between sources and destinations.
     """
-    found: dict[Any, int] = {}
+    numbers: dict[Any, int] = {}
     classes = []
     n = loads.terminals
     for channel in range(loads.topology.channels):
@@ -58,7 +58,7 @@ def signatures(loads: PairLoads, rounds: int = 3) -> Array:
             by_row, by_col = _refined(row, values, by_col, n), _refined(col, values, by_row, n)
         speed = loads.topology.bandwidth_of(channel)
         key = (speed, tuple(sorted(by_row.tolist())), tuple(sorted(by_col.tolist())), tuple(sorted(map(int, weight))))
-        classes.append(found.setdefault(hash(key), len(found)))
+        classes.append(numbers.setdefault(hash(key), len(numbers)))
     return np.array(classes, np.int64)
 
 

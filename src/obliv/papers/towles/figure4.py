@@ -96,14 +96,14 @@ def _mapped() -> Value:
 def _trap() -> Value:
     routing = obliv.routing("dor", obliv.topology("torus:5x5x5"))
     result = obliv.worst_channels(routing)
-    kept = [row.channel_load for row in result.channels if row.channel.id == row.focus]
+    largest = [row.channel_load for row in result.channels if row.channel.id == row.focus]
     require(result.network_classes == 1, "the 5-ary 3-cube is edge-symmetric")
     all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
     return Value(
-        max(kept),
-        f"The routing's symmetries leave {len(kept)} focus channels, with loads up to {', '.join(map(str, kept))}; "
-        f"solving all {len(result.channels)} channels gives {all_channels}. The topology's symmetries alone would "
-        f"leave 1, whose load is {result.channels[0].channel_load}: that the automorphism keeps the routing is a "
-        "condition that has to be checked.",
+        max(largest),
+        f"The routing's symmetries leave {len(largest)} focus channels, with loads up to "
+        f"{', '.join(map(str, largest))}; solving all {len(result.channels)} channels gives {all_channels}. "
+        f"The topology's symmetries alone would leave 1, whose load is {result.channels[0].channel_load}: that the "
+        "automorphism keeps the routing is a condition that has to be checked.",
         against=all_channels,
     )
