@@ -10,7 +10,7 @@ import typer
 __all__ = ["Format", "FormatOption", "Output", "PathSamples", "RoutingSpec", "Seed", "TopologySpec"]
 
 #: The format of an answer.
-Format = Literal["table", "json", "csv"]
+Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]

@@ -62,6 +62,10 @@ class Answer:
             from obliv.results.tables import to_csv
 
             tell(to_csv(*(table or (result.rows(), result.columns))), end="")
+        elif self.format in ("markdown", "latex"):
+            from obliv.results.markup import grid_of, to_latex, to_markdown
+
+            tell((to_markdown if self.format == "markdown" else to_latex)(grid_of(result)), end="")
         else:
             tell("\n".join(map(printable, repr(result).split("\n"))))
 

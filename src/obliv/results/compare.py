@@ -242,14 +242,15 @@ class Comparison(Result):
         return ["worst", *(["average"] if self.samples else []), *self.patterns]
 
     def __repr__(self) -> str:
-        cells = self._cells()
+        cells = self.table_cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([self.title, *(f"  {line}".rstrip() for line in lines), *self._notes()])
 
     def _repr_html_(self) -> str:
         head, *body = (
-            "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row) for row in self._cells()
+            "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row)
+            for row in self.table_cells()
         )
         caption = html.escape("; ".join([self.title.removeprefix("compare: "), *self._notes()]))
         rows = "".join(f"<tr>{row}</tr>" for row in body)
@@ -266,7 +267,7 @@ class Comparison(Result):
         """Whether the table gives fractions of capacity, which requires the capacity of every topology."""
         return all(row.capacity is not None for row in self.entries)
 
-    def _cells(self) -> list[list[str]]:
+    def table_cells(self) -> list[list[str]]:
         """Return the table as text, its heading first."""
         several = len({row.topology for row in self.entries}) > 1
         labels = {name: how.label for name, how in Entry.declared().items() if how.label}

@@ -18,7 +18,7 @@ from obliv.results.numbers import Estimate, spread
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["table", "to_csv"]
+__all__ = ["cell_text", "table", "to_csv"]
 
 Row = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None
         right = bool(values) and all(map(_is_number, values))
         grid.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(_shown(row.get(name))) for name in names))  # Text: brackets are not markup
+        grid.add_row(*(Text(cell_text(row.get(name))) for name in names))  # Text: brackets are not markup
     return grid
 
 
@@ -133,7 +133,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | Fraction | Estimate | np.number) and not isinstance(value, bool)
 
 
-def _shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """Return a value as a table shows it."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, np.generic):

@@ -1,0 +1,92 @@
+"""Results as tables in Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from obliv._util.text import printable
+from obliv.results.base import Result
+from obliv.results.tables import cell_text
+
+__all__ = ["grid_of", "to_latex", "to_markdown"]
+
+#: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
+_NUMBER = re.compile(r"(≈ )?-?[\d./]+(e[+-]?\d+)?( = -?[\d.]+(e[+-]?\d+)?)?( ± <?[\d.]+(e-?\d+)?)?")
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "×": r"$\times$",
+    "→": r"$\to$",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def grid_of(result: Result) -> list[list[str]]:
+    """Return a result as a table of text, its heading first.
+
+    A result with rows gives these, a comparison its table, any other one its figures with their names.
+    """
+    if cells := getattr(result, "table_cells", None):
+        return [list(map(str, row)) for row in cells()]
+    if not result.table and type(result).rows is Result.rows:
+        return [["figure", "value"], *([name, text] for name, text in result.summary())]
+    rows = list(result.rows())
+    names = list(dict.fromkeys(name for row in rows for name in row)) or list(result.columns)
+    return [[name.replace("_", " ") for name in names], *([cell_text(row.get(name)) for name in names] for row in rows)]
+
+
+def to_markdown(grid: Sequence[Sequence[str]]) -> str:
+    """Return a table of text, its heading first, in Markdown; columns of numbers are aligned to the right.
+
+    Examples
+    --------
+    >>> print(to_markdown([["routing", "load"], ["dor", "7/2 = 3.5"]]), end="")
+    | routing | load |
+    |---|---:|
+    | dor | 7/2 = 3.5 |
+    """
+    head, *body = [[printable(cell).replace("|", "\\|") for cell in row] for row in grid]
+    rule = ["---:" if right else "---" for right in _numeric(grid)]
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in body)]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(grid: Sequence[Sequence[str]]) -> str:
+    r"""Return a table of text, its heading first, as a LaTeX tabular; it needs no packages.
+
+    Examples
+    --------
+    >>> print(to_latex([["routing", "load"], ["my_own", "7/2 = 3.5"]]), end="")
+    \begin{tabular}{lr}
+    \hline
+    routing & load \\
+    \hline
+    my\_own & $7/2 = 3.5$ \\
+    \hline
+    \end{tabular}
+    """
+    head, *body = [" & ".join(map(_in_latex, row)) + r" \\" for row in grid]
+    columns = "".join("r" if right else "l" for right in _numeric(grid))
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _numeric(grid: Sequence[Sequence[str]]) -> list[bool]:
+    """Return for every column whether it holds numbers, some of which may be missing."""
+    columns = list(zip(*grid[1:], strict=True)) or [()] * len(grid[0])
+    return [
+        any(map(_NUMBER.fullmatch, cells)) and all(cell in ("", "-") or _NUMBER.fullmatch(cell) for cell in cells)
+        for cells in columns
+    ]
+
+
+def _in_latex(cell: str) -> str:
+    if _NUMBER.fullmatch(cell):
+        return "$" + cell.replace("±", r"\pm").replace("≈", r"\approx") + "$"
+    return "".join(_LATEX.get(sign, sign) for sign in printable(cell).replace("->", "→"))

@@ -1,0 +1,61 @@
+"""Results in Markdown and LaTeX: the same cells as the table, with what the markup would take for its own escaped."""
+
+from __future__ import annotations
+
+import pytest
+
+import obliv
+from obliv.cli import main
+from obliv.results.markup import grid_of, to_latex, to_markdown
+
+
+def test_a_comparison_is_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "mesh:4x4", "dor", "valiant", "--traffic", "transpose", "--format"]
+    assert main([*words, "markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| routing | worst | transpose | hops | × minimal |"
+    assert lines[1] == "|---|---:|---:|---:|---:|"
+    assert lines[2] == "| dor | 1/3 = 0.3333 | 1/3 = 0.3333 | 5/2 = 2.5 | 1 |"
+    assert main([*words, "latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrrr}"
+    assert lines[2] == r"routing & worst & transpose & hops & $\times$ minimal \\"
+    assert lines[4] == r"dor & $1/3 = 0.3333$ & $1/3 = 0.3333$ & $5/2 = 2.5$ & $1$ \\"
+    assert lines[-1] == r"\end{tabular}"
+
+
+def test_results_with_rows_and_with_figures() -> None:
+    routing = obliv.DOR(obliv.mesh(3, 3))
+    rows = grid_of(obliv.throughput(routing, "uniform", "transpose"))
+    assert rows[0][2:] == ["traffic", "channel load", "throughput", "fraction of capacity", "admissible", "limited by"]
+    assert [row[2] for row in rows[1:]] == ["uniform", "transpose"]
+    figures = grid_of(obliv.worst_case(routing))
+    assert figures[0] == ["figure", "value"]
+    assert ["channel load", "2"] in figures
+
+
+def test_estimates_and_names() -> None:
+    grid = [["a_b", "n"], ["x|y & {z} 5% -> $1", "0.410 ± 0.002"], ["~^#\\", "-"]]
+    assert to_latex(grid).splitlines()[4:6] == [
+        r"x$|$y \& \{z\} 5\% $\to$ \$1 & $0.410 \pm 0.002$ \\",
+        r"\textasciitilde{}\textasciicircum{}\#\textbackslash{} & - \\",
+    ]
+    assert to_markdown(grid).splitlines()[2] == "| x\\|y & {z} 5% -> $1 | 0.410 ± 0.002 |"
+    assert to_markdown(grid).splitlines()[1] == "|---|---:|"
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "worst mesh:3x3 dor",
+        "average ring:5 dor --samples 10",
+        "deadlock ring:4 dor",
+        "list traffic",
+        "ratio fattree:4,2 dmodk",
+    ],
+)
+def test_every_verb_has_them(words: str, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main([*words.split(), "--format", form])
+    out = capsys.readouterr().out
+    assert out.startswith("| " if form == "markdown" else r"\begin{tabular}")
