@@ -84,7 +84,7 @@ def test_routings_and_traffic_may_be_objects_or_functions() -> None:
     result = obliv.compare([mesh, torus], own, obliv.ROMM, traffic=obliv.traffic("transpose", mesh))
     assert [each.routing for each in result.entries] == [own.spec, "romm"] * 2
     assert result.entries[0].worst == obliv.worst_case(own).channel_load
-    assert "made for mesh:3x3" in result.entries[2].why_not("worst")
+    assert "on mesh:3x3, not on torus:3x3" in result.entries[2].why_not("worst")
     assert result.entries[3].worst == obliv.worst_case(obliv.routing("romm", torus)).channel_load
 
 
