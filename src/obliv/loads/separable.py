@@ -1,7 +1,7 @@
 """Closed-form loads of phase programs: sums of products of one-dimensional tables.
 
 The coordinates of a program's intermediate are independent of each other, so the chance to cross a channel of
-dimension x is, for each way to have got there, a crossing table of x times a presence table of every other dimension.
+dimension x is, for every route there, a crossing table of x times a presence table of every other dimension.
 """
 
 from __future__ import annotations
@@ -53,11 +53,8 @@ class SeparableLoads(PairLoads):
             raise TooLargeError(
                 f"a random order of {dims} dimensions has too many cases; up to {_DIMENSIONS} are taken, dor takes any"
             )
-        self.groups = [_grouped(programs, dim, len(topology.axes)) for dim in range(len(topology.axes))]
-        self._own: list[dict[Key, int]] = []
-        for dim, groups in enumerate(self.groups):
-            self._own.append({key: self._own_denominator(dim, key, segments) for key, segments in groups.items()})
-        self.denominator = lcm(*(own for each in self._own for own in each.values()))
+        self.groups = [_grouped(programs, dim, dims) for dim in range(dims)]
+        self.denominator = lcm(*(self._least(dim, key) for dim, groups in enumerate(self.groups) for key in groups))
         # no path crosses a channel more than twice, so that a load is at most twice the denominator
         self._dtype: Any = np.int64 if 4 * self.denominator < INT64_SAFE else object
 
@@ -76,8 +73,7 @@ class SeparableLoads(PairLoads):
             dim = int(self.topology.dim_of[channel])
             at = self.topology.coordinates(int(self.topology.tail[channel]))
             tables = self._tables(dim, int(self.topology.link_of[channel]), at)
-            each = [[_sum(table) for table in group] for group in zip(*tables, strict=True)]
-            sums.append(sum(prod(parts) for parts in each))
+            sums.append(sum(prod(map(_sum, group)) for group in zip(*tables, strict=True)))
         return whole(sums)
 
     def words(self, lanes: Lanes, factors: list[int]) -> Words:
@@ -97,19 +93,15 @@ class SeparableLoads(PairLoads):
             for stride, k in zip(topology.strides, topology.radices, strict=True)
         ]
         for dim, groups in enumerate(self.groups):
-            others = [j for j in range(len(topology.axes)) if j != dim]
             of_dim = np.flatnonzero(topology.dim_of == dim)
-            rest = np.zeros(len(of_dim), np.int64)
-            size = 1
-            for j in others:
-                rest += topology.tail[of_dim] // topology.strides[j] % topology.radices[j] * size
-                size *= topology.radices[j]
-            for key, segments in groups.items():
+            stride, k = topology.strides[dim], topology.radices[dim]
+            rest = topology.tail[of_dim] % stride + topology.tail[of_dim] // (stride * k) * stride
+            for key in groups:
                 along = np.stack(
-                    [self.crossing(dim, key, segments, e)[spots[dim]] for e in range(len(topology.axes[dim].links))]
+                    [self.crossing(dim, key, e)[spots[dim]] for e in range(len(topology.axes[dim].links))]
                 ).astype(dtype)
                 across: Array = np.ones((len(source), 1), dtype)
-                for j, position in zip(others, key, strict=True):
+                for j, position in self.positions(dim, key):
                     there = np.stack(
                         [self._presence(j, position, v)[spots[j]] for v in range(topology.radices[j])], axis=1
                     ).astype(dtype)
@@ -125,61 +117,59 @@ class SeparableLoads(PairLoads):
         axes = self.topology.axes
         for dim, groups in enumerate(self.groups):
             image = self.groups[to_dim[dim]]
-            others = [j for j in range(len(axes)) if j != dim]
-            image_others = [j for j in range(len(axes)) if j != to_dim[dim]]
             if len(image) != len(groups):
                 return False
             links = _link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
-            for key, segments in groups.items():
-                carried = {to_dim[j]: position for j, position in zip(others, key, strict=True)}
-                image_key = tuple(carried[j] for j in image_others)
+            grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
+            for key in groups:
+                image_key = tuple(
+                    position for _, position in sorted((to_dim[j], p) for j, p in self.positions(dim, key))
+                )
                 if image_key not in image:
                     return False
-                grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
                 for link, image_link in enumerate(links):
-                    theirs = self.crossing(to_dim[dim], image_key, image[image_key], image_link)
-                    if not np.array_equal(theirs[grid], self.crossing(dim, key, segments, link)):
+                    theirs = self.crossing(to_dim[dim], image_key, image_link)
+                    if not np.array_equal(theirs[grid], self.crossing(dim, key, link)):
                         return False
-        for j, along in enumerate(axes):
+        used = {spot for dim, groups in enumerate(self.groups) for key in groups for spot in self.positions(dim, key)}
+        for j, position in sorted(used):
             grid = np.ix_(to_coordinate[j], to_coordinate[j])
-            used = {key[at - (at > dim)] for dim, g in enumerate(self.groups) for key in g for at in (j,) if at != dim}
-            for position in sorted(used):
-                for v in range(along.radix):
-                    theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
-                    if not np.array_equal(theirs[grid], self._presence(j, position, v)):
-                        return False
+            for v in range(axes[j].radix):
+                theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
+                if not np.array_equal(theirs[grid], self._presence(j, position, v)):
+                    return False
         return True
 
     def _tables(self, dim: int, link: int, at: tuple[int, ...]) -> list[list[Array]]:
         """Return for every dimension the table of each group."""
         tables: list[list[Array]] = [[] for _ in at]
-        for key, segments in self.groups[dim].items():
-            tables[dim].append(self.crossing(dim, key, segments, link))
-            for j, position in zip([j for j in range(len(at)) if j != dim], key, strict=True):
+        for key in self.groups[dim]:
+            tables[dim].append(self.crossing(dim, key, link))
+            for j, position in self.positions(dim, key):
                 tables[j].append(self._presence(j, position, at[j]))
         return tables
 
-    def crossing(self, dim: int, key: Key, segments: Segments, link: int) -> Array:
-        """Return a group's crossing table: numerators that times those of the presences are over the denominator."""
-        beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
-        return _scaled(self.topology.axes[dim], segments, link, self.denominator // beside, self._dtype)
+    def positions(self, dim: int, key: Key) -> list[tuple[int, str]]:
+        """Return the position of a group in every dimension other than that of its channels."""
+        return list(zip((j for j in range(len(self.topology.axes)) if j != dim), key, strict=True))
+
+    def crossing(self, dim: int, key: Key, link: int) -> Array:
+        """Return the crossing table of a group: its products with the presences are over the common denominator."""
+        over = self.denominator // self._beside(dim, key)
+        return _scaled(self.topology.axes[dim], self.groups[dim][key], link, over, self._dtype)
 
     def _presence(self, dim: int, position: str, coordinate: int) -> Array:
         return _present(self.topology.axes[dim], position, coordinate, self._dtype)
 
-    def _others(self, dim: int) -> list[int]:
-        return [j for j in range(len(self.topology.axes)) if j != dim]
+    def _beside(self, dim: int, key: Key) -> int:
+        """Return the denominator of the presences of a group."""
+        return prod(_presence_denominator(self.topology.axes[j], position) for j, position in self.positions(dim, key))
 
-    def _presence_denominator(self, dim: int, position: str) -> int:
-        return _presence_denominator(self.topology.axes[dim], position)
-
-    def _own_denominator(self, dim: int, key: Key, segments: Segments) -> int:
-        """Return the least denominator of a group's products."""
+    def _least(self, dim: int, key: Key) -> int:
+        """Return the least denominator of the products of a group."""
         axis = self.topology.axes[dim]
         links = range(len(axis.links)) if axis.kind == "line" else range(min(2, len(axis.links)))
-        common = lcm(*(_summed(axis, segments, link)[1] for link in links))
-        beside = prod(self._presence_denominator(j, p) for j, p in zip(self._others(dim), key, strict=True))
-        return common * beside
+        return lcm(*(_summed(axis, self.groups[dim][key], link)[1] for link in links)) * self._beside(dim, key)
 
 
 def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[Key, Segments]:
@@ -298,8 +288,8 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
             if last
             else (least[:, r, c][:, :, None] * weight[:, None, :]).reshape(groups, -1)
         )
-    kept = np.flatnonzero(weight)
-    weights = from_entries(row[kept], col[kept], weight[kept])
+    used = np.flatnonzero(weight)
+    weights = from_entries(row[used], col[used], weight[used])
     members = Weights(
         weights.ptr,
         weights.col,
@@ -339,11 +329,11 @@ def _alike(tables: Array) -> tuple[Array, Array]:
     return np.array(firsts), np.array(classes)
 
 
-def _members(class_of: Array, kept: Array) -> tuple[Array, Array]:
-    """Return the members of each kept class."""
+def _members(class_of: Array, classes: Array) -> tuple[Array, Array]:
+    """Return the members of each of some classes, as pointers and numbers."""
     order = np.argsort(class_of, kind="stable")
     ordered = class_of[order]
-    first, end = np.searchsorted(ordered, kept), np.searchsorted(ordered, kept, side="right")
+    first, end = np.searchsorted(ordered, classes), np.searchsorted(ordered, classes, side="right")
     ptr = np.concatenate([[0], np.cumsum(end - first)])
     take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
     return ptr, order[take]
