@@ -16,7 +16,7 @@ from tests.strategies import examples, table
 
 import obliv
 from obliv._util.codec import digest_of
-from obliv.analysis.worst_case.symmetry import classes_of_channels
+from obliv.analysis.worst_case.symmetry import orbits
 from obliv.cli import main
 
 
@@ -58,7 +58,7 @@ def test_edge_symmetry_is_of_the_network_and_of_the_routing() -> None:
 @pytest.mark.parametrize(("spec", "classes"), [("torus:4x3", 2), ("torus:5x5", 1), ("mesh:3x3", 4), ("mesh:4x3", 10)])
 def test_classes_are_the_orbits_of_the_group(spec: str, classes: int) -> None:
     topology = obliv.topology(spec)
-    focus = classes_of_channels(topology, [np.asarray(g) for g in topology.generators]).focus.tolist()
+    focus = orbits(topology, [np.asarray(g) for g in topology.generators]).focus.tolist()
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     for c, pair in enumerate(ends):
         reached = {pair}

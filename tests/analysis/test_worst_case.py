@@ -29,7 +29,7 @@ def test_symmetries_leave_most_channels_out(spec: str, classes: int) -> None:
 def test_few_generators_lead_to_every_channel(spec: str) -> None:
     """A map is kept with its powers 2, 4, 8 …, no power twice, so that words stay short on long rings."""
     topology = obliv.topology(spec)
-    classes = orbits(obliv.routing("dor", topology).pair_loads(), list(topology.generators))
+    classes = orbits(topology, list(topology.generators))
     maps = [tuple(g.tolist()) for g in classes.generators]
     assert len(set(maps)) == len(maps)
     assert tuple(range(topology.nodes)) not in maps

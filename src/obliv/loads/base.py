@@ -274,10 +274,8 @@ class PairLoads(ABC):
     def _carried(self, traffic: Traffic) -> Array:
         """Return Σ amount × numerator over the single flows of `traffic`, for every channel."""
         n = self.terminals
-        amount = np.zeros(n * n, traffic.amount.dtype) if n <= 4096 else None
-        if amount is None:
-            require_memory(8.0 * n * n, "the traffic matrix")
-            amount = np.zeros(n * n, traffic.amount.dtype)
+        require_memory(8.0 * n * n, "the traffic matrix")
+        amount = np.zeros(n * n, traffic.amount.dtype)
         amount[traffic.source.astype(np.int64) * n + traffic.destination] = traffic.amount
         sums = []
         for channel in range(self.topology.channels):

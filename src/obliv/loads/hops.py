@@ -19,11 +19,10 @@ from obliv.loads.kernels import hops as kernels
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
-__all__ = ["Hops", "from_hops"]
-
+__all__ = ["Hops", "from_hops", "joined"]
 
 _DESTINATIONS = 64  # destinations whose next hops make one block
-_ENTRIES = 1 << 21  # entries made before they are sorted into place
+_ENTRIES = 1 << 21  # entries that are held before they are sorted into place
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,21 +38,16 @@ class Hops:
     total: Array
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """The next hops towards several destinations, joined, with every node's longest remaining path."""
-
-    first: int
-    targets: Array
-    ptr: Array
-    channel: Array
-    share: Array
-    total: Array
-    level: Array
-
-    def hops(self, head: Array, share: Array, total: Array) -> kernels.Block:
-        """Return the block as the kernels take it, with probabilities share / total."""
-        return kernels.Block(self.targets, self.ptr, self.channel, share, total, self.level, head)
+def joined(hops_of: list[Hops]) -> Hops:
+    """Return the next hops towards several destinations one after another, with a last pointer at the end."""
+    sizes = np.cumsum([0] + [len(hops.channel) for hops in hops_of])
+    pointers = [hops.ptr[:-1] + size for hops, size in zip(hops_of, sizes, strict=False)]
+    return Hops(
+        np.concatenate([*pointers, sizes[-1:]]).astype(np.int64),
+        np.concatenate([hops.channel for hops in hops_of]),
+        np.concatenate([hops.share for hops in hops_of]),
+        np.concatenate([hops.total for hops in hops_of]),
+    )
 
 
 def from_hops(
@@ -93,32 +87,32 @@ def from_hops(
     blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit)
     counts = np.zeros(topology.channels, np.int64)
     parts: list[tuple[int, Array, Array, Array, Array]] = []
-    for block in blocks:
-        parts.extend(_propagated(topology, block, begin, denominator, denominator <= limit, work, counts, name))
+    for at, block in enumerate(blocks):
+        first = at * _DESTINATIONS
+        parts.extend(_propagated(topology, block, first, begin, denominator, work, counts, name))
         if progress is not None:
-            progress("pair loads", (block.first + len(block.targets)) / len(topology.terminals))
+            progress("pair loads", (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
 
 
 def _prepare(
     topology: Topology, hops_to: Callable[[int], Hops], name: str, starts: Array, work: float, limit: int
-) -> tuple[list[_Block], int]:
+) -> tuple[list[kernels.Block], int]:
     """Return the blocks of next hops, and a common denominator of all loads."""
     nodes = topology.nodes
     blocks = []
     common = 1
-    for block in _joined(topology, hops_to):
+    for block in _blocks(topology, hops_to):
         fault = np.zeros(3, np.int64)
         scratch = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64), fault
-        hops = block.hops(topology.head, block.share, block.total)
         own = -1
         if block.total.dtype != object:
             descent = kernels.Descent(np.empty(nodes, np.int64), *scratch)
-            own = run(kernels.hop_levels, work, hops, starts, limit, descent)
+            own = run(kernels.hop_levels, work, block, starts, limit, descent)
             _refuse(topology, name, fault)
         if own < 0:  # beyond 64 bits: once more in Python integers
             descent = kernels.Descent(np.empty(nodes, object), *scratch)
-            exact = hops._replace(total=block.total.astype(object))
+            exact = block._replace(total=block.total.astype(object))
             own = run(kernels.hop_levels, work, exact, starts, 0, descent)
             _refuse(topology, name, fault)
         common = lcm(common, int(own))
@@ -126,43 +120,35 @@ def _prepare(
     return blocks, common
 
 
-def _joined(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[_Block]:
+def _blocks(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[kernels.Block]:
+    """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
     for first in range(0, len(terminals), _DESTINATIONS):
         targets = terminals[first : first + _DESTINATIONS]
-        hops_of = [hops_to(int(target)) for target in targets]
-        sizes = np.cumsum([0] + [len(hops.channel) for hops in hops_of])
-        pointers = [hops.ptr[:-1] + size for hops, size in zip(hops_of, sizes, strict=False)]
-        yield _Block(
-            first,
-            targets,
-            np.concatenate([*pointers, sizes[-1:]]).astype(np.int64),
-            np.concatenate([hops.channel for hops in hops_of]).astype(np.int32),
-            np.concatenate([hops.share for hops in hops_of]),
-            np.concatenate([hops.total for hops in hops_of]),
-            np.empty(len(targets) * topology.nodes, np.int32),
-        )
+        hops = joined([hops_to(int(target)) for target in targets])
+        level = np.empty(len(targets) * topology.nodes, np.int32)
+        channel = hops.channel.astype(np.int32)
+        yield kernels.Block(targets, hops.ptr, channel, hops.share, hops.total, level, topology.head)
 
 
 def _propagated(
     topology: Topology,
-    block: _Block,
+    block: kernels.Block,
+    first: int,
     starts: Array,
     denominator: int,
-    small: bool,
     work: float,
     counts: Array,
     name: str,
 ) -> Iterator[tuple[int, Array, Array, Array, Array]]:
     """Entries (channel, source, numerator) of a block, with the number of the first destination and their ends."""
     nodes, channels = topology.nodes, topology.channels
-    number: Any = np.int64 if small else object
+    number: Any = np.int64 if denominator <= INT64_SAFE // max(1, nodes) else object
     mass: Array = np.zeros(nodes, number)
     bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
     capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
     queue = kernels.Queue(mass, bucket, after)
-    share, total = block.share.astype(number), block.total.astype(number)
-    hops = block.hops(topology.head, share, total)
+    hops = block._replace(share=block.share.astype(number), total=block.total.astype(number))
     done = 0
     while done < len(block.targets):
         out = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, number)
@@ -175,7 +161,7 @@ def _propagated(
             continue
         size = int(ends[upto - 1])
         require_memory(40.0 * size, f"the pair loads of {name} on {topology.spec}")
-        yield block.first + done, *(part[:size].copy() for part in out), ends[done:upto]  # type: ignore[misc]
+        yield first + done, *(part[:size].copy() for part in out), ends[done:upto]  # type: ignore[misc]
         done = upto
 
 

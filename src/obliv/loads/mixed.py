@@ -16,7 +16,7 @@ from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
 from obliv.loads.search import Solved, one_after_another
 from obliv.matching.shipments import Flows, Rates, Solution
-from obliv.matching.weights import Weights, from_entries
+from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
 
 __all__ = ["MixedLoads", "TwoPhaseLoads"]
@@ -84,13 +84,12 @@ class TwoPhaseLoads(PairLoads):
             row, col, weight = base.weights(channel).spread()
             sent.append(_summed(row, weight, n))
             taken.append(_summed(col, weight, n))
-        shared = gcd(base.denominator * n, *(int(x) for each in (*sent, *taken) for x in np.unique(each)))
+        shared = gcd(base.denominator * n, *(int(x) for terms in (*sent, *taken) for x in np.unique(terms)))
         self.denominator = base.denominator * n // shared
         self.sent = np.array(sent) // shared
         self.taken = np.array(taken) // shared
 
     def weights(self, channel: int) -> Weights:
-        n = self.terminals
         own, rows = np.unique(self.sent[channel], return_inverse=True)
         other, cols = np.unique(self.taken[channel], return_inverse=True)
         table = own[:, None] + other[None, :]
@@ -100,8 +99,8 @@ class TwoPhaseLoads(PairLoads):
             table_weights.ptr,
             table_weights.col,
             table_weights.weight,
-            _gathered(rows, table_weights.row_members[1], n),
-            _gathered(cols, table_weights.column_members[1], n),
+            members_of(rows, table_weights.row_members[1]),
+            members_of(cols, table_weights.column_members[1]),
         )
 
     def totals(self) -> Array:
@@ -173,10 +172,3 @@ def _summed(index: Array, weight: Array, n: int) -> Array:
     total: Array = np.zeros(n, object if wide else np.int64)
     np.add.at(total, index, weight.astype(total.dtype))
     return total
-
-
-def _gathered(class_of: Array, kept: Array, n: int) -> tuple[Array, Array]:
-    members = [np.flatnonzero(class_of == k) for k in kept]
-    return np.cumsum([0, *(len(member) for member in members)]), np.concatenate(members) if members else np.zeros(
-        0, int
-    )

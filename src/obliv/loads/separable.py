@@ -20,7 +20,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import crossing, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
-from obliv.matching.weights import Weights, from_entries
+from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
 
@@ -294,8 +294,8 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
         weights.ptr,
         weights.col,
         weights.weight,
-        _members(row_class, weights.row_members[1]),
-        _members(col_class, weights.column_members[1]),
+        members_of(row_class, weights.row_members[1]),
+        members_of(col_class, weights.column_members[1]),
     )
     if topology.all_terminals:
         return members
@@ -327,16 +327,6 @@ def _alike(tables: Array) -> tuple[Array, Array]:
             firsts.append(at)
         classes.append(numbers[key])
     return np.array(firsts), np.array(classes)
-
-
-def _members(class_of: Array, classes: Array) -> tuple[Array, Array]:
-    """Return the members of each of some classes, as pointers and numbers."""
-    order = np.argsort(class_of, kind="stable")
-    ordered = class_of[order]
-    first, end = np.searchsorted(ordered, classes), np.searchsorted(ordered, classes, side="right")
-    ptr = np.concatenate([[0], np.cumsum(end - first)])
-    take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
-    return ptr, order[take]
 
 
 def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["Weights", "from_entries"]
+__all__ = ["Weights", "from_entries", "members_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,3 +73,13 @@ def from_entries(row: Array, col: Array, weight: Array) -> Weights:
         row_members=(np.arange(len(row_ids) + 1), row_ids),
         column_members=(np.arange(len(col_ids) + 1), col_ids),
     )
+
+
+def members_of(class_of: Array, classes: Array) -> tuple[Array, Array]:
+    """Return the members of each of some classes, as pointers and numbers."""
+    order = np.argsort(class_of, kind="stable")
+    ordered = class_of[order]
+    first, end = np.searchsorted(ordered, classes), np.searchsorted(ordered, classes, side="right")
+    ptr = np.concatenate([[0], np.cumsum(end - first)])
+    take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
+    return ptr, order[take]

@@ -13,6 +13,7 @@ from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
 from obliv.analysis.deadlocks.schemes import Move, Scheme, directions, find
 from obliv.errors import RoutingError
+from obliv.loads.hops import joined
 from obliv.routings.hops import HopRouting
 from obliv.topologies.axes import Directions
 
@@ -96,11 +97,8 @@ def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
     size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
     for first in range(0, len(terminals), size):
         targets = terminals[first : first + size]
-        hops_of = [routing.hops_to(target) for target in targets.tolist()]
-        sizes = np.cumsum([0, *(len(hops.channel) for hops in hops_of)])
-        ptr = [hops.ptr[:-1] + size for hops, size in zip(hops_of, sizes, strict=False)]
-        channel = np.concatenate([hops.channel for hops in hops_of]).astype(np.int64)
-        block = _Block(topology.nodes, targets, np.concatenate([*ptr, sizes[-1:]]).astype(np.int64), channel)
+        hops = joined([routing.hops_to(target) for target in targets.tolist()])
+        block = _Block(topology.nodes, targets, hops.ptr, hops.channel.astype(np.int64))
         places = (np.arange(len(targets))[:, None] * topology.nodes + terminals).ravel()
         yield block, places[~block.arrived(places)]
 

@@ -10,12 +10,11 @@ from obliv._util.progress import Progress, silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
-from obliv.analysis.worst_case.exact import worst_case
+from obliv.analysis.worst_case.exact import named_channel, worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.results import Channel, pack, provenance
+from obliv.results import pack, provenance
 from obliv.results.ratio import Ratio
-from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
@@ -73,6 +72,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     climbs = numbered is not None or (single and _all_shortest(loads, tree))
     bound = bound_of(tree) if climbs else None
     routing, sources = name_of(subject), sources_of(subject)
+    place, names = named_channel(tree, channel)
     if proof is not None:
         proof["sources"] = dict(sources)
     return Ratio(
@@ -85,7 +85,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
         ),
         subject=x,
         ratio=value,
-        channel=_channel(tree, channel),
+        channel=place,
         permutation=permutation,
         lower_bound=None if bound is None else bound[0],
         lower_bound_source=bound[1]
@@ -96,9 +96,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
         if single
         else "the bounds hold for one path per pair, and this routing has several",
         certificate=proof,
-        names=("", "")
-        if channel < 0
-        else (tree.name_of(int(tree.tail[channel])), tree.name_of(int(tree.head[channel]))),
+        names=names,
     )
 
 
@@ -136,9 +134,3 @@ def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
     if not isinstance(result.channel_load, Fraction) or result.permutation is None:
         raise InputError(f"{loads.topology.spec}: the ratio needs exact loads between terminals of rate 1")
     return result.channel_load, result.channel.id if result.channel else -1, result.permutation, result.certificate
-
-
-def _channel(topology: Topology, channel: int) -> Channel | None:
-    if channel < 0:
-        return None
-    return Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))

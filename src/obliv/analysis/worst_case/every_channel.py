@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
-from obliv.analysis.worst_case.symmetry import classes_of_channels, kept, orbits
+from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.base import terminal_map
 from obliv.results import Channel, provenance
 from obliv.results.worst_channels import ChannelWorst, WorstChannels
@@ -59,7 +59,7 @@ def worst_channels(
     subject = subject_of(x, "worst_channels")
     loads = loads_of(subject, "worst_channels", step)
     topology, rates = loads.topology, loads.rates
-    focus = orbits(loads, kept(loads, symmetry, step)).focus
+    focus = orbits(topology, verified(loads, symmetry, step)).focus
     load: dict[int, Fraction] = {}
     classes = sorted(set(focus.tolist()))
     for k, channel in enumerate(classes):
@@ -86,7 +86,7 @@ def worst_channels(
         ),
         subject=x,
         capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
-        network_classes=len(np.unique(classes_of_channels(topology, known).focus)),
+        network_classes=len(np.unique(orbits(topology, known).focus)),
         routing_classes=len(load),
         channels=tuple(rows),
         channel=proof.channel if proof else first,

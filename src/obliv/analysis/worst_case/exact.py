@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.subject import Subject, exactness_of, name_of, sources_of, subject_of
-from obliv.analysis.worst_case.symmetry import kept, orbits
+from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.loads.search import ChannelSearch, search_channels
@@ -19,7 +19,7 @@ from obliv.results import Channel, Estimate, WorstCase, provenance
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["solved_worst_case", "worst_case", "worst_load"]
+__all__ = ["named_channel", "solved_worst_case", "worst_case", "worst_load"]
 
 
 def worst_case(
@@ -101,7 +101,7 @@ def solved_worst_case(
     random = generator(rng)
     subject = subject_of(x, "worst_case")
     loads = _loads_of(subject, samples, random, step)
-    classes = orbits(loads, kept(loads, symmetry, step))
+    classes = orbits(loads.topology, verified(loads, symmetry, step))
     channels = np.unique(classes.focus)
     search = search_channels(loads, channels, prices=certificate, progress=step)
     topology, scale = loads.topology, search.rates.scale
@@ -119,6 +119,7 @@ def solved_worst_case(
 
         rates = [(s, d, Fraction(amount, scale)) for s, d, amount in flows]
         load = largest_load(subject, loads.samples, search.worst, rates, claim, random)
+    channel, names = named_channel(topology, search.worst)
     specs = {"topology": topology.spec, "routing": name_of(subject)}
     exactness = exactness_of(subject, loads.samples)
     seed = None if samples is None else seed_of(rng)
@@ -129,12 +130,12 @@ def solved_worst_case(
         subject=x,
         channel_load=load,
         capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
-        channel=_ends(topology, search.worst),
+        channel=channel,
         permutation=permutation,
         traffic=None if permutation is not None else tuple((s, d, Fraction(amount, scale)) for s, d, amount in flows),
         focus_channels=len(channels),
         certificate=proof,
-        names=_names(topology, search.worst),
+        names=names,
     )
     return result, search
 
@@ -161,7 +162,7 @@ def worst_load(loads: PairLoads, progress: Progress | None = None) -> Fraction:
         Called with what is being done and the share that is done.
     """
     step = progress or silent
-    channels = np.unique(orbits(loads, kept(loads, "auto", step)).focus)
+    channels = np.unique(orbits(loads.topology, verified(loads, "auto", step)).focus)
     return _load(loads, search_channels(loads, channels, progress=step))
 
 
@@ -181,16 +182,12 @@ def _traffic(loads: PairLoads, search: ChannelSearch) -> tuple[Flows, tuple[int,
     return flows, None
 
 
-def _ends(topology: Topology, channel: int) -> Channel | None:
+def named_channel(topology: Topology, channel: int) -> tuple[Channel | None, tuple[str, str]]:
+    """Return a channel with its ends, and their names; None where there is no channel (-1)."""
     if channel < 0:
-        return None
-    return Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))
-
-
-def _names(topology: Topology, channel: int) -> tuple[str, str]:
-    if channel < 0:
-        return "", ""
-    return topology.name_of(int(topology.tail[channel])), topology.name_of(int(topology.head[channel]))
+        return None, ("", "")
+    tail, head = int(topology.tail[channel]), int(topology.head[channel])
+    return Channel(channel, tail, head), (topology.name_of(tail), topology.name_of(head))
 
 
 def _completed(flows: Flows, terminals: int) -> tuple[int, ...]:

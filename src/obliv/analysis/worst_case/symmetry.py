@@ -13,7 +13,7 @@ from obliv.errors import InputError
 from obliv.loads.base import PairLoads, channel_map
 from obliv.topologies.base import Topology
 
-__all__ = ["Orbits", "classes_of_channels", "kept", "orbits", "verified"]
+__all__ = ["Orbits", "orbits", "verified"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,36 +37,26 @@ class Orbits:
         return word[::-1]
 
 
-def verified(loads: PairLoads) -> list[Array]:
-    """Return the generators that the topology offers and that the routing keeps, each checked on the pair loads.
+def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]:
+    """Return the symmetries of a routing, each checked on its pair loads: `auto`, `search` or `off`.
 
     An automorphism of the topology need not be one of the routing: dimension order on the 5-ary 3-cube is the
     standing example (load 10, not 2).
     """
-    return [g for g in loads.topology.generators if loads.keeps(g)]
-
-
-def kept(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]:
-    """Return the symmetries that the routing keeps: of those of the topology (auto), of a search, or none (off)."""
     if symmetry not in ("auto", "search", "off"):
         raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
     if symmetry == "off":
         return []
     progress("symmetry", 0.0)
-    if symmetry == "search":
-        from obliv.analysis.worst_case.automorphisms import automorphisms
+    if symmetry == "auto":
+        return [g for g in loads.topology.generators if loads.keeps(g)]
+    from obliv.analysis.worst_case.automorphisms import automorphisms
 
-        return [g for g in automorphisms(loads) if loads.keeps(g)]
-    return verified(loads)
-
-
-def orbits(loads: PairLoads, maps: list[Array]) -> Orbits:
-    """Sort the channels by what the maps carry onto each other; the maps must be symmetries of the loads."""
-    return classes_of_channels(loads.topology, maps)
+    return [g for g in automorphisms(loads) if loads.keeps(g)]
 
 
-def classes_of_channels(topology: Topology, maps: list[Array]) -> Orbits:
-    """Sort the channels by what the maps, and their repetitions 2, 4, 8 … times, carry onto each other."""
+def orbits(topology: Topology, maps: list[Array]) -> Orbits:
+    """Sort the channels into classes that the maps, and their powers 2, 4, 8 …, carry onto each other."""
     generators: list[Array] = []
     for g in maps:
         power = np.asarray(g)
