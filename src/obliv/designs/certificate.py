@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv.analysis.worst_case.symmetry import classes_of_channels
+from obliv.analysis.worst_case.symmetry import orbits
 from obliv.designs.bound import Line
 from obliv.designs.programme import Programme
 from obliv.results import Provenance, WorstCase
@@ -19,7 +19,7 @@ __all__ = ["certificate_of"]
 def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Line | None) -> dict[str, Any]:
     """Return the certificate: of every line the lengths on some channels, carried to the others by node maps."""
     topology = programme.topology
-    classes = classes_of_channels(topology, [maps.nodes for maps in programme.symmetry.generators])
+    classes = orbits(topology, [maps.nodes for maps in programme.symmetry.generators])
     focus = np.unique(classes.focus)
     number = {channel: k for k, channel in enumerate(focus.tolist())}
     return {
