@@ -104,7 +104,7 @@ def minimal_hops(topology: Topology) -> Fraction:
 
 @dataclass(frozen=True)
 class ServedPairs:
-    """What a partial routing serves.
+    """The share of packets that a partial routing serves.
 
     Parameters
     ----------

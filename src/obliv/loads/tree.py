@@ -162,7 +162,7 @@ class TreeLoads(PairLoads):
         return True
 
     def _tops(self, start: Array, source: Array, turn: Array) -> Array:
-        """Return where the topmost up links of pairs begin in a list of all up links by height; -1 for none."""
+        """Return where the topmost up links of pairs begin in a list of all up links by height; -1 without."""
         below, width = np.array(self.topology.below), np.array(self.topology.width)
         height = np.maximum(turn - 1, 0)
         return np.where(turn > 0, start[height] + source // below[height] * width[height + 1], -1)

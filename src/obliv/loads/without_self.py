@@ -9,19 +9,19 @@ __all__ = ["LoadsWithoutSelf"]
 
 
 class LoadsWithoutSelf(PairLoads):
-    """The loads of other ones, between different terminals only."""
+    """Pair loads between different terminals only, from those of all pairs."""
 
-    def __init__(self, every: PairLoads) -> None:
-        self.topology = every.topology
-        self.denominator = every.denominator
-        self.samples = every.samples
-        self.partial = every.partial
-        self._every = every
+    def __init__(self, loads: PairLoads) -> None:
+        self.topology = loads.topology
+        self.denominator = loads.denominator
+        self.samples = loads.samples
+        self.partial = loads.partial
+        self._loads = loads
 
     def weights(self, channel: int) -> Weights:
-        row, col, weight = self._every.weights(channel).spread()
-        kept = row != col
-        return from_entries(row[kept], col[kept], weight[kept])
+        row, col, weight = self._loads.weights(channel).spread()
+        apart = row != col
+        return from_entries(row[apart], col[apart], weight[apart])
 
     def without_self(self) -> PairLoads:
         return self

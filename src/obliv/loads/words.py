@@ -18,13 +18,13 @@ __all__ = ["Lanes", "Words", "from_channels"]
 
 @dataclass(frozen=True)
 class Lanes:
-    """How the loads of several channels share a word of 64 bits: each in so many bits, and one to spare."""
+    """The layout of several loads in a word of 64 bits: `bits` for each load, and one to spare."""
 
     bits: int
 
     @property
     def count(self) -> int:
-        """How many loads a word holds."""
+        """Number of loads in a word."""
         return 63 // (self.bits + 1)
 
     def words(self, sides: list[list[int]]) -> int:
@@ -49,9 +49,9 @@ class Words:
     Attributes
     ----------
     base : int64 array
-        What every word holds under any permutation.
+        The part of every word that is the same for all permutations.
     pair, word, value : int64 arrays, shape (entries,)
-        What a pair of terminals, source * terminals + destination, adds to a word.
+        The amount that a pair of terminals, source * terminals + destination, adds to a word.
     groups : list of list of int
         Words whose sum holds the loads of the channels that share them.
     """

@@ -164,7 +164,7 @@ def _auction(n: int, entries: Entries, row_floor: Array, matching: Matching, fre
         if waiting < fewest:
             fewest = waiting
             idle = 0
-        kept = 0
+        left = 0
         for at in range(waiting):
             i = free[at]
             best = row_floor[i]
@@ -190,9 +190,9 @@ def _auction(n: int, entries: Entries, row_floor: Array, matching: Matching, fre
             mate[i] = j
             if ousted >= 0:
                 mate[ousted] = -1
-                free[kept] = ousted
-                kept += 1
-        waiting = kept
+                free[left] = ousted
+                left += 1
+        waiting = left
     return waiting
 
 

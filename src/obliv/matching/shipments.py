@@ -69,7 +69,7 @@ def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
     rates : Rates
         What terminals send and take.
     terminals : int
-        How many there are.
+        Number of terminals.
 
     Returns
     -------

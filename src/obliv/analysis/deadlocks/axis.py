@@ -1,4 +1,4 @@
-"""What a packet of a phase program may do in one dimension, sorted into cases."""
+"""The cases of a phase program in one dimension: the segments that packets may follow there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCE, MIDDLE, END = 0, 1, 2  # where a packet stands in a dimension
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a run uses: its links as (link, dateline bit), and pairs of them that follow each other."""
+    """The links of a run as (link, dateline bit), and pairs of them in sequence."""
 
     first: Array
     last: Array
@@ -35,7 +35,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Histories of a dimension that are alike.
+    """Combinations of segments in a dimension that lead to the same dependencies.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class _Bundle:
         self.lengths: dict[tuple[int, int], set[int]] = {}
 
     def add(self, links: tuple[int, ...], bit: int) -> None:
-        """Put in a segment; an empty one leaves nothing."""
+        """Add a segment, unless it is empty."""
         if links:
             key = links[0], bit
             if len(links) > len(self.longest.get(key, ())):
@@ -96,7 +96,7 @@ class _Bundle:
 
 @dataclass
 class _Draft:
-    """A case in the making: its segments to the intermediate, onwards, and onwards in one run with the former."""
+    """A case under construction: its segments to the intermediate, onwards, and onwards in one run with the former."""
 
     at: tuple[set[int], ...] = field(default_factory=lambda: (set(), set(), set()))
     first: _Bundle = field(default_factory=_Bundle)
@@ -105,7 +105,7 @@ class _Draft:
     joints: set[tuple[int, int, int, int]] = field(default_factory=set)
 
     def add(self, into: Iterable[Segment], out: Iterable[Segment], crossed: bool, wraps: frozenset[int]) -> None:
-        """Histories that go in by any of some segments, which all cross a wrap-around link or none, and out by any."""
+        """Add all pairs of a segment to the intermediate and one onwards; `crossed` if the first ones wrap around."""
         lasts = set()
         for segment in into:
             self.at[SOURCE].add(segment.start)
@@ -157,26 +157,26 @@ def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline:
 
 
 def _histories(along: Axis, draw: str, differ: bool | None) -> Iterator[tuple[list[Segment], list[Segment]]]:
-    """Segments to the intermediate coordinate and segments onwards, any of which go together."""
-    each = range(along.radix)
+    """Yield segments to the intermediate coordinate with segments onwards, all of which can be combined."""
+    coordinates = range(along.radix)
     if draw == ANYWHERE and differ is None:
-        for middle in each:
-            into = [Segment(start, middle, way.links) for start in each for way in along.ways(start, middle)]
-            yield into, [Segment(middle, end, way.links) for end in each for way in along.ways(middle, end)]
+        for middle in coordinates:
+            into = [Segment(start, middle, way.links) for start in coordinates for way in along.ways(start, middle)]
+            yield into, [Segment(middle, end, way.links) for end in coordinates for way in along.ways(middle, end)]
         return
-    for start in each:
-        ends = [end for end in each if differ is None or differ == (start != end)]
-        found = [pair for end in ends for pair in segments(along, draw, start, end)]
+    for start in coordinates:
+        ends = [end for end in coordinates if differ is None or differ == (start != end)]
+        pairs = [pair for end in ends for pair in segments(along, draw, start, end)]
         if draw in (ANYWHERE, QUADRANT):
-            yield from (([first], [second]) for first, second in found)
+            yield from (([first], [second]) for first, second in pairs)
         else:
-            yield [Segment(start, start, ())], [second for _, second in found]
+            yield [Segment(start, start, ())], [second for _, second in pairs]
 
 
 def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Segment, Segment]]:
     """Yield all choices of a segment to the intermediate coordinate and one onwards.
 
-    A dimension that is gone directly has an empty first segment.
+    In a dimension without an intermediate the first segment is empty.
     """
     if draw == ANYWHERE:
         for middle in range(along.radix):
@@ -190,7 +190,7 @@ def segments(along: Axis, draw: str, start: int, end: int) -> Iterator[tuple[Seg
 
 
 def _sorted(choices: list[Segment], key: Callable[[Segment], K]) -> list[tuple[K, list[Segment]]]:
-    """Segments by a key."""
+    """Return segments by a key."""
     by_key: dict[K, list[Segment]] = {}
     for segment in choices:
         by_key.setdefault(key(segment), []).append(segment)

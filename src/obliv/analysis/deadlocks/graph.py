@@ -16,9 +16,9 @@ from obliv.errors import TooLargeError
 __all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
 
 
-_KEPT = 1 << 22  # dependencies collected before those that came twice are dropped
+_BUFFER = 1 << 22  # dependencies collected before duplicates are dropped
 _VERTEX = 31  # bits of a vertex number
-_LOOKED_AT = 3_000_000  # dependencies that the search for a short cycle looks at
+_VISITED = 3_000_000  # dependencies that the search for a short cycle visits
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +35,9 @@ class Graph:
 
 
 class Dependencies:
-    """A channel dependency graph in the making.
+    """A channel dependency graph under construction.
 
-    A vertex is ``label * channels + channel``; labels of virtual channels are numbered as they come.
+    A vertex is ``label * channels + channel``; labels of virtual channels are numbered in order of appearance.
     """
 
     def __init__(self, channels: int) -> None:
@@ -58,12 +58,12 @@ class Dependencies:
         return self._numbers[name]
 
     def use(self, vertices: Array) -> None:
-        """Note that some path uses these vertices."""
+        """Add vertices."""
         self._vertices.append(np.asarray(vertices, np.int64).ravel())
         self._grew(len(self._vertices[-1]))
 
     def follow(self, first: Array, second: Array) -> None:
-        """Note that some path uses vertex ``first[k]`` and right after it ``second[k]``."""
+        """Add an edge from vertex ``first[k]`` to ``second[k]``: some path uses them in sequence."""
         tail, head = np.broadcast_arrays(first, second)
         self._edges.append(((tail.astype(np.int64) << _VERTEX) | head.astype(np.int64)).ravel())
         self._grew(len(self._edges[-1]))
@@ -85,15 +85,15 @@ class Dependencies:
 
     def _grew(self, by: int) -> None:
         self._held += by
-        if self._held > _KEPT:
+        if self._held > _BUFFER:
             self._compact()
             self._held = (len(self._edges[0]) + len(self._vertices[0])) // 2
 
     def _compact(self) -> None:
         require_memory(120.0 * self._held, "the channel dependency graph")
-        none = np.zeros(0, np.int64)
-        self._edges = [distinct(np.concatenate([none, *self._edges]))]
-        self._vertices = [distinct(np.concatenate([none, *self._vertices]))]
+        empty = np.zeros(0, np.int64)
+        self._edges = [distinct(np.concatenate([empty, *self._edges]))]
+        self._vertices = [distinct(np.concatenate([empty, *self._vertices]))]
 
 
 def distinct(numbers: Array) -> Array:
@@ -109,7 +109,7 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
     """Return a short cycle of a directed graph; None where there is no cycle.
 
     Linear in the graph where it is acyclic (Kahn); elsewhere a search through the strongly connected components
-    (Tarjan), breadth first from one vertex after the other while the time for it lasts.
+    (Tarjan), breadth first from one vertex after the other, up to a number of edges.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
     component = _components(inside)
     inside = [[w for w in after if component[w] == component[v]] for v, after in enumerate(inside)]
     best: list[int] = []
-    budget = _LOOKED_AT
+    budget = _VISITED
     for start, after in enumerate(inside):
         if not after:
             continue
-        cycle, looked = _round_from(start, inside, len(best))
+        cycle, visited = _round_from(start, inside, len(best))
         best = cycle or best
-        budget -= looked
+        budget -= visited
         if len(best) in (1, 2) or (best and budget < 0):
             break
     least = best.index(min(best))
@@ -151,7 +151,7 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
 
 
 def _undrained(starts: list[int], heads: list[int]) -> list[bool]:
-    """Return the vertices left when those that nothing leads to are removed, again and again."""
+    """Return which vertices are left when vertices without incoming edges are removed, again and again (Kahn)."""
     incoming = [0] * (len(starts) - 1)
     for w in heads:
         incoming[w] += 1
@@ -173,7 +173,7 @@ def _components(after: list[list[int]]) -> list[int]:
     low = [0] * len(after)
     component = [-1] * len(after)
     held: list[int] = []
-    count = found = 0
+    count = components = 0
     for root in range(len(after)):
         if index[root] >= 0:
             continue
@@ -198,31 +198,31 @@ def _components(after: list[list[int]]) -> list[int]:
                     low[work[-1][0]] = min(low[work[-1][0]], low[v])
                 if low[v] == index[v]:
                     while component[v] < 0:
-                        component[held.pop()] = found
-                    found += 1
+                        component[held.pop()] = components
+                    components += 1
     return component
 
 
 def _round_from(start: int, after: list[list[int]], shorter_than: int) -> tuple[list[int], int]:
-    """Return the shortest cycle through a vertex, if shorter than asked (0: any), and how many edges were looked at."""
-    came = {start: start}
+    """Return the shortest cycle through a vertex, if shorter than asked (0: any), and the number of edges visited."""
+    parent = {start: start}
     layer = [start]
-    looked = length = 0
+    visited = length = 0
     while layer:
         length += 1
         if shorter_than and length >= shorter_than:
             break
         grown = []
         for v in layer:
-            looked += len(after[v])
+            visited += len(after[v])
             for w in after[v]:
                 if w == start:
                     cycle = [v]
                     while cycle[-1] != start:
-                        cycle.append(came[cycle[-1]])
-                    return cycle[::-1], looked
-                if w not in came:
-                    came[w] = v
+                        cycle.append(parent[cycle[-1]])
+                    return cycle[::-1], visited
+                if w not in parent:
+                    parent[w] = v
                     grown.append(w)
         layer = grown
-    return [], looked
+    return [], visited

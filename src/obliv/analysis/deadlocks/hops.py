@@ -23,7 +23,7 @@ _STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at 
 
 
 class Ends(NamedTuple):
-    """Which channels a path may begin with, and which it may end with."""
+    """The channels that a path may begin with, and those that it may end with."""
 
     begins: Array
     arrives: Array
@@ -66,12 +66,12 @@ def follow_hops(routing: HopRouting, scheme: Scheme, dependencies: Dependencies,
 
 
 def count_paths(routing: HopRouting) -> float:
-    """How many paths there are along the next hops, between all terminals together."""
+    """Return the number of paths along the next hops, between all terminals together."""
     return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
 
 
 def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
-    """Add the dependencies of two phases by the same next hops, for a scheme that looks at the phase only."""
+    """Add the dependencies of two phases by the same next hops, for a scheme that depends on the phase only."""
     topology = base.topology
     alone = Dependencies(topology.channels)
     ends = follow_hops(base, find("none"), alone, progress)
@@ -113,10 +113,10 @@ def _spread(
     dependencies: Dependencies,
     ends: Ends,
 ) -> bool:
-    """Follow all packets hop by hop with the virtual channels that they hold; False where these classes are too few."""
+    """Follow all packets hop by hop with the virtual channels that they hold; False if more classes are needed."""
     has_turned = scheme.turned
     if has_turned is None:
-        raise RoutingError(f"scheme {scheme.name} looks at more than turns: its paths have to be followed one by one")
+        raise RoutingError(f"scheme {scheme.name} depends on more than turns: paths must be followed one by one")
     head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
     held = 2 * classes  # by class and dateline bit
     offset = np.array([dependencies.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
@@ -148,14 +148,14 @@ def _spread(
 
 
 def _new(states: Array, seen: Array) -> Array:
-    """Those that were not seen before, each once; they count as seen from now on."""
+    """Return the states that were not seen before, without duplicates, and mark them as seen."""
     fresh: Array = distinct(states[~seen[states]])
     seen[fresh] = True
     return fresh
 
 
 def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
-    """How many paths there are; refuses next hops that end before the destination, or go in circles."""
+    """Return the number of paths; RoutingError if next hops end before the destination or form a loop."""
     head = routing.topology.head.astype(np.int64)
     reached = np.zeros(len(block.targets) * block.nodes, bool)
     incoming = np.zeros(len(reached), np.int64)
@@ -174,17 +174,17 @@ def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
         _, after = onward(front)
         np.add.at(incoming, after, 1)
         front = _new(after, reached)
-    ways = np.zeros(len(reached))
-    ways[sources] = 1.0
+    paths = np.zeros(len(reached))
+    paths[sources] = 1.0
     total = 0.0
     front = np.flatnonzero(reached & (incoming == 0))
-    while len(front):  # only after all who lead there: their ways are then complete
+    while len(front):  # in topological order, so that the counts are complete
         reached[front] = False
         there = block.arrived(front)
-        total += float(ways[front[there]].sum())
+        total += float(paths[front[there]].sum())
         front = front[~there]
         which, after = onward(front)
-        np.add.at(ways, after, ways[front[which]])
+        np.add.at(paths, after, paths[front[which]])
         np.subtract.at(incoming, after, 1)
         front = distinct(after[incoming[after] == 0])
     if reached.any():

@@ -79,11 +79,11 @@ def _too_many(routing: Routing, what: str) -> TooLargeError:
 def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list[int]:
     """Return the virtual channels that a user's own scheme gives a path, checked."""
     name = getattr(scheme, "__name__", "the scheme")
-    said: Any = scheme(routing, channels)
+    answer: Any = scheme(routing, channels)
     try:
-        numbers = list(said)
+        numbers = list(answer)
     except TypeError:
-        raise SpecError(f"{name} must return a virtual channel for each hop, not {said!r}") from None
+        raise SpecError(f"{name} must return a virtual channel for each hop, not {answer!r}") from None
     if len(numbers) != len(channels):
         raise SpecError(f"{name} returned {len(numbers)} virtual channels for a path of {len(channels)} hops")
     for number in numbers:
@@ -140,12 +140,12 @@ def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int
     for program in programs:
         if not program.probability or not program.serves(start, end):
             continue
-        each = [
+        choices = [
             list(segments(along, draw, start[dim], end[dim]))
             for dim, (along, draw) in enumerate(zip(topology.axes, program.draws(len(start)), strict=True))
         ]
         for slots in sequences(program, len(start)):
-            for drawn in product(*each):
+            for drawn in product(*choices):
                 at, channels, phases = source, [], []
                 for slot in slots:
                     for link in drawn[slot.dim][slot.part].links:

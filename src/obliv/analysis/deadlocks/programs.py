@@ -1,8 +1,8 @@
 """Dependencies of phase programs, dimension by dimension, no path enumerated.
 
-The coordinates of source, intermediate and destination are independent between dimensions.  What a packet may do in one
-dimension is therefore sorted into a few cases (which of its segments are empty, which way they go), and for every
-choice of cases the dependencies are products of sets of links and of coordinates.
+The coordinates of source, intermediate and destination are independent between dimensions.  In one dimension
+there are therefore a few cases (which segments are empty, and their directions), and for every choice of cases the
+dependencies are products of sets of links and of coordinates.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = ["Slot", "follow_programs", "sequences"]
 
 Spots = tuple[tuple[int, ...], ...]  # for every dimension the coordinates where a packet may stand
 
-_CHOICES = 2_000_000  # choices of cases and orders that are gone through
-_PIECE = 1 << 20  # dependencies that are made at a time
+_CHOICES = 2_000_000  # limit of the choices of cases and orders
+_PIECE = 1 << 20  # dependencies that are computed at a time
 
 
 class Slot(NamedTuple):
@@ -69,7 +69,7 @@ def follow_programs(
                 for dim, draw in enumerate(program.draws(dimensions))
             ]
             plan.append((program, of_dim))
-    choices = [(program, chosen) for program, each in plan for chosen in _chosen(topology, each)]
+    choices = [(program, chosen) for program, of_dim in plan for chosen in _chosen(topology, of_dim)]
     total = sum(_orders(program, chosen, scheme) for program, chosen in choices)
     if total > _CHOICES:
         raise _too_many(topology, total)
@@ -92,11 +92,11 @@ def follow_programs(
                 progress("dependencies", done / total)
 
 
-def _chosen(topology: Cartesian, each: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:
+def _chosen(topology: Cartesian, of_dim: list[tuple[Case, ...]]) -> Iterator[tuple[Case, ...]]:
     """Yield all choices of a case in every dimension."""
-    if prod(map(len, each)) > _CHOICES:
-        raise _too_many(topology, prod(map(len, each)))
-    return product(*each)
+    if prod(map(len, of_dim)) > _CHOICES:
+        raise _too_many(topology, prod(map(len, of_dim)))
+    return product(*of_dim)
 
 
 def _too_many(topology: Cartesian, total: int) -> TooLargeError:
@@ -107,7 +107,7 @@ def _too_many(topology: Cartesian, total: int) -> TooLargeError:
 
 
 def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:
-    """At most how many sequences there are."""
+    """Return an upper bound of the number of sequences."""
     counts = []
     for phase in program.phases:
         moving = len(chosen) if scheme.ordered else sum(case.steps[_part(phase)] != 0 for case in chosen)
@@ -118,16 +118,16 @@ def _orders(program: Program, chosen: Sequence[Case], scheme: Scheme) -> int:
 def sequences(program: Program, dimensions: int, chosen: Sequence[Case] | None = None) -> Iterator[list[Slot]]:
     """Yield the segments of a program, in every order in which it may take them.
 
-    With `chosen` cases only those that are not empty, orders that agree in them being one.
+    With `chosen` cases, empty segments are left out, and orders that differ in these only are one order.
     """
-    each: list[Iterable[tuple[int, ...]]] = []
+    orders_of: list[Iterable[tuple[int, ...]]] = []
     for phase in program.phases:
         moving = [dim for dim in range(dimensions) if chosen is None or chosen[dim].steps[_part(phase)]]
         if phase.orders is None:
-            each.append(permutations(moving))
+            orders_of.append(permutations(moving))
         else:
-            each.append(dict.fromkeys(tuple(dim for dim in order if dim in moving) for order in phase.orders))
-    for orders in product(*each):
+            orders_of.append(dict.fromkeys(tuple(dim for dim in order if dim in moving) for order in phase.orders))
+    for orders in product(*orders_of):
         first = next((dim for order in orders for dim in order), 0)
         yield [
             Slot(dim, _part(phase), number, order, first)
@@ -163,21 +163,21 @@ def _runs(slots: list[Slot], chosen: Sequence[Case], scheme: Scheme) -> list[_Ru
 
 
 def _inside(topology: Cartesian, tables: list[Array], run: _Run, dependencies: Dependencies) -> None:
-    """Return the channels of a run, and those that follow each other in it."""
+    """Add the channels of a run and the dependencies within it."""
     table, own = tables[run.dim], run.case.runs[run.kind]
     rest = _rest(topology, run.dim, run.spots)
     offset = _offsets(topology, run, dependencies)
 
     def vertices(links: Array) -> Array:
-        made: Array = table[links[:, :1], rest] + offset[links[:, 1:]]
-        return made
+        numbers: Array = table[links[:, :1], rest] + offset[links[:, 1:]]
+        return numbers
 
     dependencies.use(vertices(own.used))
     dependencies.follow(vertices(own.pairs[:, :2]), vertices(own.pairs[:, 2:]))
 
 
 def _between(topology: Cartesian, tables: list[Array], run: _Run, then: _Run, dependencies: Dependencies) -> None:
-    """Return the last channels of a run, each followed by the first of the next one."""
+    """Add the dependencies from the last channels of a run to the first ones of the next run."""
     end, start = _offsets(topology, run, dependencies), _offsets(topology, then, dependencies)[0]
     if run.dim == then.dim:
         rest = _rest(topology, run.dim, run.spots)

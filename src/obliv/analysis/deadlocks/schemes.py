@@ -35,7 +35,7 @@ Label = Any  # a class of virtual channels: a number, or a tuple of numbers
 
 
 class Move(NamedTuple):
-    """One hop of a path, or several in a row that differ in nothing that is listed here.
+    """One hop of a path, or several in a row that agree in all fields.
 
     `step` is the direction, +1 or -1 (in a clique the sign of the difference of coordinates); `phase` and `order` are
     those of the phase program, `first` the dimension that the order of its first phase begins with.
@@ -64,9 +64,9 @@ class Scheme:
     labels : callable
         The class of every move of a path.
     turned : callable, optional
-        For rules that only count something between one hop and the next: whether it happened.
+        For rules that count turns between consecutive hops: whether there is one.
     needs : tuple of str
-        What it needs: ``coordinates``, a ``plane`` (two dimensions), ``phases``, ``programs``.
+        Requirements: ``coordinates``, ``two dimensions``, ``phases``, ``phase programs``.
     directed : bool
         Whether directions matter.
     ordered : bool
@@ -95,12 +95,12 @@ def _back_in_order(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
 
 
 def _back_or_reversed(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
-    """Such a turn, or one by 180 degrees."""
+    """Return whether it is such a turn, or one by 180 degrees."""
     return (dim > next_dim) | ((dim == next_dim) & (step != next_step))
 
 
 def _counted(turned: Turned) -> Labels:
-    """Classes that count what happened so far."""
+    """Return a rule whose class is the number of turns so far."""
 
     def labels(moves: Sequence[Move]) -> list[Label]:
         classes, count = [], 0

@@ -95,15 +95,15 @@ def destinations(pairs: Iterable[Pair]) -> set[int]:
 
 
 def largest_star(pairs: Iterable[Pair]) -> int:
-    """Return the most pairs with one source or with one destination, LS(A); 0 of none.
+    """Return the most pairs with one source or with one destination, LS(A); 0 for an empty set.
 
     Examples
     --------
     >>> largest_star([(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)])
     2
     """
-    kept = set(pairs)
-    counts = [*Counter(s for s, _ in kept).values(), *Counter(d for _, d in kept).values()]
+    distinct = set(pairs)
+    counts = [*Counter(s for s, _ in distinct).values(), *Counter(d for _, d in distinct).values()]
     return max(counts, default=0)
 
 

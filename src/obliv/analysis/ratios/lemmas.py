@@ -37,8 +37,8 @@ def lemma1(pairs: Iterable[Pair]) -> int:
     >>> lemma1([(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)])
     3
     """
-    kept = set(pairs)
-    return min(len(sources(kept)), len(destinations(kept)))
+    distinct = set(pairs)
+    return min(len(sources(distinct)), len(destinations(distinct)))
 
 
 def lemma2(one: Iterable[Pair], two: Iterable[Pair]) -> int:
@@ -65,8 +65,8 @@ def lemma3(pairs: Iterable[Pair], source: int) -> int:
     >>> lemma3([(1, 2), (1, 3), (1, 4), (2, 2)], 1)
     1
     """
-    kept = set(pairs)
-    return _without_one(kept, source_set(kept, source), f"source {source}")
+    distinct = set(pairs)
+    return _without_one(distinct, source_set(distinct, source), f"source {source}")
 
 
 def lemma3a(pairs: Iterable[Pair], destination: int) -> int:
@@ -82,8 +82,8 @@ def lemma3a(pairs: Iterable[Pair], destination: int) -> int:
     >>> lemma3a([(2, 1), (3, 1), (4, 1), (2, 2)], 1)
     1
     """
-    kept = set(pairs)
-    return _without_one(kept, destination_set(kept, destination), f"destination {destination}")
+    distinct = set(pairs)
+    return _without_one(distinct, destination_set(distinct, destination), f"destination {destination}")
 
 
 def _without_one(pairs: set[Pair], star: set[Pair], name: str) -> int:
@@ -101,11 +101,11 @@ def lemma4(pairs: Iterable[Pair]) -> tuple[set[Pair], int]:
     >>> lemma4([(1, 2), (1, 3), (1, 4), (2, 2)])
     ({(2, 2)}, 1)
     """
-    kept = set(pairs)
-    size = _size(kept)
-    heavy_sources = {s for s in sources(kept) if len(source_set(kept, s)) > size}
-    heavy_destinations = {d for d in destinations(kept) if len(destination_set(kept, d)) > size}
-    rest = {(s, d) for s, d in kept if s not in heavy_sources and d not in heavy_destinations}
+    distinct = set(pairs)
+    size = _size(distinct)
+    heavy_sources = {s for s in sources(distinct) if len(source_set(distinct, s)) > size}
+    heavy_destinations = {d for d in destinations(distinct) if len(destination_set(distinct, d)) > size}
+    rest = {(s, d) for s, d in distinct if s not in heavy_sources and d not in heavy_destinations}
     return rest, size - len(heavy_sources) - len(heavy_destinations)
 
 
@@ -117,8 +117,8 @@ def lemma5(pairs: Iterable[Pair]) -> int:
     >>> lemma5([(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)])
     6
     """
-    kept = set(pairs)
-    return _size(kept) * largest_star(kept)
+    distinct = set(pairs)
+    return _size(distinct) * largest_star(distinct)
 
 
 def lemma6(tree: Tree, pairs: Iterable[Pair]) -> dict[Pair, tuple[int, ...]]:
@@ -150,19 +150,19 @@ def lemma6(tree: Tree, pairs: Iterable[Pair]) -> dict[Pair, tuple[int, ...]]:
     >>> len(channels) == len(set(channels))
     True
     """
-    kept = list(dict.fromkeys(pairs))
+    distinct = list(dict.fromkeys(pairs))
     if tree.levels != 2 or tree.parents[0] != 1:
         raise InputError(f"{tree.spec}: Lemma 6 is for two levels of switches whose hosts have one link, as in eft2")
     roots, hosts = tree.width[2], tree.below[-1]
-    if not is_disjoint(kept):
+    if not is_disjoint(distinct):
         raise InputError("two pairs have the same source or the same destination; the pairs must be node-disjoint")
-    if len(kept) > roots:
-        raise InputError(f"{len(kept)} pairs on {tree.spec}: it has {roots} roots, one for each pair")
-    for host in (host for pair in kept for host in pair):
+    if len(distinct) > roots:
+        raise InputError(f"{len(distinct)} pairs on {tree.spec}: it has {roots} roots, one for each pair")
+    for host in (host for pair in distinct for host in pair):
         if not 0 <= host < hosts:
             raise InputError(f"{tree.spec} has no host {host}; hosts are 0 to {hosts - 1}")
     paths = {}
-    for root, (s, d) in enumerate(kept):
+    for root, (s, d) in enumerate(distinct):
         turn = tree.turn(s, d)
         paths[s, d] = way_channels(tree, s, d, turn, root if turn == 2 else 0)
     return paths

@@ -31,12 +31,12 @@ __all__ = ["base_load", "max_link_load", "optimal_load", "performance", "traffic
 def base_load(traffic: Traffic) -> Fraction:
     """Return the most that a terminal sends to others, or takes: what its own link carries under any routing."""
     n = traffic.terminals
-    kept = traffic.source != traffic.destination
-    amount = addable(traffic.amount[kept])
+    leaving = traffic.source != traffic.destination
+    amount = addable(traffic.amount[leaving])
     largest = 0
     for side in (traffic.source, traffic.destination):
         sums = np.zeros(n, amount.dtype)
-        np.add.at(sums, side[kept], amount)
+        np.add.at(sums, side[leaving], amount)
         largest = max(largest, int(sums.max(initial=0)))
     return Fraction(largest, traffic.denominator) + (traffic.uniform * Fraction(n - 1, n) if n else 0)
 

@@ -1,4 +1,4 @@
-"""A search for symmetries of networks that offer none, such as those from files (needs igraph).
+"""A search for symmetries of networks without generators, such as those from files (needs igraph).
 
 Automorphisms of the bare graph are seldom ones of the routing.  Channels are therefore colored first by a signature
 of their pair loads that does not depend on the numbering.

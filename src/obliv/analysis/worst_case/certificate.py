@@ -1,4 +1,4 @@
-"""What proves a worst case: prices for the channels that need them, and how symmetries carry them to the rest."""
+"""Certificates of worst cases: prices of the solved channels, and how symmetries carry them to the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from obliv.results import pack
 
 __all__ = ["certificate_of"]
 
-_FEW = 64  # up to so many price vectors are kept as they are
+_UNROUNDED = 64  # largest number of price vectors that are not rounded
 
 
 def certificate_of(
@@ -49,7 +49,7 @@ def certificate_of(
     """
     solved = sorted(prices)
     duals = [prices[c] for c in solved]
-    if len(solved) > _FEW and all(v.dtype != object for v in duals):
+    if len(solved) > _UNROUNDED and all(v.dtype != object for v in duals):
         limits = np.array([0 if c == worst else _limit(loads, c, claim) for c in solved], np.int64)
         duals = list(loads.rounded_prices(np.array(solved), np.array(duals), limits))
     number = {c: k for k, c in enumerate(solved)}
