@@ -19,7 +19,7 @@ import obliv
 from obliv.errors import FileError
 from obliv.fabric.checks.check import check
 from obliv.fabric.checks.log import engine_of
-from obliv.fabric.checks.names import tells_ports
+from obliv.fabric.checks.names import port_count_known
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.kernels.credit_loops import followers
@@ -172,8 +172,8 @@ def test_ports_of_a_switch_that_only_others_speak_of(tmp_path: Path) -> None:
     )
     short = read_fabric(cut)
     bare = short.nodes.ident.index(fabric.nodes.ident[fabric.switches[0]])
-    assert [tells_ports(short, node) for node in short.switches.tolist()].count(False) == 1
-    assert not tells_ports(short, bare)
+    assert [port_count_known(short, node) for node in short.switches.tolist()].count(False) == 1
+    assert not port_count_known(short, bare)
     own = [row for row, node in enumerate(tables.switch.tolist()) if node == fabric.switches[0]]
     moved = replace(
         tables, switch=np.array([short.nodes.ident.index(fabric.nodes.ident[v]) for v in tables.switch], np.int32)
@@ -207,7 +207,7 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
         assert "to port 1, where there is no cable: " in inside["message"]
     whole = tmp_path / "whole.txt"
     whole.write_text(spelled.ibnetdiscover(pulled))
-    assert all(tells_ports(read_fabric(whole), node) for node in range(len(fabric.nodes)))
+    assert all(port_count_known(read_fabric(whole), node) for node in range(len(fabric.nodes)))
 
 
 def test_a_cable_pulled_out() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from obliv.cli.options import FormatOption, Output
 from obliv.errors import FileError, InputError, Interrupted
 
 if TYPE_CHECKING:
+    import rich.progress
+
     from obliv.results import Result
 
 __all__ = [
@@ -57,17 +60,17 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
-            tell(json_text(data))
+            write(json_text(data))
         elif self.format == "csv":
             from obliv.results.tables import to_csv
 
-            tell(to_csv(*(table or (result.rows(), result.columns))), end="")
+            write(to_csv(*(table or (result.rows(), result.columns))), end="")
         elif self.format in ("markdown", "latex"):
             from obliv.results.markup import grid_of, to_latex, to_markdown
 
-            tell((to_markdown if self.format == "markdown" else to_latex)(grid_of(result)), end="")
+            write((to_markdown if self.format == "markdown" else to_latex)(grid_of(result)), end="")
         else:
-            tell("\n".join(map(printable, repr(result).split("\n"))))
+            write("\n".join(map(printable, repr(result).split("\n"))))
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -105,31 +108,20 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, share: None
         return
-    import time
-
     began = time.monotonic()
-    bar: Any = None
-    task: Any = None
+    bar: rich.progress.Progress | None = None
 
     def step(what: str, share: float) -> None:
-        nonlocal bar, task
-        if bar is None:
-            if time.monotonic() - began < 0.5:
-                return
+        nonlocal bar
+        if bar is None and time.monotonic() - began > 0.5:
             from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress
 
-            bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f}%"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            bar = Progress(console=Console(stderr=True), transient=True)
             bar.start()
-            task = bar.add_task(what, total=1.0)
-        bar.update(task, description=what, completed=share)
+            bar.add_task(what, total=1.0)
+        if bar is not None:
+            bar.update(bar.task_ids[0], description=what, completed=share)
 
     try:
         yield step
@@ -168,7 +160,7 @@ def save_picture(picture: Any, path: Path | None, **options: Any) -> None:
         say(f"picture saved in {path}")
 
 
-def tell(text: str, end: str = "\n") -> None:
+def write(text: str, end: str = "\n") -> None:
     """Print an answer; a closed pipe does not change the exit status."""
     if sys.stdout is None:
         raise InputError("the answer cannot be printed: standard output is closed; save it with --output FILE")

@@ -69,7 +69,7 @@ def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int
     """
     far_from = Distances(nodes, head, tail, nodes)  # along channels
     ends, weight = list(zip(tail.tolist(), head.tolist(), strict=True)), hosts.tolist()
-    trees = []  # of every source: the channels of shortest paths in their order, and how many such paths lead where
+    trees = []  # of every source: channels of shortest paths in order, number of such paths to every node
     unit = 1
     for source in np.flatnonzero(hosts).tolist():
         far = far_from([source])
@@ -85,7 +85,7 @@ def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int
         trees.append((source, outwards[::-1].tolist(), paths))
     loads = [0] * len(ends)
     for source, inwards, paths in trees:
-        # a path that leads on to t carries weight[t] / paths[t]; what leaves v carries the sum over all that follow
+        # a path to t carries weight[t] / paths[t]; a channel from v carries the sum over the paths that continue there
         carried = [unit // count * many if many else 0 for count, many in zip(paths, weight, strict=True)]
         for c in inwards:
             v, w = ends[c]

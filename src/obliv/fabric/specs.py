@@ -46,7 +46,7 @@ def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refus
     if not isinstance(topology, FabricTopology):
         raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
     fabric, tables = with_tables(topology.fabric, path)
-    if fabric is not topology.fabric:  # it has learned LIDs, or how many there are
+    if fabric is not topology.fabric:  # LIDs or LMCs were learned from the tables
         topology = network(fabric, topology.spec)
     more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
     return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")

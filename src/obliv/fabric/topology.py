@@ -22,7 +22,7 @@ from obliv.topologies.layout_hint import LayoutHint
 __all__ = ["FabricTopology", "network", "safe"]
 
 
-_LONGEST = 64  # letters of a description that are shown
+_LONGEST = 64  # characters of a description that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -153,7 +153,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     TopologyError
         If no endpoint has a cable.
     """
-    from obliv.fabric.capacity import capacity_load  # it needs scipy, which only fabrics that are read should load
+    from obliv.fabric.capacity import capacity_load  # imported late: it loads scipy
 
     spec = spec or f"fabric:{fabric.name}"
     ends = fabric.endpoints

@@ -47,12 +47,12 @@ def largest(
     count : int
         Number of permutations.
     what : str
-        What they are, for `progress`.
+        The word for them, for `progress`.
     jobs : int or None
         Threads; None for the number of cores.
     progress : callable
     keep : int
-        An interrupt ends the work early where so many loads are known; 0: a part of them is of no use.
+        Number of loads that make a useful result if the work is interrupted; 0: a partial result is useless.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def largest(
 
 
 def factors(routing: FabricRouting, flows: int) -> tuple[Array, int]:
-    """Return whole numbers that make loads of channels comparable, and the number of which they are fractions.
+    """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def mean_of(values: Array) -> Estimate:
 def provenance_of(
     routing: FabricRouting, began: float, exactness: str = "exact", seed: int | None = None
 ) -> Provenance:
-    """Return the provenance of a result about a fabric's routing; `began` is what the clock showed at its start."""
+    """Return the provenance of a result about a fabric's routing; `began` is the time at its start."""
     specs = {"topology": routing.topology.spec, "routing": routing.spec}
     sources = routing.topology.sources + routing.sources
     return provenance(specs, time.perf_counter() - began, exactness, seed, sources)

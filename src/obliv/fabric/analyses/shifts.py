@@ -25,7 +25,7 @@ def shifts(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Shifts:
-    """Return the largest channel loads of all shifts but that by 0: the worst and the mean, exact.
+    """Return the largest channel loads of all shifts except that by 0: the worst and the mean, exact.
 
     Parameters
     ----------

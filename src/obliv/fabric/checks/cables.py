@@ -17,18 +17,18 @@ from obliv.fabric.shape.tree import Shape
 __all__ = ["check_cables", "check_shape"]
 
 
-_FEW = 4  # where no more than one cable in so many is unlike the usual ones, a slower one is taken for a fault
+_FEW = 4  # slower cables are reported where at most one cable in four has an unusual speed
 
 
 def check_cables(fabric: Fabric, notes: Notes) -> None:
-    """Note pieces that do not hang together, nodes that neither send nor forward, and cables slower than others."""
+    """Note unconnected pieces, nodes that neither send nor forward, and cables slower than others."""
     _check_nodes(fabric, notes)
     _check_pieces(fabric, notes)
     _check_speeds(fabric, notes)
 
 
 def check_shape(fabric: Fabric, shape: Shape | None, notes: Notes) -> None:
-    """Note what breaks a fat tree."""
+    """Note missing and surplus cables and switches of a fat tree."""
     if shape is None or shape.exact:
         return
     tree = shape.name
@@ -91,7 +91,7 @@ def _check_pieces(fabric: Fabric, notes: Notes) -> None:
 
 
 def _check_speeds(fabric: Fabric, notes: Notes) -> None:
-    """Kinds of links, and cables slower than nearly all others of their sort."""
+    """Note the speeds of links, and cables slower than nearly all others of their sort."""
     near = np.flatnonzero(fabric.ports.peer > np.arange(len(fabric.ports.peer)))
     ends = np.stack([fabric.ports.rate[near], fabric.ports.rate[fabric.ports.peer[near]]])
     silent = (ends < 0).all(axis=0)
@@ -101,7 +101,7 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
         notes.add("note", "unknown-speed", text, fabric.ports.line[slot])
     near, ends = near[~silent], ends[:, ~silent]
     order = sorted(range(len(fabric.rates)), key=lambda at: fabric.rates[at])
-    place = np.full(len(order) + 1, len(order))  # from slow to fast; what an end does not say does not count
+    place = np.full(len(order) + 1, len(order))  # from slow to fast; unknown speeds last
     place[order] = np.arange(len(order))
     speed = place[ends].min(axis=0) if len(near) else np.zeros(0, np.int64)
     rates = [fabric.rates[at] for at in order]

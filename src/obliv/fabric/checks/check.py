@@ -136,7 +136,7 @@ def check(
 def _check_routing(
     fabric: Fabric, tables: Tables, notes: tuple[Notes, Notes], progress: Progress
 ) -> tuple[Served, CreditLoops | None]:
-    """Note what is wrong with tables and routes; return the pairs that they serve, and credit loops where traced."""
+    """Note defects of tables and routes; return the pairs that they serve, and credit loops where traced."""
     about_topology, about_tables = notes
     owner = owners(fabric)
     ends = fabric.endpoints

@@ -17,7 +17,7 @@ _DONE = re.compile(rb"osm_ucast_mgr_process: (\S{1,40}) tables configured on all
 _FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
 _UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
 _REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
-_LONGEST = 200  # letters of a name or reason that are shown
+_LONGEST = 200  # characters of a name or reason that are shown
 _NONE = b"No routing engine able to successfully configure"
 
 

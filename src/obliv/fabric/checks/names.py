@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from obliv.fabric.model import Fabric, node_name
 
-__all__ = ["cable_name", "called", "lid_list", "port_name", "route_text", "tells_ports"]
+__all__ = ["cable_name", "called", "lid_list", "port_count_known", "port_name", "route_text"]
 
-_MAX_HOPS = 8  # of a route that are printed
+_MAX_HOPS = 8  # hops of a route that are printed
 
 
 def called(fabric: Fabric, node: int) -> str:
@@ -26,7 +26,7 @@ def cable_name(fabric: Fabric, slot: int) -> str:
     return f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.ports.peer[slot]))}"
 
 
-def tells_ports(fabric: Fabric, node: int) -> bool:
+def port_count_known(fabric: Fabric, node: int) -> bool:
     """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last.
 
     The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
@@ -43,7 +43,7 @@ def tells_ports(fabric: Fabric, node: int) -> bool:
 
 
 def route_text(fabric: Fabric, slots: Sequence[int]) -> str:
-    """Return channels one after the other, by the ports where they begin; only the first of very many."""
+    """Return channels one after the other, by the ports where they begin; at most the first eight."""
     parts = [port_name(fabric, slot) for slot in slots[:_MAX_HOPS]]
     if len(slots) > _MAX_HOPS:
         parts.append(f"... ({len(slots) - _MAX_HOPS} more)")
@@ -51,7 +51,7 @@ def route_text(fabric: Fabric, slots: Sequence[int]) -> str:
 
 
 def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
-    """Return one LID with its owner, or several LIDs; only the first of very many."""
+    """Return one LID with its owner, or the number of several LIDs and the first five."""
     some = list(lids)
     if len(some) == 1:
         slot = owner.get(some[0], -1)

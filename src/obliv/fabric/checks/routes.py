@@ -11,7 +11,7 @@ from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import called, lid_list, port_name, route_text, tells_ports
+from obliv.fabric.checks.names import called, lid_list, port_count_known, port_name, route_text
 from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -22,7 +22,7 @@ from obliv.kernels import run
 __all__ = ["Served", "check_routes"]
 
 
-_MAX_GROUPS = 20_000  # of lost packets that are reported separately
+_MAX_GROUPS = 20_000  # losses that are reported separately
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Loss(NamedTuple):
 
 
 def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tuple[Notes, Notes]) -> Served:
-    """Count the pairs that are not served and say why, switch by switch.
+    """Count the pairs that are not served and note the reasons, switch by switch.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> 
     port = _ports(fabric, tables, node, lids)
     if ending is Ending.NO_ENTRY:
         notes.add("error", "no-route", f"{who} has no route to {what}: {cut}; dump again, or reroute", line)
-    elif ending is Ending.NO_PORT and not tells_ports(fabric, node):
+    elif ending is Ending.NO_PORT and not port_count_known(fabric, node):
         text = (
             f"{who} sends {what} to {port}, where no cable is known; the topology does not give its number "
             f"of ports either: {cut}; scan the whole fabric again"

@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import called, lid_list, tells_ports
+from obliv.fabric.checks.names import called, lid_list, port_count_known
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -39,7 +39,7 @@ def dropped_lid(tables: Tables) -> int:
 
 
 def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: Notes) -> int:
-    """Note tables that are all empty or from another moment; return the LID that the dump left out, or 0."""
+    """Note tables that are all empty or of another time; return the LID that the dump left out, or 0."""
     dropped = dropped_lid(tables)
     if dropped:
         _note_dropped(fabric, tables, dropped, owner, notes)
@@ -53,7 +53,7 @@ def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: N
 def check_entries(
     fabric: Fabric, tables: Tables, owner: dict[int, int], dropped: int, reported: set[tuple[int, int]], notes: Notes
 ) -> None:
-    """Note entries that no packet between endpoints meets, but which are wrong or odd.
+    """Note defective entries that packets between endpoints do not use.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _check_switch(
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
     beyond = (entry != NONE) & (entry >= end - first)
     loosely = {(node, int(Ending.NO_CABLE))}
-    if beyond.any() and not tells_ports(fabric, node):  # such a port may be there, but no cable
+    if beyond.any() and not port_count_known(fabric, node):  # it may have that port, but no cable there
         beyond = np.zeros_like(beyond)
         loosely.add((node, int(Ending.NO_PORT)))
     cabled = np.zeros(256, bool)

@@ -16,7 +16,7 @@ __all__ = ["LONGEST", "Blocks", "lines_of"]
 LONGEST = 4096
 
 _SIZE = 1 << 22
-_MOST = 1 << 36  # bytes that a compressed file may hold: a small one can hold any number
+_MOST = 1 << 36  # decompressed bytes of a file: a limit against decompression bombs
 
 
 class Blocks:
@@ -56,7 +56,7 @@ class Blocks:
                 rest = data[end:]
             else:
                 rest += data
-            if len(rest) > LONGEST:  # too long to be a line of such a file: its end is of no use
+            if len(rest) > LONGEST:  # too long for a line of such a file: its end is dropped
                 rest = rest[: LONGEST + 1]
         self.ended = not rest
         if rest:

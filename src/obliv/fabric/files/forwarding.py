@@ -82,7 +82,7 @@ def _lmcs(fabric: Fabric, named: dict[int, list[int]]) -> dict[int, int]:
     own = {}
     for slot, lids in named.items():
         bits = (lids[0] ^ lids[-1]).bit_length()
-        own[slot] = bits if bits <= 7 and 2 * len(lids) > 1 << bits else 0  # else they are of different moments
+        own[slot] = bits if bits <= 7 and 2 * len(lids) > 1 << bits else 0  # else they are of different times
     adapters = [slot for slot in named if fabric.nodes.kind[fabric.node_of[slot]] == "ca"]
     most = max((own[slot] for slot in adapters), default=0)
     common = own | dict.fromkeys(adapters, most)
@@ -181,7 +181,7 @@ def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
 
 
 def _owned(fabric: Fabric, slots: Array) -> Array:
-    """Return for every LID whether one of some ports owns it."""
+    """Return for every LID whether one of the ports owns it."""
     lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc, slots[fabric.ports.lid[slots] > 0])
     owned = np.zeros(LAST_LID + 130, bool)
     owned[lids] = True

@@ -50,7 +50,7 @@ _USUAL = re.compile(
 _KINDS = {b"Switch": "switch", b"Ca": "ca", b"Hca": "ca", b"Rt": "router", b"???": "unknown"}
 _NONE = -2  # no record begun
 _NEWLINE = 10
-_PREAMBLE = 1000  # more bytes than stand before the name of a record
+_PREAMBLE = 1000  # upper bound of the bytes before the name in a record
 
 
 def read_discover(blocks: Blocks) -> Fabric:
@@ -77,7 +77,7 @@ def read_discover(blocks: Blocks) -> Fabric:
 
 @contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """Pause the search for reference cycles: reading makes a great many tuples, and no cycles."""
+    """Pause the search for reference cycles: reading creates many tuples, but no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -88,7 +88,7 @@ def _no_search_for_cycles() -> Iterator[None]:
 
 
 def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
-    begun = b""  # of a record of which the name is in the next block
+    begun = b""  # the start of a record whose name is in the next block
     for block in blocks:
         whole = begun + block
         cut = whole.rfind(b"\n\n") + 2
@@ -115,7 +115,7 @@ class _Reader:
         self._cabled: dict[int, bool] = {}  # whether a record has ports
 
     def read_lines(self, block: bytes) -> None:
-        """Read a block line by line, whatever is in it."""
+        """Read any block, line by line."""
         add = self.records.ports.append
         for line in lines_of(block):
             self.number += 1

@@ -92,7 +92,7 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
     used = 0
     for guid, (first, last, number) in table.items():
         slot = slot_of.get(guid)
-        if slot is None:  # the file remembers ports that are gone
+        if slot is None:  # the file contains ports that were removed
             continue
         used += 1
         bits = (last - first).bit_length()

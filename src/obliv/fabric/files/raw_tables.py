@@ -104,8 +104,8 @@ class _Reader:
         self._entries = Entries(np.full(LAST_LID + 1, NONE, np.uint8), self.tables.guid, moved)
         self._line = 0  # lines read
         self._finished = 0  # entries read
-        self._spelling = ""  # of the table that is being read
-        self._guid: int | None = None  # of the switch whose table is being read
+        self._spelling = ""  # of the current table
+        self._guid: int | None = None  # of the switch of the current table
         self._begun = 0  # the line where the table begins
         self._before = 0  # entries read before it
         self._top = 0  # its largest LID
@@ -211,7 +211,7 @@ class _Reader:
             return
         row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
         self._size += len(row)
-        if self._size >> 26:  # now and then
+        if self._size >> 26:  # at intervals
             require_memory(2.0 * sum(map(len, tables.rows.values())), f"the tables of {self.path}")
             self._size = 0
         tables.rows[guid] = row

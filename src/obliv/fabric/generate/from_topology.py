@@ -22,8 +22,8 @@ from obliv.topologies.base import Topology
 __all__ = ["from_routing", "from_topology", "tables_of"]
 
 
-_HOST_GUID = 0x0002C90300100000  # every host has sixteen, its port takes the second
-_SWITCH_GUID = 0x0002C90200001000  # every switch has four
+_HOST_GUID = 0x0002C90300100000  # sixteen per host; the second is that of its port
+_SWITCH_GUID = 0x0002C90200001000  # four per switch
 
 
 def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0) -> Fabric:

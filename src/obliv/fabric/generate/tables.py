@@ -94,7 +94,7 @@ def _of_paths(routing: Routing, cabling: Cabling, fabric: Fabric) -> Array:
         cabling.slot - fabric.first_slot[fabric.node_of[cabling.slot]],
     )
     for k, channels in _towards(routing):
-        leaving = channels[at[channels] >= 0]  # what leaves a host needs no table
+        leaving = channels[at[channels] >= 0]  # channels from hosts need no table
         out[at[leaving], k] = port[leaving]
         if cabling.added:
             end = int(fabric.ports.peer[cabling.first_slot[cabling.host[k]] + 1])

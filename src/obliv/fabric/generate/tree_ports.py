@@ -43,7 +43,7 @@ def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Ar
     hosts, first = tree.below[-1], tree.first_node
     host = np.arange(hosts)
     out: Array = np.full((tree.nodes - hosts, hosts), NONE, np.uint8)
-    for level in range(1, tree.levels + 1):  # down is the same by every rule
+    for level in range(1, tree.levels + 1):  # every rule has the same ports down
         for sub in range(hosts // tree.below[level]):
             row = first[level] - hosts + sub * tree.width[level]
             inside = host[sub * tree.below[level] : (sub + 1) * tree.below[level]]

@@ -20,7 +20,7 @@ from obliv.results.fabric_route import Attempt, Standing
 
 __all__ = ["Candidate", "candidate", "plans_for"]
 
-_DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: the one least used so far
+_DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tab
     own = fabric.switch_row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
     at = np.where(own, slots, fabric.ports.peer[slots])
     home = fabric.switch_row[fabric.node_of[at]]
-    reached = home >= 0  # not what hangs on something else than a switch
+    reached = home >= 0  # ports at switches only
     slots, lids, own, at, home = slots[reached], lids[reached], own[reached], at[reached], home[reached]
     order = np.lexsort((lids, at, home))
     slots, lids, own, at, home = slots[order], lids[order], own[order], at[order], home[order]
@@ -80,7 +80,7 @@ def _store_wanted(fabric: Fabric, plan: EnginePlan, shape: Shape, slots: Array, 
     end = positions(fabric.endpoints, len(fabric.ports.peer))[slots]
     known = (end >= 0) & (shape.leaf[end] >= 0)
     leaf = np.where(known, shape.leaf[end], 0)
-    place = np.where(known, shape.place[end], np.arange(len(slots)))  # others are spread
+    place = np.where(known, shape.place[end], np.arange(len(slots)))  # other LIDs are spread evenly
     offset = lids - fabric.ports.lid[slots]
     for o in np.unique(offset).tolist():
         columns = np.flatnonzero(offset == o)

@@ -12,7 +12,7 @@ __all__ = ["pairs_apart"]
 
 
 def pairs_apart(fabric: Fabric) -> tuple[int, int]:
-    """Return how many ordered pairs of endpoints no cables and switches connect, and in how many parts endpoints are.
+    """Return the number of unconnected ordered pairs of endpoints, and the number of parts that contain endpoints.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def _best(
         progress(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:
             tables = candidate(fabric, plan, most_lmc)
-        except InputError as error:  # too few LIDs, above all
+        except InputError as error:
             if engine != "auto":
                 raise
             tried.append(Attempt(plan.engine, None, str(error)))

@@ -123,7 +123,7 @@ class Shape:
 
 
 def recognise(fabric: Fabric) -> Shape | None:
-    """Return the fat tree in the cabling of a fabric, also where cables or switches are missing; None if it is not one.
+    """Return the fat tree in the cabling of a fabric, even if cables or switches are missing; None without a tree.
 
     Parameters
     ----------
