@@ -142,7 +142,7 @@ def _check_routing(
     ends = fabric.endpoints
     dropped = check_tables(fabric, tables, owner, about_tables)
     pairs = len(ends) * (len(ends) - 1)
-    nothing = Served(pairs=pairs, unrouted=pairs, dead_ends=pairs)
+    nothing = Served(unrouted=pairs, dead_ends=pairs)
     if len(ends) and not fabric.ports.lid[ends].any():
         text = "no host has a LID: no subnet manager has run; start one, then scan and dump again"
         if not any(finding.kind == "no-lids" for finding in tables.findings):

@@ -23,8 +23,6 @@ class CreditLoops:
 
     Parameters
     ----------
-    channels : int
-        Cables between switches, both directions counted.
     dependencies : int
         Pairs of channels that some route uses one right after the other.
     cycle : tuple of int
@@ -32,7 +30,6 @@ class CreditLoops:
         before the first. Empty where there is none.
     """
 
-    channels: int
     dependencies: int
     cycle: tuple[int, ...] = ()
 
@@ -91,7 +88,7 @@ def credit_loops(traces: Traces) -> CreditLoops:
     at = fabric.first_slot[to[slots[before]]] + port
     starts = np.concatenate([[0], np.cumsum(np.bincount(before, minlength=len(slots)))])
     cycle = short_cycle(starts, channel[at]) or []
-    return CreditLoops(len(slots), len(before), tuple(int(slots[c]) for c in cycle))
+    return CreditLoops(len(before), tuple(int(slots[c]) for c in cycle))
 
 
 def _alone(traces: Traces) -> Array:

@@ -27,13 +27,12 @@ _MAX_GROUPS = 20_000  # losses that are reported separately
 
 @dataclass
 class Served:
-    """How many ordered pairs of endpoints the tables serve, and the losses that were reported.
+    """The ordered pairs of endpoints that the tables do not serve, and the losses that were reported.
 
     A pair is unrouted where packets for one of its destination's LIDs do not arrive; `loops`, `dead_ends` (the route
     stops at a switch) and `wrong_ends` (it leads to another host) count the pairs that have such a route.
     """
 
-    pairs: int = 0
     unrouted: int = 0
     loops: int = 0
     dead_ends: int = 0
@@ -71,7 +70,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     fabric, tables, code = traces.fabric, traces.tables, traces.code
     about_topology, about_tables = notes
     ends, leaf_of = traces.ends, traces.leaf_of
-    served = Served(pairs=len(ends) * (len(ends) - 1))
+    served = Served()
     hosts = np.bincount(leaf_of[leaf_of >= 0], minlength=len(traces.leaf))
     _count(served, traces, hosts)
     _without_switch(served, traces, about_topology)

@@ -82,21 +82,21 @@ class FabricLoads(PairLoads):
         """Return the weights of a host's own cable: empty where it is not a terminal."""
         end = int(self.topology.number_of[host])
         if end < 0:
-            return _star(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
-        return _star(np.array([end]), self._sent(end) if by_row else self._taken(end), by_row)
+            return _star_weights(np.zeros(0, np.int64), np.zeros(0, np.int64), by_row)
+        return _star_weights(np.array([end]), self._sent(end) if by_row else self._taken(end), by_row)
 
     def _sent(self, source: int) -> Array:
         """Return how many of a source's routes to every destination arrive."""
         delivered = self.routes.delivered
-        return self._but(source, None if delivered is None else delivered[self.routes.class_of[source]])
+        return self._arriving(source, None if delivered is None else delivered[self.routes.class_of[source]])
 
     def _taken(self, destination: int) -> Array:
         """Return how many routes of every source to a destination arrive."""
         delivered = self.routes.delivered
-        return self._but(destination, None if delivered is None else delivered[self.routes.class_of, destination])
+        return self._arriving(destination, None if delivered is None else delivered[self.routes.class_of, destination])
 
-    def _but(self, end: int, delivered: Array | None) -> Array:
-        """Return the routes that arrive, None standing for all of them, without those from an end to itself."""
+    def _arriving(self, end: int, delivered: Array | None) -> Array:
+        """Return the number of routes that arrive (`delivered` None: all), without those from an end to itself."""
         count = np.full(self.terminals, self.denominator, np.int64)
         if delivered is not None:
             count[:] = delivered
@@ -182,7 +182,7 @@ class FabricLoads(PairLoads):
         return total
 
 
-def _star(end: Array, routes: Array, by_row: bool) -> Weights:
+def _star_weights(end: Array, routes: Array, by_row: bool) -> Weights:
     """Return weights between one terminal and all others, grouped by their number of routes."""
     counts = np.unique(routes[routes > 0])
     groups = [np.flatnonzero(routes == count) for count in counts.tolist()]
