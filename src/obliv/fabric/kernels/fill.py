@@ -81,8 +81,9 @@ def fill_tables(ranks: Ranks, goals: Goals, step: int, out: Array) -> None:
     out : uint8 array, shape (switches, columns)
         Written; 255 where no route leads.
     """
-    up, down = ranks.up, ranks.down
-    switches = len(ranks.order)
+    order, up, down, ideal, size, shift, level = ranks
+    want = goals.want
+    switches = len(order)
     near = np.full(switches, -1, np.int32)
     hops = np.full(switches, -1, np.int32)
     queue = np.empty(switches, np.int32)
@@ -94,18 +95,18 @@ def fill_tables(ranks: Ranks, goals: Goals, step: int, out: Array) -> None:
         if goal != before:
             before = goal
             distances_to(goals.switch[column : column + 1], up.first, up.to, near, queue)
-            climb_to(ranks.order, up, near, hops)
+            climb_to(order, up, near, hops)
         for v in range(switches):
-            wanted = goals.want[ranks.level[v], column]
+            wanted = want[level[v], column]
             if v == goal:
                 out[v, column] = goals.port[column]
             elif hops[v] < 0:
                 out[v, column] = 255
             elif near[v] >= 0:
-                out[v, column] = port_down(v, wanted if ranks.size[v] >= 0 else -1, near, down, often_down)
+                out[v, column] = port_down(v, wanted if size[v] >= 0 else -1, near, down, often_down)
             else:
-                number = (wanted + ranks.shift[v]) % ranks.size[v] if ranks.size[v] > 0 else -1
-                out[v, column] = port_up(v, number, step, hops, ranks, often_up)
+                number = (wanted + shift[v]) % size[v] if size[v] > 0 else -1
+                out[v, column] = port_up(v, number, size[v], step, hops, ideal, up, often_up)
 
 
 @kernel
@@ -142,18 +143,17 @@ def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int
 
 
 @kernel
-def port_up(v: int, number: int, step: int, hops: Array, ranks: Ranks, often: Array) -> int:
+def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
     """Return a port up the shortest route: the port of that number, or one chosen as in :func:`fill_tables`."""
-    up = ranks.up
     best = -1
     if number >= 0:
-        for _ in range(ranks.size[v]):
+        for _ in range(size):
             for e in range(up.first[v], up.first[v + 1]):
-                if up.port[e] == ranks.ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
+                if up.port[e] == ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
                     best = e
             if best >= 0 or step == 0:
                 break
-            number = (number + step) % ranks.size[v]
+            number = (number + step) % size
     if best < 0:
         for e in range(up.first[v], up.first[v + 1]):
             far = hops[up.to[e]]
