@@ -70,14 +70,16 @@ def test_osrm2_says_where_the_paper_defines_no_routing() -> None:
 def test_the_grid_of_the_text() -> None:
     """By hand, m = 12: sources {0,1}, {2,3}, {4,5}, destinations {0,1,2}, {3,4,5}: six pairs of groups, six roots."""
     tree = obliv.fattree(12, 2)
-    routing = statements.TextOSRM2(tree)
+    routing = obliv.routing("osrm2:sources=3", tree)
+    assert (routing.notes, routing.spec) == ((), "osrm2:sources=3")
     hosts = np.arange(6)
     assert routing.ways(hosts[:, None], 6 + hosts)[..., 0].tolist() == [
         [2 * (s // 2) + d // 3 for d in range(6)] for s in range(6)
     ]
     assert obliv.ratio(routing).ratio == 3  # three destinations; two sources
-    with pytest.raises(ArithmeticError, match="top switch"):
-        statements.TextOSRM2(obliv.fattree(10, 2))
+    assert obliv.OSRM2(obliv.fattree(10, 2), sources=3).grid == (3, 1)  # no two groups of destinations for each
+    with pytest.raises(obliv.RoutingError, match="1 to 6 groups of sources"):
+        obliv.routing("osrm2:sources=7", tree)
 
 
 def test_pairs_of_groups_of_section_va(rows: dict[str, dict[str, Any]]) -> None:

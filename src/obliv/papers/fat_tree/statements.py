@@ -15,7 +15,7 @@ from obliv.papers.fat_tree.stars import gap_instance
 from obliv.papers.paper import Step, Value, require
 from obliv.topologies.tree_bounds import single_path_bound, theorem5
 
-__all__ = ["TextOSRM2", "compute", "groups_in_use", "indices"]
+__all__ = ["compute", "groups_in_use", "indices"]
 
 
 def compute(step: Step) -> dict[str, Value]:
@@ -70,23 +70,15 @@ def _pairs_of_groups() -> Value:
     return Value(Fraction(min(groups_in_use(5), 5)), note)
 
 
-class TextOSRM2(obliv.OSRM2):
-    """OSRM2 in the words of section V-A: Zs = ⌈√(m/2)⌉ groups of sources, Zd = ⌊√(m/2)⌋ groups of destinations."""
-
-    def __init__(self, tree: obliv.Tree) -> None:
-        super().__init__(tree, "osrm2 by section V-A")
-        half = tree.children[0]
-        self.grid = isqrt(half - 1) + 1, isqrt(half)
-        require(self.grid[0] * self.grid[1] <= half, "every pair of groups has a top switch")
-
-
 def _grid_of_the_text() -> Value:
     ratios = {}
     for half in range(2, 19):
         root = isqrt(half)
         if root * root < half and root * (root + 1) <= half:
             tree = obliv.fattree(2 * half, 2)
-            ratios[2 * half] = obliv.ratio(TextOSRM2(tree)).ratio, obliv.ratio(obliv.OSRM2(tree)).ratio
+            text = obliv.OSRM2(tree, sources=root + 1)
+            require(text.grid == (root + 1, root), "the groups are those of section V-A")
+            ratios[2 * half] = obliv.ratio(text).ratio, obliv.ratio(obliv.OSRM2(tree)).ratio
     same = sum(ours == theirs for ours, theirs in ratios.values())
     listed = ", ".join(f"m = {m}: {ratio}" for m, (ratio, _) in ratios.items())
     return Value(Fraction(same), f"{listed}. Where Zs · Zd > m/2 the paper defines no routing.")

@@ -24,6 +24,14 @@ class OSRM2(TreeRouting):
     The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is an integer. Elsewhere the index
     that the paper prints is out of the range of the roots (docs/papers/fat-tree.md), and `notes` names the grid.
 
+    Parameters
+    ----------
+    topology : Tree
+        Of two levels.
+    sources : int
+        Groups of sources; each shares the roots among as many groups of destinations as there are roots for. Default:
+        those of the best grid.
+
     Examples
     --------
     >>> import obliv
@@ -31,16 +39,21 @@ class OSRM2(TreeRouting):
     Fraction(2, 1)
     """
 
-    def __init__(self, topology: Topology, spec: str = "osrm2") -> None:
-        super().__init__(topology, spec)
+    def __init__(self, topology: Topology, sources: int | None = None, spec: str = "") -> None:
+        super().__init__(topology, spec or ("osrm2" if sources is None else f"osrm2:sources={sources}"))
         tree = self.topology
-        require_levels(tree, spec, 2)
+        require_levels(tree, self.spec, 2)
         hosts, roots = tree.children[0], tree.parents[1]
-        self.grid = best_grid(hosts, roots)
+        if sources is not None:
+            sources = integer(sources, "osrm2: sources")
+            if not 1 <= sources <= roots:
+                raise RoutingError(f"{self.spec}: {tree.spec} has roots for 1 to {roots} groups of sources")
+            self.grid = sources, roots // sources
+            return
+        self.grid = a, b = best_grid(hosts, roots)
         if hosts == roots and isqrt(hosts) ** 2 != hosts:
-            a, b = self.grid
             self.notes = (
-                f"{spec}: √(m/2) is not an integer on {tree.spec}, where the paper's index is out of the range "
+                f"{self.spec}: √(m/2) is not an integer on {tree.spec}, where the paper's index is out of the range "
                 f"of the roots; uses the best grid, {a} groups of sources by {b} of destinations",
             )
 
