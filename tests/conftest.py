@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -58,3 +59,15 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture
+def search_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search for symmetries and isomorphisms in this process, since starting another takes half a second."""
+    igraph = pytest.importorskip("igraph")
+
+    def search(method: str, graphs: Any, seconds: float) -> list[Any]:
+        return [getattr(igraph.Graph(n=len(colors), edges=edges), method)(color=colors) for edges, colors in graphs]
+
+    for module in ("obliv.topologies.isomorphism", "obliv.analysis.worst_case.automorphisms"):
+        monkeypatch.setattr(importlib.import_module(module), "graph_search", search)

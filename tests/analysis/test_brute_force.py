@@ -180,6 +180,7 @@ def test_unequal_bandwidths_on_cartesian_networks(spec: str, name: str, seed: in
     assert obliv.worst_case(routing, symmetry=symmetry).channel_load == worst
 
 
+@pytest.mark.usefixtures("search_in_process")
 @pytest.mark.parametrize(
     ("spec", "name", "terminals", "weigh"),
     [

@@ -31,6 +31,7 @@ def shuffled(topology: obliv.Topology, rng: np.random.Generator, drop: int = 0) 
     return obliv.build("shuffled", topology.nodes, [links[k] for k in rng.permutation(len(links))[drop:]])
 
 
+@pytest.mark.usefixtures("search_in_process")
 def test_against_all_relabelings_of_small_networks() -> None:
     rng = np.random.default_rng(5)
     isomorphic = 0
