@@ -72,7 +72,8 @@ def worst_channels(
             zip(topology.tail.tolist(), topology.head.tolist(), focus.tolist(), strict=True)
         )
     ]
-    proof = worst_case(subject, symmetry=symmetry, certificate=True) if certificate and rows else None
+    sources = sources_of(subject)
+    proof = worst_case(loads, symmetry=symmetry, certificate=True) if certificate and rows else None
     largest = max((row.channel_load for row in rows), default=Fraction(0))
     first = next((row.channel for row in rows if row.channel_load == largest), None)
     known = [g for g in topology.generators if terminal_map(topology, g) is not None]
@@ -82,7 +83,7 @@ def worst_channels(
         provenance=provenance(
             {"topology": topology.spec, "routing": name_of(subject)},
             time.perf_counter() - began,
-            sources=sources_of(subject),
+            sources=sources,
         ),
         subject=x,
         capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
@@ -92,6 +93,6 @@ def worst_channels(
         channel=proof.channel if proof else first,
         permutation=proof.permutation if proof else None,
         traffic=proof.traffic if proof else None,
-        certificate=proof.certificate if proof else None,
+        certificate=proof.certificate and {**proof.certificate, "sources": dict(sources)} if proof else None,
         places=tuple(topology.channel_name(c) for c in range(len(rows))),
     )
