@@ -119,6 +119,8 @@ def test_intervals_are_saved(tmp_path: Path) -> None:
         result = obliv.worst_case(obliv.ROMM(obliv.mesh(3, 3)), samples=samples)
         result.save(tmp_path / "x.json")
         assert obliv.load(tmp_path / "x.json") == result
+        assert eval(repr(result.channel_load), {"Estimate": obliv.Estimate}) == result.channel_load
+    assert repr(obliv.Estimate(1.0, 0.5, 9)) == "Estimate(value=1.0, stderr=0.5, samples=9)"
     endless = obliv.Estimate(1.0, 2.0, 20, (0.5, float("inf")))
     data = json.loads(json.dumps({"x": number(endless)} | interval_beside("x", endless), allow_nan=False))
     assert with_interval(from_number(data["x"]), "x", data) == endless

@@ -74,6 +74,11 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
+    def __repr__(self) -> str:
+        more = "" if self.interval is None else f", interval={self.interval}"
+        more += "" if self.reliable else ", reliable=False"
+        return f"Estimate(value={self.value}, stderr={self.stderr}, samples={self.samples}{more})"
+
     def __str__(self) -> str:
         if self.interval is None:
             doubt = "" if self.reliable else ", unreliable"
