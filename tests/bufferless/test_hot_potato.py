@@ -11,6 +11,8 @@ import pytest
 from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.test_direct import EMPTY
 
+import obliv
+from obliv.bufferless import moves
 from obliv.bufferless.kernels.hot_potato import Keys
 from obliv.bufferless.moves import Run
 from obliv.bufferless.problems import instance
@@ -286,3 +288,23 @@ def test_values(name: str) -> None:
 def test_deep_stacks() -> None:
     run = hot_potato(instance("leveled-mesh:512x512", route="xy"), np.random.default_rng(0), "closest")
     assert int(run.notes[0].split()[2]) > 256
+
+
+@pytest.mark.parametrize("spec", ["butterfly:3", "random-leveled:L=6,W=5,d=2,seed=1", "multibutterfly:3,d=2,seed=1"])
+def test_links_out_of_every_node(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By sorting and by the loop: links up before links down, each in the order of edges."""
+    network = obliv.topology(spec)
+    low, high = (ends.tolist() for ends in network.edge_ends)
+    for limit in (moves.INTERPRETED, -1):
+        monkeypatch.setattr(moves, "INTERPRETED", limit)
+        first, link = moves.exits(network)
+        for node in range(network.nodes):
+            up = [2 * e for e in range(network.edges) if low[e] == node]
+            down = [2 * e + 1 for e in range(network.edges) if high[e] == node]
+            assert link[first[node] : first[node + 1]].tolist() == up + down
+
+
+def test_times_of_packets_that_never_stop() -> None:
+    start, departure = np.array([0, 3, 4, 6]), np.array([5, 0, 2])
+    assert moves.nonstop(start, departure).tolist() == [6, 7, 8, 1, 3, 4]
+    assert moves.nonstop(np.array([0]), departure[:0]).tolist() == []

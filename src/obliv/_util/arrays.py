@@ -27,7 +27,8 @@ def addable(numbers: Array, times: int = 1) -> Array:
 
 def grouped(key: Array, size: int) -> tuple[Array, Array]:
     """Return items by their key, in order: those with key k are ``items[first[k] : first[k + 1]]``."""
-    return np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]), np.argsort(key, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))])
+    return first, np.argsort(key.astype(np.min_scalar_type(size)), kind="stable")  # 16 bits are sorted by radix
 
 
 def positions(items: Array, size: int) -> Array:

@@ -13,11 +13,11 @@ import numpy as np
 
 from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.text import did_you_mean
-from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths import grids as grid_paths
+from obliv.bufferless.paths import rows as rows_of
 from obliv.bufferless.paths import walks
 from obliv.bufferless.paths.across import across
-from obliv.bufferless.paths.rows import ROWS, Drawn, by_rows, fattree, multibutterfly, rows
+from obliv.bufferless.paths.rows import ROWS, Drawn, rows
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io.leveled import read_paths
 from obliv.topologies.base import topology as topology_of
@@ -38,11 +38,11 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "butterfly": Family(partial(rows, partial(by_rows, kernels.butterfly)), ROWS),
-    "unrolled-debruijn": Family(partial(rows, partial(by_rows, kernels.debruijn)), ROWS),
-    "unrolled-shuffle": Family(partial(rows, partial(by_rows, kernels.shuffle)), ROWS),
-    "unrolled-fattree": Family(partial(rows, fattree), ROWS),
-    "multibutterfly": Family(partial(rows, multibutterfly), ROWS),
+    "butterfly": Family(partial(rows, rows_of.butterfly), ROWS),
+    "unrolled-debruijn": Family(partial(rows, rows_of.debruijn), ROWS),
+    "unrolled-shuffle": Family(partial(rows, rows_of.shuffle), ROWS),
+    "unrolled-fattree": Family(partial(rows, rows_of.fattree), ROWS),
+    "multibutterfly": Family(partial(rows, rows_of.multibutterfly), ROWS),
     "leveled-mesh": Family(grid_paths.mesh, ROWS),
     "array": Family(grid_paths.array, ("random", "permutation", "bit-reverse", "hotspot")),
     "leveled-hypercube": Family(grid_paths.hypercube, ("random", "permutation", "hotspot")),

@@ -16,9 +16,9 @@ from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import centralized_constants
 from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, even, try_partitions
 from obliv.bufferless.frames.tuned import tune
-from obliv.bufferless.kernels.centralized import Itinerary, Runs, count_moves, find_hits, ride_times, write_moves
+from obliv.bufferless.kernels.centralized import Itinerary, Runs, count_moves, find_hits, write_moves
 from obliv.bufferless.kernels.colors import BITS
-from obliv.bufferless.moves import Run
+from obliv.bufferless.moves import Run, nonstop
 from obliv.errors import OptionError
 from obliv.kernels import run
 from obliv.results.plans import CentralizedPlan
@@ -166,8 +166,7 @@ def planned_moves(instance: Instance, boats: CentralizedPlan, delivery: Array) -
     row, color, home = boats.phase_start, boats.color, boats.home
     if not boats.stops:
         require_memory(6.0 * len(edge), f"{len(edge)} moves")
-        time = np.empty(len(edge), dtype)
-        run(ride_times, 2.0 * len(edge), start, delivery, time)
+        time = nonstop(start, delivery - instance.length, dtype)
         return Moves(start, time, edge, np.ones(len(edge), bool)), 0
     words = 1 + int(color.max()) // BITS
     lam, tau = boats.lam, boats.tau

@@ -6,11 +6,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import grouped
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.halves import GROW, backward, forward
-from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Packets, idle, sort_rows
+from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Packets, idle
 from obliv.bufferless.kernels.rounds import prepare
 from obliv.bufferless.moves import exits
 from obliv.kernels import Kernel, run
@@ -106,9 +107,7 @@ class Stepped:
 
     def moves(self) -> Moves:
         """Return the log sorted by packet."""
-        rows = int(self.tally[0]["rows"])
-        start = np.zeros(self.game.instance.packets + 1, np.int64)
-        time, edge, up = np.zeros(rows, np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.bool_)
-        more = np.zeros(rows, np.int64)
-        run(sort_rows, self.work, self.log, start, time, edge, up, more)
-        return Moves(start, time, edge, up, more if more.any() else more[:0])
+        log = self.log[: self.tally[0]["rows"]]
+        start, order = grouped(log["packet"], self.game.instance.packets)
+        time, link, more = (log[name][order] for name in ("time", "link", "more"))
+        return Moves(start, time, (link >> 1).astype(np.int32), link & 1 == 0, more if more.any() else more[:0])

@@ -8,7 +8,7 @@ from obliv._util.typing import Array
 from obliv.bufferless.kernels.colors import BITS, mark, wipe
 from obliv.kernels import kernel
 
-__all__ = ["Itinerary", "Runs", "count_moves", "find_hits", "ride_times", "write_moves"]
+__all__ = ["Itinerary", "Runs", "count_moves", "find_hits", "write_moves"]
 
 
 class Itinerary(NamedTuple):
@@ -33,15 +33,6 @@ class Runs(NamedTuple):
     over: Array  # the edge
     up: Array  # whether the first move is upwards
     more: Array  # moves after the first
-
-
-@kernel
-def ride_times(start: Array, delivery: Array, time: Array) -> None:
-    """Write the times of the moves of packets that never stop, the last at its delivery."""
-    for p in range(len(delivery)):
-        t = delivery[p] - start[p + 1] + 1
-        for i in range(start[p], start[p + 1]):
-            time[i] = t + i
 
 
 @kernel

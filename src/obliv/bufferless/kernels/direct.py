@@ -7,7 +7,7 @@ from typing import NamedTuple
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["BITS", "Fit", "first_fit", "run_through"]
+__all__ = ["BITS", "Fit", "first_fit"]
 
 BITS = 63  # of a word, so that it never has a sign
 FULL = 2**63 - 1
@@ -100,13 +100,3 @@ def first_fit(fit: Fit) -> None:
                     p = fit.fitted[i]
                     for k in range(start[p], start[p + 1]):
                         mask[edge[k]] = 0
-
-
-@kernel
-def run_through(start: Array, departure: Array, time: Array) -> None:
-    """Write the times of packets that leave at `departure` and never stop."""
-    for p in range(len(departure)):
-        t = departure[p]
-        for k in range(start[p], start[p + 1]):
-            t += 1
-            time[k] = t

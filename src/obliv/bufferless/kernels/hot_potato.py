@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["TALLY", "Game", "Keys", "Log", "Pool", "Queue", "collect", "steps"]
+__all__ = ["TALLY", "Game", "Keys", "Log", "Pool", "Queue", "collect", "leaving", "steps"]
 
 PRIME = 2**31 - 1
 
@@ -74,6 +74,29 @@ class Game(NamedTuple):
     active: Array  # the packets in the network
     draw: Array  # random numbers below 2^31
     tally: Array  # one TALLY
+
+
+@kernel
+def leaving(low: Array, high: Array, first: Array, link: Array) -> None:
+    """List the links that leave every node: ``link[first[v] : first[v + 1]]``, upward ones first; `first` is zeros."""
+    edges = len(low)
+    nodes = len(first) - 1
+    for e in range(edges):
+        first[low[e]] += 1
+        first[high[e]] += 1
+    total = 0
+    for v in range(nodes):
+        total += first[v]
+        first[v] = total
+    first[nodes] = total
+    for back in range(edges):
+        e = edges - 1 - back
+        first[high[e]] -= 1
+        link[first[high[e]]] = 2 * e + 1
+    for back in range(edges):
+        e = edges - 1 - back
+        first[low[e]] -= 1
+        link[first[low[e]]] = 2 * e
 
 
 @kernel

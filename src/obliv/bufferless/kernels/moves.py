@@ -14,7 +14,7 @@ from obliv._util.typing import Array
 from obliv.bufferless.kernels.rides import Rule
 from obliv.kernels import kernel
 
-__all__ = ["PACKET", "RUN", "TALLY", "Crowd", "Links", "Packets", "idle", "move", "sort_rows"]
+__all__ = ["PACKET", "RUN", "TALLY", "Crowd", "Links", "Packets", "idle", "move"]
 
 WAITING, RIDING, SERVED, BEATEN, WANDERING, GONE = 1, 2, 3, 4, 5, 6  # modes; 0 is outside
 # broken rules
@@ -123,26 +123,3 @@ def idle(moves: int, crowd: Crowd, log: Array) -> None:
     """Let all packets oscillate for `moves` more steps."""
     for i in range(crowd.tally["live"][0]):
         log["more"][crowd.state["row"][crowd.live[i]]] += moves
-
-
-@kernel
-def sort_rows(log: Array, start: Array, time: Array, edge: Array, up: Array, more: Array) -> None:
-    """Sort the log by packet; `start` (zeros) becomes the first row of each packet, then the number of rows."""
-    rows = len(time)
-    packets = len(start) - 1
-    for i in range(rows):
-        start[log["packet"][i] + 1] += 1
-    for p in range(packets):
-        start[p + 1] += start[p]
-    for i in range(rows):
-        p = log["packet"][i]
-        to = start[p]
-        start[p] = to + 1
-        time[to] = log["time"][i]
-        edge[to] = log["link"][i] >> 1
-        up[to] = log["link"][i] & 1 == 0
-        more[to] = log["more"][i]
-    for i in range(packets):
-        p = packets - i
-        start[p] = start[p - 1]
-    start[0] = 0

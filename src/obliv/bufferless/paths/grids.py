@@ -257,9 +257,11 @@ def _bits_one_by_one(k: int, rng: np.random.Generator, probability: float) -> tu
 
 def _cube_paths(k: int, source: Array, length: Array, bit: Array, notes: tuple[str, ...]) -> Drawn:
     start = offsets(length)
-    edge = np.empty(len(bit), np.int32)
-    run(kernels.hypercube, len(edge), k, source, start, bit, edge)
-    return Drawn(start, edge, notes)
+    passed = np.cumsum(1 << bit) - (1 << bit)  # bits that are set before this one, in all packets so far
+    node = np.repeat(source - passed[start[:-1]], length) + passed
+    below = (1 << bit) - 1
+    edge = (bit << k - 1) + (node >> 1 & ~below | node & below)
+    return Drawn(start, edge.astype(np.int32), notes)
 
 
 def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Generator) -> Array:

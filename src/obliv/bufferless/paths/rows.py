@@ -5,22 +5,31 @@ Draws are made in one fixed order, so that a seed gives the same instance wherev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
-from obliv.bufferless.kernels import paths as kernels
 from obliv.errors import InputError
-from obliv.kernels import Kernel, run
 from obliv.topologies.leveled.base import Leveled
 
-__all__ = ["ROWS", "Drawn", "by_rows", "destinations", "fattree", "multibutterfly", "offsets", "rows"]
+__all__ = [
+    "ROWS",
+    "Drawn",
+    "butterfly",
+    "debruijn",
+    "destinations",
+    "fattree",
+    "multibutterfly",
+    "offsets",
+    "rows",
+    "shuffle",
+]
 
-#: Writes the paths of a family: network, sources, destinations, random generator, edges to fill.
-Fill = Callable[[Leveled, Array, Array, np.random.Generator, Array], None]
+#: Yields the edges of all paths of a family, level after level: network, sources, destinations, random generator.
+Levels = Callable[[Leveled, Array, Array, np.random.Generator], Iterator[Array]]
 
 
 #: The kinds of traffic between rows.
@@ -43,13 +52,13 @@ def offsets(length: Array) -> Array:
     return start
 
 
-def rows(fill: Fill, network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
+def rows(levels: Levels, network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
     """Draw one packet from every row of the first level to a row of the last.
 
     Parameters
     ----------
-    fill : function
-        Writes the paths of the family, given network, sources, destinations, random generator and the edges to fill.
+    levels : function
+        Yields the edges of all paths of the family, level after level.
     network : Leveled
         A butterfly, an unrolled de Bruijn, shuffle-exchange or fat-tree network, or a multibutterfly.
     kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
@@ -72,7 +81,9 @@ def rows(fill: Fill, network: Leveled, kind: str, rng: np.random.Generator, *, s
     destination = destinations(network.spec, kind, count, rng, share)
     start = offsets(np.full(count, network.depth))
     edge = np.empty(int(start[-1]), np.int32)
-    fill(network, np.arange(count, dtype=np.int32), destination, rng, edge)
+    path = edge.reshape(count, network.depth)
+    for level, column in enumerate(levels(network, np.arange(count), destination, rng)):
+        path[:, level] = column
     return Drawn(start, edge)
 
 
@@ -105,22 +116,55 @@ def reversed_bits(number: Array, bits: int) -> Array:
     return back
 
 
-def by_rows(
-    kernel: Kernel, network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array
-) -> None:
-    """Write paths that the rows determine, by a kernel of the family."""
-    run(kernel, len(edge), network.shape[0], source, destination, edge)
+def butterfly(network: Leveled, row: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Change the row bit by bit, the lowest first."""
+    k = network.shape[0]
+    for level in range(k):
+        bit = (row ^ to) >> level & 1
+        yield ((level << k) + row) * 2 + bit
+        row = row ^ bit << level
 
 
-def fattree(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
-    """Write paths through a fat tree, with random ports up."""
+def debruijn(network: Leveled, row: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Shift in the destination's bits, the highest first."""
+    k = network.shape[0]
+    for level in range(k):
+        bit = to >> (k - 1 - level) & 1
+        yield ((level << k) + row) * 2 + bit
+        row = row << 1 & (1 << k) - 1 | bit
+
+
+def shuffle(network: Leveled, row: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Let bit 0 become in round i bit (k - i) mod k of the destination, then all bits rotate."""
+    k = network.shape[0]
+    for turn in range(k):
+        first = 3 * turn << k
+        differs = (row ^ to >> (k - turn) % k) & 1
+        yield first + row * 2 + differs
+        row = row ^ differs
+        yield first + (2 << k) + row
+        row = row << 1 & (1 << k) - 1 | row >> (k - 1)
+
+
+def fattree(network: Leveled, row: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Go up by random ports, and down by the destination's digits."""
     k, h = network.shape
-    port = rng.integers(0, k, (len(source), h - 1))
-    run(kernels.fattree, len(edge), k, h, source, destination, port, edge)
+    port = rng.integers(0, k, (len(row), h - 1))
+    yield row
+    switch = row // k
+    for level in range(1, 2 * h - 1):
+        weight = k ** (level - 1 if level < h else 2 * h - 2 - level)
+        digit = port[:, level - 1] if level < h else to // k // weight % k
+        yield level * k**h + switch * k + digit
+        switch = switch + (digit - switch // weight % k) * weight
+    yield (2 * h - 1) * k**h + to
 
 
-def multibutterfly(network: Leveled, source: Array, destination: Array, rng: np.random.Generator, edge: Array) -> None:
-    """Write paths through a multibutterfly, with random edges into the right half."""
+def multibutterfly(network: Leveled, node: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Go through the half by the destination's bit, by a random one of its edges."""
     k, d, _ = network.shape
-    choice = rng.integers(0, d, (len(source), k))
-    run(kernels.splitters, len(edge), k, d, network.high, source, destination, choice, edge)
+    choice = rng.integers(0, d, (len(node), k))
+    for level in range(k):
+        edge = (node * 2 + (to >> (k - 1 - level) & 1)) * d + choice[:, level]
+        yield edge
+        node = network.high[edge]

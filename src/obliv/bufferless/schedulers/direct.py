@@ -7,8 +7,8 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.kernels.direct import BITS, Fit, first_fit, run_through
-from obliv.bufferless.moves import Run
+from obliv.bufferless.kernels.direct import BITS, Fit, first_fit
+from obliv.bufferless.moves import Run, nonstop
 from obliv.errors import OptionError
 from obliv.kernels import run
 from obliv.results.schedule import Moves
@@ -80,12 +80,9 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
         fitted=fitted,
         offset=np.empty(packets, np.int64),
     )
-    work = 4.0 * len(instance.edge)
-    run(first_fit, work, fit)
+    run(first_fit, 4.0 * len(instance.edge), fit)
     departure = fit.offset - first
-    time = np.empty(len(instance.edge), np.int32)
-    run(run_through, work, instance.start, departure, time)
-    moves = Moves(instance.start, time, instance.edge, np.ones(len(time), bool))
+    moves = Moves(instance.start, nonstop(instance.start, departure), instance.edge, np.ones(len(instance.edge), bool))
     return Run(moves, departure + instance.length, constants={"order": order})
 
 

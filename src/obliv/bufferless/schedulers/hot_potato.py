@@ -7,9 +7,8 @@ import numpy as np
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.kernels.direct import run_through
 from obliv.bufferless.kernels.hot_potato import TALLY, Game, Keys, Log, Pool, Queue, collect, steps
-from obliv.bufferless.moves import Run, exits
+from obliv.bufferless.moves import Run, exits, nonstop
 from obliv.bufferless.schedulers.queues import Priority, ask
 from obliv.errors import InputError, OptionError, TooLargeError
 from obliv.kernels import run
@@ -173,14 +172,13 @@ class _Table:
         start = np.concatenate([[0], np.cumsum(game.delivery - before)])
         total = int(start[-1])
         require_memory(9.0 * total, f"{total} moves")
-        edge, time = np.empty((2, total), np.int32)
+        edge = np.empty(total, np.int32)
         up = np.empty(total, bool)
         cursor = start[:-1].copy()
         while self.chunks:
             packet, over = self.chunks.pop(0)
             run(collect, 4.0 * total, packet, over, cursor, edge, up)
-        run(run_through, 2.0 * total, start, before, time)
-        return Moves(start, time, edge, up)
+        return Moves(start, nonstop(start, before), edge, up)
 
     def _queue(self, key: Array) -> None:
         """Line up the packets outside by their first edge, and by `key` on one edge."""
