@@ -408,3 +408,32 @@ def test_specs_in_results_make_them_again(topology: str, routing: str) -> None:
     assert (again.topology, again.routing) == (result.topology, result.routing)
     assert again.channel_load == result.channel_load
     assert again.permutation == result.permutation
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing"),
+    [
+        ("mesh:4x4", "dor"),
+        ("torus:4x4", "romm"),
+        ("mesh:3x3,injection=1/2", "o1turn"),
+        ("mesh:3x3,bandwidth=1x1/2", "dor"),
+    ],
+)
+def test_the_pairs_over_the_worst_channel_add_up_to_its_load(topology: str, routing: str) -> None:
+    network = obliv.topology(topology)
+    for subject in (obliv.routing(routing, network), obliv.routing(routing, network).pair_loads()):
+        result = obliv.worst_case(subject)
+        pairs = result.crossing_pairs()
+        assert list(result.pairs()) == [(pair.source, pair.destination) for pair in pairs]
+        assert sum(pair.channel_load for pair in pairs) == result.channel_load
+        assert all(pair.channel_load > 0 for pair in pairs)
+        assert {pair.source for pair in pairs} <= {network.name_of(node) for node in network.terminals.tolist()}
+
+
+def test_pairs_need_the_routing(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)))
+    result.save(tmp_path / "x.json")
+    with pytest.raises(obliv.InputError, match="call worst_case again"):
+        obliv.load(tmp_path / "x.json").crossing_pairs()
+    with pytest.raises(obliv.InputError, match="exact result"):
+        obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), samples=5).crossing_pairs()

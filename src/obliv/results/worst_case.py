@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv.errors import InputError
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
 from obliv.results.codec import PACKED, Codec, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate, inverse, rational, scaled
 
-__all__ = ["FLOWS", "WorstCase"]
+__all__ = ["FLOWS", "WorstCase", "WorstPair"]
 
 #: Flows of a traffic matrix as rows source, destination, amount.
 FLOWS = Codec(
     lambda flows: [[s, d, str(amount)] for s, d, amount in flows],
     lambda rows: tuple((int(s), int(d), rational(amount)) for s, d, amount in rows),
 )
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """A pair of the worst traffic whose packets cross the worst channel.
+
+    Parameters
+    ----------
+    source, destination : str
+        Names of the nodes.
+    channel_load : Fraction
+        What the pair adds to the load of the channel.
+    """
+
+    source: str
+    destination: str
+    channel_load: Fraction
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +111,43 @@ class WorstCase(Result):
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda worst: worst.certificate is None, rank=2
     )
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs of the worst traffic that cross the worst channel, by name; see :meth:`crossing_pairs`."""
+        for pair in self.crossing_pairs():
+            yield pair.source, pair.destination
+
+    def crossing_pairs(self) -> tuple[WorstPair, ...]:
+        """Return the pairs of the worst traffic that cross the worst channel, those that load it most first.
+
+        Their loads add up to :attr:`channel_load`.
+
+        Raises
+        ------
+        InputError
+            If the result is an estimate, or was loaded from a file and does not know its routing.
+
+        Examples
+        --------
+        >>> import obliv
+        >>> for pair in obliv.worst_case(obliv.DOR(obliv.line(4))).crossing_pairs():
+        ...     print(pair.source, pair.destination, pair.channel_load)
+        0 2 1
+        1 3 1
+        """
+        loads = self.subject.pair_loads() if hasattr(self.subject, "pair_loads") else self.subject
+        if isinstance(self.channel_load, Estimate) or not hasattr(loads, "weights"):
+            raise InputError("the pairs need the exact result of a routing or of pair loads: call worst_case again")
+        if self.channel is None:
+            return ()
+        topology, channel = loads.topology, self.channel.id
+        rows, columns, numerators = loads.weights(channel).spread()
+        weights = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), numerators.tolist(), strict=True))
+        units = loads.denominator * topology.bandwidth_of(channel)
+        name = [topology.name_of(node) for node in topology.terminals.tolist()]
+        flows = self.traffic or [(s, d, Fraction(1)) for s, d in enumerate(self.permutation or ())]
+        found = [WorstPair(name[s], name[d], amount * weights.get((s, d), 0) / units) for s, d, amount in flows]
+        return tuple(sorted((pair for pair in found if pair.channel_load), key=lambda pair: -pair.channel_load))
 
     @property
     def numbers(self) -> tuple[str, str]:
