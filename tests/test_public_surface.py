@@ -32,7 +32,17 @@ def test_every_exported_name_is_there(name: str) -> None:
     assert dir(package) == sorted(package.__all__)
     for export in package.__all__:
         value = getattr(package, export)
-        assert not isinstance(value, ModuleType) or export in ("bufferless", "fabric")
+        assert not isinstance(value, ModuleType) or export in ROOMS
+
+
+def test_packages_are_there_after_import_obliv_and_load_nothing_before_they_are_used() -> None:
+    script = (
+        "import sys, obliv; before = set(sys.modules);"
+        "obliv.view.plot_topology, obliv.io.read_anynet, obliv.papers.reproduce, obliv.errors.OblivError;"
+        "print(*before)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"obliv.view", "obliv.io", "obliv.papers", "numpy"} & set(loaded)
 
 
 def test_functions_have_their_own_signatures() -> None:
@@ -116,7 +126,8 @@ def test_renamed_modules_exist_and_others_stay_unknown() -> None:
         importlib.import_module("obliv.nothing")
 
 
-EXPORTS = [name for name in obliv.__all__ if name not in ("bufferless", "fabric", "__version__")]
+ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "view")
+EXPORTS = [name for name in obliv.__all__ if name not in (*ROOMS, "__version__")]
 
 
 @pytest.mark.parametrize("name", EXPORTS)

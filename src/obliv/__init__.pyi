@@ -1,7 +1,11 @@
 """What ``import obliv`` offers; the names are imported when they are first used."""
 
 from obliv import bufferless as bufferless
+from obliv import errors as errors
 from obliv import fabric as fabric
+from obliv import io as io
+from obliv import papers as papers
+from obliv import view as view
 from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare
 from obliv.analysis.deadlocks.search import deadlock as deadlock

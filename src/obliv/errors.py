@@ -174,7 +174,8 @@ def extra(package: str, name: str) -> MissingExtraError:
 
     Examples
     --------
-    >>> print(extra("networkx", "networkx"))
-    this needs networkx: install it with  pip install 'obliv[networkx]'
+    >>> print(extra("pandas", "table"))
+    this needs pandas: install it with  uv sync --extra table  in a clone, or with  pip install 'obliv[table]'
     """
-    return MissingExtraError(f"this needs {package}: install it with  pip install 'obliv[{name}]'")
+    ways = f"uv sync --extra {name}  in a clone, or with  pip install 'obliv[{name}]'"
+    return MissingExtraError(f"this needs {package}: install it with  {ways}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "lines", "plural", "printable", "rows_of", "shown"]
+__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "rows_of", "shown"]
 
 
 def lines(text: str) -> list[str]:
@@ -65,3 +65,30 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {' or '.join(near)}?"
     return f"known: {', '.join(words)}" if words else "no names are known"
+
+
+def html_table(caption: str, grid: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
+    """Return a table of text, its heading first, in HTML; the first cell of a row names the row.
+
+    The columns marked in `right` are aligned to the right, the others to the left.
+
+    Examples
+    --------
+    >>> html_table("a < b", [["load"], ["7/2"]]).partition("<thead>")[0]
+    '<table><caption style="text-align:left">a &lt; b</caption>'
+    """
+    import html
+
+    head, *body = grid
+    sides = [*("right" if value else "left" for value in right), *["left"] * (len(head) - len(right))]
+
+    def cell(tag: str, text: str, side: str) -> str:
+        return f'<{tag} style="text-align:{side}">{html.escape(printable(text))}</{tag.partition(" ")[0]}>'
+
+    def row(tags: Sequence[str], cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(map(cell, tags, cells, sides))}</tr>"
+
+    heading = row(['th scope="col"'] * len(head), head)
+    rows = [row(['th scope="row"', *["td"] * (len(head) - 1)], cells) for cells in body]
+    title = f'<caption style="text-align:left">{html.escape(printable(caption))}</caption>'
+    return f"<table>{title}<thead>{heading}</thead><tbody>{''.join(rows)}</tbody></table>"

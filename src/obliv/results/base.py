@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from obliv._util.codec import digest_of, write_json
-from obliv._util.text import printable
+from obliv._util.text import html_table, printable
 from obliv._version import __version__
 from obliv.errors import extra
 from obliv.results.codec import Codec, Declaration, Record, entry
@@ -152,10 +151,4 @@ class Result(Record):
         return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(printable(name))}</th>"
-            f"<td style='text-align:left'>{html.escape(printable(text))}</td></tr>"
-            for name, text in self.summary()
-        )
-        caption = f"<caption style='text-align:left'>{html.escape(printable(self.title))}</caption>"
-        return f"<table>{caption}{body}</table>"
+        return html_table(self.title, [("figure", "value"), *self.summary()])

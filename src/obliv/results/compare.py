@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv._util.text import plural
+from obliv._util.text import html_table, plural
 from obliv.results.base import NO_CAPACITY, NO_LOAD, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
@@ -248,13 +247,10 @@ class Comparison(Result):
         return "\n".join([self.title, *(f"  {line}".rstrip() for line in lines), *self._notes()])
 
     def _repr_html_(self) -> str:
-        head, *body = (
-            "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row)
-            for row in self.table_cells()
-        )
-        caption = html.escape("; ".join([self.title.removeprefix("compare: "), *self._notes()]))
-        rows = "".join(f"<tr>{row}</tr>" for row in body)
-        return f"<table><caption style='text-align:left'>{caption}</caption><tr><b>{head}</b></tr>{rows}</table>"
+        cells = self.table_cells()
+        named = cells[0].index("routing") + 1
+        caption = "; ".join([self.title.removeprefix("compare: "), *(note.lstrip(" -") for note in self._notes())])
+        return html_table(caption, cells, [*[False] * named, *[True] * (len(cells[0]) - named)])
 
     @property
     def title(self) -> str:

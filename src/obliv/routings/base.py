@@ -13,6 +13,7 @@ from obliv._util.content import same_content, state_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator
+from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
 from obliv.topologies.base import Topology
@@ -288,6 +289,16 @@ class Routing:
 
     def __str__(self) -> str:
         return self.spec
+
+    def _repr_html_(self) -> str:
+        topology = self.topology
+        figures = [
+            ("topology", topology.spec),
+            ("terminals", f"{len(topology.terminals):,}"),
+            ("channels", f"{topology.channels:,}"),
+            *(("note", note) for note in self.notes),
+        ]
+        return html_table(f"routing: {self.spec}", [("figure", "value"), *figures])
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.content import same_content, state_of
-from obliv._util.text import did_you_mean
+from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.grammar import split_mix
@@ -110,6 +110,19 @@ class Topology:
 
     def __repr__(self) -> str:
         return f"<Topology {self.spec}: {self.nodes} nodes, {self.channels} channels, {len(self.terminals)} terminals>"
+
+    def _repr_html_(self) -> str:
+        figures = [
+            ("nodes", f"{self.nodes:,}"),
+            ("terminals", f"{len(self.terminals):,}"),
+            ("channels", f"{self.channels:,}"),
+            ("bandwidth", _range_of(self.bandwidth)),
+            *(("injection", _range_of(self.injection)) for _ in self.injection[:1]),
+            *(("ejection", _range_of(self.ejection)) for _ in self.ejection[:1]),
+            ("capacity", str(1 / self.capacity_load) if self.capacity_load else "no closed form"),
+            *(("note", note) for note in self.notes),
+        ]
+        return html_table(f"topology: {self.spec}", [("figure", "value"), *figures])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Topology) or type(self) is not type(other):
@@ -301,6 +314,12 @@ class Topology:
         """Return the rates of nodes, one for those that are not terminals."""
         rate_of = dict(zip(self.terminals.tolist(), rates, strict=False))
         return tuple(rate_of.get(node, Fraction(1)) for node in nodes.tolist()) if rates else ()
+
+
+def _range_of(numbers: Sequence[Fraction]) -> str:
+    """Return the smallest and the largest of some rates in words; rates that are all one are left out."""
+    low, high = min(numbers, default=Fraction(1)), max(numbers, default=Fraction(1))
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def build(
