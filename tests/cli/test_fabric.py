@@ -87,6 +87,25 @@ def test_check_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str
     assert [row["kind"] for row in csv.DictReader(io.StringIO(out))] == [each["kind"] for each in made["findings"]]
 
 
+def test_strict_check_fails_on_warnings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A missing cable alone is a warning; notes never count."""
+    for fabric, status in (("a.net", 0), ("b.net", 1)):
+        assert run(capsys, "check", fabric)[0] == 0
+        assert run(capsys, "check", fabric, "--strict")[0] == status
+    assert run(capsys, "check", "a.net", "--lft", "a.lfts", "--strict")[0] == 0
+    assert as_json(capsys, "check", "a.net", "--lft", "a.lfts")["finding_counts"] == {"switch-lids": 1}
+
+
+@pytest.mark.parametrize(
+    "words", [["check", "a.net"], ["worst", "a.net"], ["route", "-o", "x.lfts", "a.net"], ["throughput", "a.net"]]
+)
+def test_a_second_file_gets_a_hint_at_lft(words: list[str], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, *words, "a.lfts")
+    assert (status, out) == (2, "")
+    assert f"--lft a.lfts (see obliv fabric {words[0]} --help)" in err
+    assert "--lft a.lfts" not in run(capsys, *words, "--lft", "a.lfts", "--nothing")[2]
+
+
 def test_check_of_an_engine_that_failed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("osm.log").write_text("osm_ucast_mgr_process: minhop tables configured on all switches\n")
     words = ["check", "a.net", "--lft", "a.lfts", "--log", "osm.log"]

@@ -20,7 +20,7 @@ import typer
 
 import obliv
 from obliv.cli import main
-from obliv.cli.app import VERBS
+from obliv.cli.app import VERBS, Verbs
 
 PATIENCE = 300.0  # seconds after which a process is taken to hang
 
@@ -160,6 +160,49 @@ def test_a_mistake_gets_one_line_and_status_2(words: tuple[str, ...], capsys: py
     assert err.startswith("obliv: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err
+    assert "Value error" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["worst"], "obliv worst"),
+        (["worst", "mesh:3x3", "dor", "--formatt", "json"], "obliv worst"),
+        (["fabric", "worst", "a.net"], "obliv fabric worst"),
+        (["fabric", "wrost"], "obliv fabric"),
+        (["plot", "loads", "mesh:3x3"], "obliv plot loads"),
+        (["list", "networks"], "obliv list"),
+        (["wrost"], "obliv"),
+        (["--import"], "obliv"),
+    ],
+)
+def test_an_error_names_the_help_of_its_verb(
+    words: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run(capsys, *words)
+    assert status == 2
+    assert err.endswith(f" (see {command} --help)\n")
+    assert run(capsys, *command.split()[1:], "--help")[0] == 0
+
+
+def test_formats_are_recognized_in_any_case(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["worst", "mesh:3x3", "dor", "--format"]
+    for spelling in ("json", "JSON", "Json"):
+        assert json.loads(run(capsys, *words, spelling)[1])["kind"] == "worst"
+    err = run(capsys, *words, "jsn")[2]
+    assert "'table', 'json', 'csv', 'markdown', 'latex'" in err
+
+
+def test_patterns_are_listed_like_traffic(capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("table", "json"):
+        assert run(capsys, "list", "patterns", "--format", form) == run(capsys, "list", "traffic", "--format", form)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_contains_import(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    group = Verbs(name="obliv").get_command(None, verb)
+    for words in [[verb], *([verb, name] for name in getattr(group, "commands", {}))]:
+        assert "--import FILE.py" in run(capsys, *words, "--help")[1]
 
 
 def test_hints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     Exit status: 0 success, 1 check failed, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     """
-    from obliv.cli.errors import Stopped, complain, refuse, report_unexpected
+    from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -58,8 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             return 0
-        message = error.format_message().replace("Value error, ", "")
-        return refuse(f"{message}  (obliv --help, obliv VERB --help)")
+        return refuse_usage(error, words)
 
 
 def _discard_output() -> None:

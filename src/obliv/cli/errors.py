@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from obliv._util.text import printable
 
-__all__ = ["Stopped", "complain", "refuse", "report_unexpected"]
+__all__ = ["Stopped", "complain", "refuse", "refuse_usage", "report_unexpected"]
 
 
 class Stopped(BaseException):
@@ -26,6 +28,27 @@ def refuse(message: str) -> int:
     """Print an error in one line, with control characters escaped, and return the exit status 2."""
     complain("obliv: " + printable(" ".join(message.split())))
     return 2
+
+
+def refuse_usage(error: Any, words: Sequence[str]) -> int:
+    """Print an error in the command line, with the help of the verb that it is about, and return the exit status 2."""
+    message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "obliv"
+    if context is not None and any("--lft" in parameter.opts for parameter in context.command.params):
+        message += _tables_hint(words)
+    return refuse(f"{message} (see {command} --help)")
+
+
+def _tables_hint(words: Sequence[str]) -> str:
+    """Return a hint at ``--lft`` if a second file is given to a verb of fabrics without it."""
+    if any(word.split("=")[0] == "--lft" for word in words):
+        return ""
+    files = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if not word.startswith("-") and not before.startswith("-") and Path(word).is_file()
+    ]
+    return f": forwarding tables follow --lft, as in --lft {files[1]}" if len(files) > 1 else ""
 
 
 def report_unexpected(error: Exception) -> int:

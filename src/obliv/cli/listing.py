@@ -13,8 +13,8 @@ __all__ = ["list_"]
 
 def list_(
     what: Annotated[
-        Literal["topologies", "routings", "traffic"],
-        typer.Argument(metavar="topologies|routings|traffic", help="What to list."),
+        Literal["topologies", "routings", "traffic", "patterns"],
+        typer.Argument(metavar="topologies|routings|traffic", help="What to list; patterns is the same as traffic."),
     ],
     answer: Answer,
 ) -> None:
@@ -26,6 +26,7 @@ def list_(
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
     require_outputs(answer.output)
+    what = "traffic" if what == "patterns" else what
     registry = {"topologies": TOPOLOGIES, "routings": ROUTINGS, "traffic": PATTERNS}[what]
     names = tuple(Name(entry.name, entry.example, tuple(entry.aliases), entry.summary) for entry in registry)
     answer.show(Listing(what=what, names=names))

@@ -19,4 +19,4 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="Output format.")]

@@ -117,6 +117,11 @@ class FabricCheck(Result):
         """Whether there are no errors; there may be warnings and notes."""
         return not any(finding.severity == "error" for finding in self.findings)
 
+    @property
+    def clean(self) -> bool:
+        """Whether there are neither errors nor warnings; there may be notes."""
+        return all(finding.severity == "note" for finding in self.findings)
+
     endpoints: int = 0
     switches: int = 0
     channels: int = 0

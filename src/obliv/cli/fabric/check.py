@@ -21,12 +21,13 @@ def check(
         Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 also for warnings.")] = False,
     answer: Answer,
 ) -> None:
     """Check a fabric and its forwarding tables.
 
     The report covers cables, tables, lost packets, credit loops and the engine that OpenSM used. The exit status is 1
-    if there is an error.
+    if there is an error, with --strict also if there is a warning.
 
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump
     """
@@ -39,5 +40,5 @@ def check(
         fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
         result = obliv.fabric.check(fabric, tables, log, engine=engine, progress=step)
     answer.show(result)
-    if not result.ok:
+    if not (result.clean if strict else result.ok):
         raise typer.Exit(1)
