@@ -221,7 +221,7 @@ def test_own_code_by_import(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         "    def __init__(self, topology):\n"
         "        self.topology = topology\n"
         "    def next_hops(self, node, destination):\n"
-        "        return [self.topology.channel(node, 0, 2 * node)]\n"
+        "        return [self.topology.channel(node, (node + 1) % 5)]\n"
     )
     first, last = (
         ["--import", str(own), "worst", "ring:5", "clockwise"],

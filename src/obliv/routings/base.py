@@ -16,6 +16,7 @@ from obliv._util.rng import Rng, generator
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
+from obliv.routings.checks import checked_channels
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -93,7 +94,11 @@ class Routing:
     # ------------------------------------------------------------------------------------------------------- paths
 
     def paths(self, source: int, destination: int) -> Iterable[Path]:
-        """Return every path of a pair of nodes as (channels, probability); probabilities add up to one."""
+        """Return every path of a pair of nodes as (channels, probability); probabilities add up to one.
+
+        The built-in routings give each path once. A user's own may also name the nodes of a path, from the source to
+        the destination, in place of its channels: ``(["a", "b", "c"], 1)``, or ``([(0, 0), (1, 0)], 1)``.
+        """
         if type(self).sample is not Routing.sample:
             raise RoutingError(
                 f"{self.spec or type(self).__name__} gives random paths only, enough for estimates: set samples"
@@ -109,7 +114,9 @@ class Routing:
         if not np.isclose(shares.sum(), 1):
             there = f"from {self.topology.name_of(source)} to {self.topology.name_of(destination)}"
             raise RoutingError(f"{self.spec}: the paths {there} have total probability {shares.sum():g}, not 1")
-        return choices[int(rng.choice(len(choices), p=shares / shares.sum()))][0]
+        return checked_channels(
+            self, source, destination, choices[int(rng.choice(len(choices), p=shares / shares.sum()))][0]
+        )
 
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
         """Return how often random packets of a pair of nodes cross the channels.

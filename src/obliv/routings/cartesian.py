@@ -17,6 +17,7 @@ from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
 from obliv.routings.base import Crossed, Path, Routing, require_topology
+from obliv.routings.checks import merged
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
@@ -44,8 +45,12 @@ class ProgramRouting(Routing):
         self.programs = programs if inherited else ()
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        """Yield every path; those of ROMM and Valiant are many (orders² × intermediates)."""
+        """Return every path once; ROMM and Valiant draw them in many ways (orders² × intermediates)."""
         require_nodes(self.topology, source, destination)
+        return merged(self._drawn_paths(source, destination))
+
+    def _drawn_paths(self, source: int, destination: int) -> Iterator[Path]:
+        """Yield the path of every draw; several draws may give one path."""
         start, end, serving = self._serving(source, destination)
         for program in serving:
             drawn = self._drawn(program, start, end)
@@ -152,7 +157,7 @@ class ProgramRouting(Routing):
             for dim in order:
                 _, to_middle, onward = stops[dim]
                 for link in to_middle if phase.target == TO_INTERMEDIATE else onward:
-                    channel = topology.channel(at, dim, link)
+                    channel = int(topology.link_zero[dim][at]) + link
                     channels.append(channel)
                     at = int(topology.head[channel])
         return tuple(channels)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliv._util.rationals import share
-from obliv.errors import RoutingError
+from obliv.errors import RoutingError, TopologyError
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
     from obliv.routings.base import Path, Routing
 
-__all__ = ["checked_channels", "checked_paths", "is_channel", "listed", "require_all"]
+__all__ = ["channels_of", "checked_channels", "checked_paths", "is_channel", "listed", "merged", "require_all"]
 
 
 def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
@@ -35,7 +36,7 @@ def checked_channels(routing: Routing, source: int, destination: int, path: Any)
     topology = routing.topology
     pair = _pair(topology, source, destination)
     at = source
-    channels = listed(routing, path, f"the channels of a path {pair}")
+    channels = listed(routing, channels_of(routing, source, path), f"the channels of a path {pair}")
     for c in channels:
         if not is_channel(topology, c) or topology.tail[c] != at:
             raise RoutingError(f"{routing.spec}: a path {pair} takes channel {c!r} at {topology.name_of(at)}")
@@ -43,6 +44,27 @@ def checked_channels(routing: Routing, source: int, destination: int, path: Any)
     if at != destination:
         raise RoutingError(f"{routing.spec}: a path {pair} ends at {topology.name_of(at)}")
     return tuple(int(c) for c in channels)
+
+
+def channels_of(routing: Routing, source: int, path: Any) -> Any:
+    """Return the channels of a path that names its nodes, from the source on; any other path as it is."""
+    if not (isinstance(path, tuple | list) and path and isinstance(path[0], str | tuple | list)):
+        return path
+    topology = routing.topology
+    try:
+        if topology.node(path[0]) != source:
+            raise TopologyError(f"begins at {path[0]}")
+        return tuple(topology.channel(tail, head) for tail, head in pairwise(path))
+    except TopologyError as error:
+        raise RoutingError(f"{routing.spec}: a path from {topology.name_of(source)}: {error}") from None
+
+
+def merged(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield every path once, in the order in which it comes first, with its total probability."""
+    total: dict[tuple[int, ...], Fraction] = {}
+    for channels, chance in paths:
+        total[channels] = total.get(channels, Fraction(0)) + chance
+    yield from total.items()
 
 
 def require_all(routing: Routing, source: int, destination: int, total: Fraction) -> None:

@@ -20,6 +20,7 @@ from obliv.loads.base import PairLoads
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
 from obliv.routings.base import Crossed, Path, Routing
+from obliv.routings.checks import checked_channels, checked_paths, merged
 from obliv.routings.lengths import Lengths, add, times
 from obliv.topologies.cartesian import Cartesian
 
@@ -75,12 +76,15 @@ class Mix(Routing):
         return whole(total.tolist()), over
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
+        return merged(self._paths_of_parts(source, destination))
+
+    def _paths_of_parts(self, source: int, destination: int) -> Iterator[Path]:
         if source != destination:
             for weight, part in self.components():
-                for channels, chance in part.paths(source, destination):
+                for channels, chance in checked_paths(part, source, destination):
                     yield channels, weight * chance
             return
-        own = [(weight, list(part.paths(source, destination))) for weight, part in self.components()]
+        own = [(weight, list(checked_paths(part, source, destination))) for weight, part in self.components()]
         for weight, paths in own if any(paths for _, paths in own) else []:
             for channels, chance in paths or _silence(source, destination):
                 yield channels, weight * chance
@@ -135,16 +139,26 @@ class TwoPhase(Routing):
         self.base = base
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
+        return merged(self._paths_by_phase(source, destination))
+
+    def _paths_by_phase(self, source: int, destination: int) -> Iterator[Path]:
         terminals = self.topology.terminals.tolist()
         for middle in terminals:
-            onward = list(self.base.paths(middle, destination)) or _silence(middle, destination)
-            for first, chance in list(self.base.paths(source, middle)) or _silence(source, middle):
+            onward = self._base_paths(middle, destination)
+            for first, chance in self._base_paths(source, middle):
                 for second, other in onward:
                     yield first + second, chance * other / len(terminals)
 
+    def _base_paths(self, source: int, destination: int) -> Sequence[Path]:
+        return list(checked_paths(self.base, source, destination)) or _silence(source, destination)
+
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         middle = int(rng.choice(self.topology.terminals))
-        return self.base.sample(source, middle, rng) + self.base.sample(middle, destination, rng)
+        into, onward = self.base.sample(source, middle, rng), self.base.sample(middle, destination, rng)
+        return (
+            *checked_channels(self.base, source, middle, into),
+            *checked_channels(self.base, middle, destination, onward),
+        )
 
     @property
     def phase_routing(self) -> Routing | None:

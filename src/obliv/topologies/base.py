@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from obliv.topologies.axes import Directions
     from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["Number", "Topology", "build", "require_network", "topology"]
+__all__ = ["NodeName", "Number", "Topology", "build", "require_network", "topology"]
 
 #: A number that is taken as an exact one; a float stands for the simplest rational that rounds to it.
 Number = int | Fraction | float | str
+
+#: A node by its number, by its label or name, or by its coordinates.
+NodeName = int | str | Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,17 +189,52 @@ class Topology:
         """Channels of node v are ``first_channel[v] .. first_channel[v + 1] - 1``; shape (nodes + 1,)."""
         return np.concatenate([[0], np.cumsum(np.bincount(self.tail, minlength=self.nodes))]).astype(np.int64)
 
-    def channels_between(self, tail: int, head: int) -> list[int]:
+    def channels_between(self, tail: NodeName, head: NodeName) -> list[int]:
         """Return the channels from one node to another: none, one, or several parallel ones.
+
+        Nodes are given as for :meth:`node`.
 
         Examples
         --------
         >>> import obliv
-        >>> obliv.mesh(3, 2).channels_between(1, 2), obliv.mesh(3, 2).channels_between(0, 2)
+        >>> obliv.mesh(3, 2).channels_between(1, 2), obliv.mesh(3, 2).channels_between((0, 0), (2, 0))
         ([2], [])
         """
-        first, end = self.first_channel[tail : tail + 2].tolist()
-        return [c for c in range(first, end) if self.head[c] == head]
+        start, end = self.node(tail), self.node(head)
+        first, last = self.first_channel[start : start + 2].tolist()
+        return [c for c in range(first, last) if self.head[c] == end]
+
+    def channel(self, tail: NodeName, head: NodeName) -> int:
+        """Return the channel from one node to another.
+
+        Parameters
+        ----------
+        tail, head : int, str or tuple of int
+            Nodes, as for :meth:`node`.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        TopologyError
+            If there is no such node, or not exactly one channel between them; see :meth:`channels_between`.
+
+        Examples
+        --------
+        >>> import obliv
+        >>> mesh = obliv.mesh(8, 8)
+        >>> mesh.channel((0, 0), (1, 0)), mesh.channel("(0,0)", "(0,1)"), mesh.channel(0, 8)
+        (0, 1, 1)
+        """
+        channels = self.channels_between(tail, head)
+        if len(channels) == 1:
+            return channels[0]
+        ends = f"from {self.name_of(self.node(tail))} to {self.name_of(self.node(head))}"
+        if channels:
+            raise TopologyError(f"{self.spec}: {len(channels)} channels lead {ends}: use one of {channels}")
+        raise TopologyError(f"{self.spec}: no channel leads {ends}")
 
     @cached_property
     def all_terminals(self) -> bool:
@@ -213,6 +251,10 @@ class Topology:
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Return the coordinates of a node, x first; empty in a network without coordinates."""
         return ()
+
+    def at_coordinates(self, coordinates: Sequence[int]) -> int:
+        """Return the node with these coordinates, x first; TopologyError where there is none."""
+        raise TopologyError(f"{self.spec} has no coordinates: use a node's number or label, not {tuple(coordinates)}")
 
     @property
     def directions(self) -> Directions | None:
@@ -248,26 +290,53 @@ class Topology:
         """Return how hosts and switches lie, for pictures; None where the topology has no hint."""
         return None
 
-    def node(self, name: str | int) -> int:
-        """Return the number of the node with this number or label.
+    def node(self, name: NodeName) -> int:
+        """Return the number of a node.
+
+        Parameters
+        ----------
+        name : int, str or tuple of int
+            Its number, its label or its name in tables such as ``(3,2)``, or its coordinates, x first.
+
+        Returns
+        -------
+        int
 
         Raises
         ------
         TopologyError
             If there is no such node, or several have that label.
+
+        Examples
+        --------
+        >>> import obliv
+        >>> mesh = obliv.mesh(8, 8)
+        >>> mesh.node(19), mesh.node("19"), mesh.node("(3,2)"), mesh.node((3, 2))
+        (19, 19, 19, 19)
         """
+        if isinstance(name, tuple | list):
+            return self.at_coordinates(name)
         if not isinstance(name, str) or (name.isdigit() and name not in self.labels):
             (number,) = integers(f"a node of {self.spec}", number=int(name) if isinstance(name, str) else name)
             if 0 <= number < self.nodes:
                 return number
         else:
             nodes = self._by_label.get(name, [])
-            if len(nodes) == 1:
-                return nodes[0]
-            if nodes:
+            if len(nodes) > 1:
                 raise TopologyError(f"{len(nodes)} nodes of {self.spec} are called {name!r}: use their numbers {nodes}")
+            named = nodes[0] if nodes else self._named(name)
+            if named is not None:
+                return named
         known = did_you_mean(str(name)[:80], self.labels[:1000]) if self.labels else f"nodes are 0 to {self.nodes - 1}"
         raise TopologyError(f"{self.spec} has no node {str(name)[:80]!r}; {known}")
+
+    def _named(self, name: str) -> int | None:
+        """Return the node with a name that :meth:`name_of` returns; None if there is none."""
+        return self._by_name.get(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        return {self.name_of(node): node for node in range(self.nodes)}
 
     @cached_property
     def _by_label(self) -> dict[str, list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,6 +22,8 @@ from obliv.topologies.checks import integers, positive_number
 
 __all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
 
+
+_COORDINATES = re.compile(r"\( *\d{1,9}( *, *\d{1,9})*,? *\)", re.ASCII)
 
 #: Packets per cycle of all channels, or of the channels along each dimension; text as in ``1x1/2``.
 Bandwidth = Number | Sequence[Number]
@@ -61,6 +64,16 @@ class Cartesian(Topology):
         """Return the coordinates of a node, x first."""
         return tuple(node // stride % radix for stride, radix in zip(self.strides, self.radices, strict=True))
 
+    def at_coordinates(self, coordinates: Sequence[int]) -> int:
+        """Return the node with these coordinates, x first; TopologyError where there is none."""
+        place = integers(self.spec, **{f"coordinate {dim}": x for dim, x in enumerate(coordinates)})
+        if len(place) != len(self.radices) or not all(0 <= x < k for x, k in zip(place, self.radices, strict=True)):
+            last = ",".join(str(k - 1) for k in self.radices)
+            raise TopologyError(
+                f"{self.spec} has no node {_text(place)}; nodes are {_text([0] * len(self.radices))} to ({last})"
+            )
+        return sum(x * stride for x, stride in zip(place, self.strides, strict=True))
+
     @cached_property
     def directions(self) -> Directions:
         """Dimension and direction of every channel, and whether it is a wrap-around link."""
@@ -81,14 +94,15 @@ class Cartesian(Topology):
 
     def name_of(self, node: int) -> str:
         """Return the coordinates of a node, in parentheses."""
-        return str(node) if len(self.axes) == 1 else "(" + ",".join(map(str, self.coordinates(node))) + ")"
+        return str(node) if len(self.axes) == 1 else _text(self.coordinates(node))
 
-    def channel(self, node: int, dim: int, link: int) -> int:
-        """Return the channel from `node` along a link of axis `dim`."""
-        return int(self._link_zero[dim][node]) + link
+    def _named(self, name: str) -> int | None:
+        if _COORDINATES.fullmatch(name) is None:
+            return None
+        return self.at_coordinates([int(word) for word in name.strip("(), ").split(",")])
 
     @cached_property
-    def _link_zero(self) -> list[npt.NDArray[np.int64]]:
+    def link_zero(self) -> list[npt.NDArray[np.int64]]:
         """For every axis and node the channel along link 0 of the axis, as if it began at that node."""
         first, tables = self.first_channel[:-1], []
         for dim, along in enumerate(self.axes):
@@ -96,6 +110,10 @@ class Cartesian(Topology):
             tables.append(first - links[at])
             first = first + np.diff(links)[at]
         return tables
+
+
+def _text(coordinates: Sequence[int]) -> str:
+    return f"({','.join(map(str, coordinates))})"
 
 
 def coordinate(radices: Sequence[int], dim: int) -> IntArray:

@@ -149,7 +149,7 @@ def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int
                 at, channels, phases = source, [], []
                 for slot in slots:
                     for link in drawn[slot.dim][slot.part].links:
-                        channels.append(topology.channel(at, slot.dim, link))
+                        channels.append(int(topology.link_zero[slot.dim][at]) + link)
                         phases.append((slot.phase, slot.order, slot.first))
                         at = int(topology.head[channels[-1]])
                 yield tuple(channels), tuple(phases)

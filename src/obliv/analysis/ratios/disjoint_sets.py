@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from fractions import Fraction
 
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
 
 __all__ = [
     "destination_set",
@@ -123,8 +123,8 @@ def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
     pairs: dict[int, set[Pair]] = defaultdict(set)
     for i, s in enumerate(terminals):
         for j, d in enumerate(terminals):
-            paths = [(channels, chance) for channels, chance in routing.paths(s, d) if chance]
-            if len(paths) > 1 or (paths and Fraction(paths[0][1]) != 1):
+            paths = [(channels, chance) for channels, chance in checked_paths(routing, s, d) if chance]
+            if len(paths) > 1 or (paths and paths[0][1] != 1):
                 raise RoutingError(f"{routing.spec}: a pair has several paths; disjoint sets are for single paths")
             for channels, _ in paths:
                 for c in channels:

@@ -12,6 +12,7 @@ from obliv.checker.flows.base import CheckTime, Flow, Flows, exact_chance
 from obliv.checker.trees import walk
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
+from obliv.routings.checks import channels_of
 
 __all__ = ["numbered_flows", "path_flows"]
 
@@ -57,7 +58,8 @@ def _crossings(routing: Routing, source: int, destination: int) -> dict[int, Fra
     """Return the expected crossings of each channel by a packet from one node to another."""
     crossings: dict[int, Fraction] = {}
     total = Fraction(0)
-    for path, value in routing.paths(source, destination):
+    for named, value in routing.paths(source, destination):
+        path = channels_of(routing, source, named)
         chance = exact_chance(routing, value)
         total += chance
         _require_path(routing, path, source, destination)

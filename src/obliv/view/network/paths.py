@@ -11,6 +11,7 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.results.format import brief
 from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths, merged
 from obliv.view.axes import bar, finish, key, points_per_unit, require_matplotlib
 from obliv.view.layout.curves import RADIUS
 from obliv.view.network.canvas import Canvas, canvas
@@ -61,9 +62,7 @@ def draw_paths(
     require_matplotlib()
     topology = routing.topology
     start, end = topology.node(source), topology.node(destination)
-    paths: dict[tuple[int, ...], Fraction] = {}
-    for channels, chance in routing.paths(start, end):
-        paths[channels] = paths.get(channels, Fraction(0)) + chance
+    paths = dict(merged(checked_paths(routing, start, end)))
     if not paths:
         raise InputError(f"{routing.spec} sends nothing from {topology.name_of(start)} to {topology.name_of(end)}")
     used: dict[int, Fraction] = {}
