@@ -311,3 +311,16 @@ def test_a_sum_over_classes_forged(key: str, capsys: pytest.CaptureFixture[str],
     assert told(capsys, "verify", str(kept))[0] == 0
     made[key] = made[key] + 1 if isinstance(made[key], int) else "none"
     assert told(capsys, "verify", str(file_of(made, tmp_path)))[0] in (1, 2)
+
+
+def test_a_packet_without_a_path_is_refused(tmp_path: Path) -> None:
+    """A packet that is at its destination already would count as delivered."""
+    for algorithm in ("direct", "hot-potato"):
+        claim = genuine(algorithm)
+        claim["instance"]["paths"].append([])
+        claim["instance"]["sources"].append(0)
+        claim["instance"]["destinations"].append(0)
+        claim["packets"] += 1
+        found = obliv.verify(file_of(claim, tmp_path))
+        assert not found.proved
+        assert "is empty" in found.checks[0].detail

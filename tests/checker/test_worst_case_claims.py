@@ -17,6 +17,7 @@ import pytest
 import obliv
 from obliv.checker.flows.base import Flow
 from obliv.checker.flows.programs import program_flows
+from obliv.cli import main
 from obliv.errors import FileError
 from obliv.results import digest_of
 from obliv.results.numbers import number
@@ -72,7 +73,8 @@ def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path:
         assert found.unchecked == ()
     assert obliv.verify(result).proved
     quick = obliv.verify(tmp_path / "claim.json", quick=True)
-    assert quick.proved
+    assert not quick.proved
+    assert quick.verdict == quick.to_dict()["verdict"] == "one channel holds; not proved"
     assert len(quick.unchecked) == obliv.topology(topology).channels - 1
 
 
@@ -522,3 +524,22 @@ def test_a_denominator_that_does_not_fit_proves_nothing(tmp_path: Path) -> None:
     found = obliv.verify(path)
     assert not found.proved
     assert "not an integer" in str(found)
+
+
+def test_a_load_that_only_the_named_channel_keeps_is_not_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only node (0,0) sends over the first channel of a mesh, so its load is at most 1; that of others reaches 2."""
+    claim = claim_of("mesh:3x3", "dor")
+    swap = [1, 0, *range(2, 9)]
+    claim["certificate"] |= {"permutation": swap, "duals": [], "generators": [], "channels": ["simple"] * 24}
+    claim |= {"permutation": swap, "channel": {"id": 0, "tail": 0, "head": 1}}
+    claim |= {"channel_load": exact(Fraction(1)), "throughput": exact(Fraction(1))}
+    claim["fraction_of_capacity"] = exact(1 / Fraction(claim["capacity"]["exact"]))
+    found = verdict(claim, tmp_path, quick=True)
+    assert not found.proved
+    assert found.verdict == "one channel holds; not proved"
+    for form in ("table", "json"):
+        assert main(["verify", str(tmp_path / "claim.json"), "--quick", "--format", form]) == 1
+        assert '"proved": true' not in capsys.readouterr().out
+    assert verdict(claim, tmp_path).verdict == "not proved"

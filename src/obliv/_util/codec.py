@@ -11,11 +11,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from obliv._util.files import read_text, write_whole
+from obliv._util.files import read_source, write_whole
 from obliv._util.memory import require_memory
 from obliv.errors import FileError
 
-__all__ = ["digest_of", "inflated", "pack", "read_json", "unpack", "unpack_array", "write_json"]
+__all__ = ["digest_of", "inflated", "pack", "read_json", "read_json_source", "unpack", "unpack_array", "write_json"]
 
 
 _BYTES = 2**33  # size of the largest array
@@ -123,7 +123,12 @@ def read_json(path: str | Path) -> dict[str, Any]:
     FileError
         If it cannot be read, is cut short, or is not an object.
     """
-    text = read_text(path)
+    return read_json_source(path)[0]
+
+
+def read_json_source(path: str | Path) -> tuple[dict[str, Any], str]:
+    """Return the object in a JSON file and the file's SHA-256, see :func:`obliv._util.files.read_source`."""
+    text, digest = read_source(path)
     try:
         value = json.loads(text, parse_int=_limited)
     except json.JSONDecodeError as error:
@@ -132,4 +137,4 @@ def read_json(path: str | Path) -> dict[str, Any]:
         raise FileError("invalid JSON: it is nested too deeply, or a number has too many digits", path) from None
     if not isinstance(value, dict):
         raise FileError("a JSON object is needed: { ... }", path)
-    return value
+    return value, digest

@@ -20,10 +20,10 @@ __all__ = [
     "GZIP",
     "PACKED",
     "read_bytes",
+    "read_source",
     "read_text",
     "require_file",
     "require_place",
-    "sha256_of",
     "unpacked",
     "write_pieces",
     "write_whole",
@@ -54,18 +54,24 @@ _LARGEST = 2**29  # bytes that a compressed file may hold; a small one can hold 
 
 def read_bytes(path: str | Path) -> bytes:
     """Read a regular file, decompressed if necessary; FileError if it cannot be read, is cut short or is empty."""
+    return _read_once(path)[0]
+
+
+def _read_once(path: str | Path) -> tuple[bytes, str]:
+    """Return the content of a file, decompressed, and the SHA-256 of the file on disk, from one read."""
     size = require_file(path)
     require_memory(60.0 * size, f"reading {path}")
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+    digest = hashlib.sha256(data).hexdigest()
     if data.startswith(GZIP):
         pieces = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
         data = b"".join(unpacked(pieces, path, _LARGEST))
     if not data.strip():
         raise FileError("the file is empty", path)
-    return data
+    return data, digest
 
 
 def require_file(path: str | Path) -> int:
@@ -119,7 +125,15 @@ def read_text(path: str | Path) -> str:
 
     FileError if it cannot be read or is not text, with the first line that is not.
     """
-    data = read_bytes(path)
+    return read_source(path)[0]
+
+
+def read_source(path: str | Path) -> tuple[str, str]:
+    """Return the text of a file as :func:`read_text` does, and the SHA-256 of the same bytes as they are on disk.
+
+    The file is read once: a file that is replaced meanwhile is not read under the digest of another.
+    """
+    data, digest = _read_once(path)
     for magic, what in _BINARY:
         if data.startswith(magic):
             raise FileError(f"is {what}; a text file is needed", path)
@@ -141,21 +155,7 @@ def read_text(path: str | Path) -> str:
         raise FileError(f"the encoding {shown(encoding)} is unknown: save the file as UTF-8", path, 1) from None
     if "\0" in text:
         raise FileError("is a binary file; a text file is needed", path)
-    return text
-
-
-def sha256_of(path: str | Path) -> str:
-    """Return the SHA-256 of a file as it is on disk, in hex digits."""
-    if Path(path).exists() and not Path(path).is_file():  # a device may never end
-        raise FileError("not a regular file", path)
-    digest = hashlib.sha256()
-    try:
-        with open(path, "rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
-    return digest.hexdigest()
+    return text, digest
 
 
 def write_whole(path: str | Path, data: bytes) -> None:

@@ -19,6 +19,7 @@ from obliv.checker.report import Report
 from obliv.checker.sums import Prices, Sums
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.trees import row_sums, single, witness_load
+from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
@@ -75,7 +76,10 @@ def check_bounds(
         others = f", and {len(over) - 1} others" if over[1:] else ""
         detail = f"channel {over[0]} may carry more than claimed{others}"
     report.note("channels", not over, detail)
-    return [c for c in range(topology.channels) if quick and c != named]
+    unchecked = [c for c in range(topology.channels) if quick and c != named]
+    if unchecked:
+        report.note(OTHER_CHANNELS, None, f"{len(unchecked)}, without which nothing is proved; check without --quick")
+    return unchecked
 
 
 @dataclass(frozen=True, eq=False)

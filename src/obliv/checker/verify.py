@@ -36,7 +36,8 @@ def verify(
     claim : path-like or Result
         A file written by ``--output``, a result with a certificate, or a schedule of packets.
     quick : bool
-        Check the bound of the channel named in the claim only, instead of all channels.
+        Check the bound of the channel named in the claim only. This can refute a claim, not prove it: if the channel
+        holds, ``verdict`` is ``one channel holds; not proved``.
     budget : float
         Time limit in seconds; channels not checked in time count as unproved.
     topology, routing : optional

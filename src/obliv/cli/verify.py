@@ -15,7 +15,7 @@ __all__ = ["verify"]
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File written by --output.")],
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Check the worst channel only.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Check the named channel only, which proves nothing.")] = False,
     budget: Annotated[
         float,
         typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
@@ -24,7 +24,7 @@ def verify(
 ) -> None:
     """Check a saved claim with independent code.
 
-    The exit status is 1 if the claim is not proved.
+    The exit status is 1 if the claim is not proved; --quick can refute a claim, but does not prove it.
 
     Example: obliv verify claim.json
     """

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.codec import pack, read_json, unpack_array
-from obliv._util.files import sha256_of
+from obliv._util.codec import pack, read_json_source, unpack_array
 from obliv.errors import FileError, RoutingError
 from obliv.routings.listed import Listed, PathList
 from obliv.specs.registry import register_routing
@@ -33,7 +32,7 @@ def saved_design(topology: Topology, path: Path) -> Listed:
     FileError
         If the file holds no design, or one for another network.
     """
-    content = read_json(path)
+    content, digest = read_json_source(path)
     if content.get("kind") != "design":
         raise FileError("contains no design; save one with  obliv design TOPOLOGY --output FILE", path)
     try:
@@ -45,7 +44,7 @@ def saved_design(topology: Topology, path: Path) -> Listed:
         ) from None
     except (ValueError, KeyError, TypeError, OverflowError, zlib.error) as error:
         raise FileError(f"its paths cannot be read: {error}", path) from None
-    routing.sources = ((str(path), sha256_of(path)),)
+    routing.sources = ((str(path), digest),)
     return routing
 
 

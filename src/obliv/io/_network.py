@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.files import read_text, sha256_of
+from obliv._util.files import read_source
 from obliv._util.text import did_you_mean, plural, shown
 from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
@@ -25,11 +25,11 @@ Parse = Callable[[str, object], Links]
 
 def from_file(path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
     """Return the topology of a file, with its spec, and the file's SHA-256 among its sources."""
-    return from_text(read_file(path), path, parse, options, format)
+    return from_text(*read_file(path), path, parse, options, format)
 
 
-def from_text(text: str, path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
-    """Return the topology of a file whose text has been read."""
+def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
+    """Return the topology of a file whose text and SHA-256 have been read."""
     links = parse(text, path)
     chosen = {
         "format": format,
@@ -41,18 +41,18 @@ def from_text(text: str, path: str | Path, parse: Parse, options: Options, forma
         "ejection": options.ejection,
     }
     spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in chosen.items() if value)
-    return network(links, spec, options, sources=((str(path), sha256_of(path)),))
+    return network(links, spec, options, sources=((str(path), digest),))
 
 
-def read_file(path: str | Path) -> str:
-    """Read the text of a file, with a hint for ``file:NAME,bandwith=X``: an unknown option is part of the path."""
+def read_file(path: str | Path) -> tuple[str, str]:
+    """Read text and SHA-256 of a file, with a hint for ``file:NAME,bandwith=X``: an option that is part of the path."""
     name, comma, rest = str(path).partition(",")
     if comma and not Path(path).exists() and Path(name).is_file():
         option = rest.partition("=")[0].strip()
         known = ("bandwidth", "component", "default", "ejection", "format", "injection", "terminals")
         hint = did_you_mean(option, known)
         raise FileError(f"file not found, but {name} exists; if {shown(option)} is meant as an option, {hint}", path)
-    return read_text(path)
+    return read_source(path)
 
 
 def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.codec import read_json
-from obliv._util.files import read_text, sha256_of
+from obliv._util.codec import read_json_source
+from obliv._util.files import read_source, read_text
 from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean, lines, shown
 from obliv._util.typing import Array
@@ -69,11 +69,10 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
     if format and format not in (*_FORMATS, "json"):
         raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, 'json'))}")
     spec = f"leveled-file:{path}" + (f",format={format}" if format else "")
-    text = "" if format == "json" else read_text(path)
+    text, digest = ("", "") if format == "json" else read_source(path)
     kind = format or format_of(text)
-    sources = ((str(path), sha256_of(path)),)
     if kind == "json":
-        return _saved(path, spec, sources)
+        return _saved(path, spec)
     if kind not in _FORMATS:
         raise FileError(f"looks like {kind}; a leveled network is GraphML, GML, an edge list or a saved instance", path)
     links = _FORMATS[kind](text, path)
@@ -82,18 +81,26 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
     low, high, level = levels_of(links)
     names = tuple(links.names)
     numbered = all(name == str(node) for node, name in enumerate(names))
-    return given(spec, low, high, level, labels=() if numbered else names, sources=sources, notes=tuple(links.notes))
+    return given(
+        spec,
+        low,
+        high,
+        level,
+        labels=() if numbered else names,
+        sources=((str(path), digest),),
+        notes=tuple(links.notes),
+    )
 
 
-def _saved(path: Path, spec: str, sources: tuple[tuple[str, str], ...]) -> Leveled:
-    data = read_json(path)
+def _saved(path: Path, spec: str) -> Leveled:
+    data, digest = read_json_source(path)
     try:
         with readable():
             network = network_of(data.get("instance", data))
         low, high = network.edge_ends
     except InputError as error:
         raise FileError(str(error), path) from None
-    return given(spec, low, high, network.node_level, labels=network.labels, sources=sources)
+    return given(spec, low, high, network.node_level, labels=network.labels, sources=((str(path), digest),))
 
 
 def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[str, ...]]:

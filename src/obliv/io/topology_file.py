@@ -78,12 +78,12 @@ def file(
         if format in UNREAD:
             raise SpecError(f"format={format}: {UNREAD[format]}")
         raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_PARSERS, *FILE_FORMATS))}")
-    text = read_file(path)
+    text, digest = read_file(path)
     kind = format or format_of(text)
     if kind in UNREAD:
         raise FileError(f"looks like {UNREAD[kind]}", path)
     if kind in _PARSERS:
-        return from_text(text, path, _PARSERS[kind], options, format)
+        return from_text(text, digest, path, _PARSERS[kind], options, format)
     if options != Options():
         raise SpecError(f"{kind} files define their own terminals and rates: leave out the options")
     form = FILE_FORMATS[kind]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.files import read_text, sha256_of
+from obliv._util.files import read_source
 from obliv._util.memory import require_memory
 from obliv._util.rationals import rational
 from obliv._util.text import rows_of
@@ -30,7 +30,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
     """
     spec = f"permutation:{path}"
     n = len(topology.terminals)
-    text = read_text(path)
+    text, digest = read_source(path)
     if text.lstrip().startswith("{"):
         image = _from_result(text, path)
     else:
@@ -46,7 +46,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
         traffic = permutation(np.asarray(image), spec)
     except TrafficError as error:
         raise FileError(str(error).removeprefix(spec + ": "), path) from None
-    return replace(traffic, sources=((str(path), sha256_of(path)),))
+    return replace(traffic, sources=((str(path), digest),))
 
 
 @register_pattern("matrix", example="matrix:demand.txt")
@@ -57,7 +57,8 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
     most = [max(rate, Fraction(1)) for rate in topology.rates()[0]]
     rows: list[list[Fraction]] = []
-    for number, words in rows_of(read_text(path)):
+    text, digest = read_source(path)
+    for number, words in rows_of(text):
         if len(words) != n:
             raise FileError(f"{len(words)} numbers in this row, {topology.spec} has {n} terminals", path, number)
         rows.append([_rate(word, path, number) for word in words])
@@ -70,7 +71,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
             )
     if len(rows) != n:
         raise FileError(f"{len(rows)} rows, {topology.spec} has {n} terminals", path)
-    return matrix(rows, spec, ((str(path), sha256_of(path)),), most)
+    return matrix(rows, spec, ((str(path), digest),), most)
 
 
 def _rate(word: str, path: Path, number: int) -> Fraction:

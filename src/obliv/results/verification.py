@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from obliv.results.base import Result
-from obliv.results.codec import Record, entry
+from obliv.results.codec import Record, derived, entry
 
-__all__ = ["Check", "Verification"]
+__all__ = ["OTHER_CHANNELS", "Check", "Verification"]
+
+#: The step that stands for the channels that a quick check leaves out.
+OTHER_CHANNELS = "other channels"
 
 _VERDICTS = {True: "ok", False: "FAILS", None: "not checked"}
 
@@ -51,10 +54,19 @@ class Verification(Result):
 
     kind: ClassVar[str] = "verification"
 
-    proved: bool = entry(False, label="verdict", text=lambda result: "proved" if result.proved else "not proved")
+    proved: bool = False
     claim: str = ""
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
+
+    @property
+    @derived(label="verdict")
+    def verdict(self) -> str:
+        """``proved``, ``not proved``, or ``one channel holds; not proved`` if no other channel was checked."""
+        if self.proved:
+            return "proved"
+        missing = {step.check for step in self.checks if step.ok is not True}
+        return "one channel holds; not proved" if missing == {OTHER_CHANNELS} else "not proved"
 
     def summary(self) -> list[tuple[str, str]]:
         steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]

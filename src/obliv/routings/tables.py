@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path as FilePath
 
-from obliv._util.files import read_text, sha256_of
+from obliv._util.files import read_source
 from obliv._util.rationals import share
 from obliv._util.text import lines
 from obliv.errors import FileError, RoutingError, TopologyError
@@ -90,7 +90,8 @@ def table(topology: Topology, path: FilePath) -> Routing:
     paths: dict[tuple[int, int], list[Path]] = {}
     line_of: dict[tuple[int, int], int] = {}
     kind = ""
-    for number, words in _entries(path):
+    text, digest = read_source(path)
+    for number, words in _entries(text):
         word = words[0][0]
         if word not in ("hop", "path"):
             raise FileError(
@@ -118,7 +119,7 @@ def table(topology: Topology, path: FilePath) -> Routing:
     if not kind:
         raise FileError("holds no routes: write lines like  hop NODE DESTINATION NEXT=1/2 NEXT=1/2", path)
     routing: Routing = HopTable(topology, hops, spec) if kind == "hop" else PathTable(topology, paths, spec)
-    routing.sources = ((str(path), sha256_of(path)),)
+    routing.sources = ((str(path), digest),)
     _require_all(routing, hops, paths, line_of, path)
     return routing
 
@@ -152,9 +153,9 @@ def _require_all(
                 raise FileError(f"has no route from {name(s)} to {name(d)}", path)
 
 
-def _entries(path: FilePath) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+def _entries(text: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """Yield the lines with words and their numbers; a word is a name and what follows its closing quote."""
-    for number, line in enumerate(lines(read_text(path)), 1):
+    for number, line in enumerate(lines(text), 1):
         words = []
         for match in _WORD.finditer(line):
             if match[3] is not None and match[3].startswith("#"):

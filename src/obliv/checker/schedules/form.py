@@ -55,6 +55,9 @@ def _problem(claim: ScheduleClaim) -> str:
     for starts, size in ((paths.start, len(paths.edge)), (rows.start, len(rows.time))):
         if starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 0).any():
             return "the starts of paths or moves are not in order"
+    empty = np.flatnonzero(np.diff(paths.start) == 0)
+    if len(empty):
+        return f"the path of packet {empty[0]} is empty; leave out packets that are at their destination already"
     if not len(paths.source) == len(paths.destination) == len(rows.start) - 1 == claim.packets:
         return "paths, sources, destinations and moves are for different numbers of packets"
     if len(rows.more) not in (0, len(rows.time)) or (len(rows.more) and int(rows.more.min(initial=0)) < 0):

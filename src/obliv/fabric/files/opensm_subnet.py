@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.files import sha256_of
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.fabric.files.assemble import assemble
@@ -68,8 +67,14 @@ def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
 
 def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
     """Read the first and last LID of every port GUID, and the line, from OpenSM's ``guid2lid`` file."""
+    return _lids(path)[0]
+
+
+def _lids(path: str | Path) -> tuple[dict[int, tuple[int, int, int]], str]:
+    """Return what :func:`read_guid2lid` does, and the SHA-256 of the file."""
     known: dict[int, tuple[int, int, int]] = {}
-    for number, line in Blocks(path).lines():
+    blocks = Blocks(path)
+    for number, line in blocks.lines():
         if not line.strip() or line.lstrip().startswith(b"#"):
             continue
         pair = _PAIR.match(line)
@@ -82,12 +87,12 @@ def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
         known[guid] = (first, last, number)
     if not known:
         raise FileError("contains no port GUID with its LIDs", path)
-    return known
+    return known, blocks.sha256
 
 
 def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
     """Return the fabric with LIDs and LMCs where it has none; contradictions are noted."""
-    table, notes, slot_of = read_guid2lid(path), Notes(str(path)), port_guids(fabric)
+    (table, digest), notes, slot_of = _lids(path), Notes(str(path)), port_guids(fabric)
     lid, lmc = fabric.ports.lid.copy(), fabric.ports.lmc.copy()
     used = 0
     for guid, (first, last, number) in table.items():
@@ -106,6 +111,6 @@ def with_guid2lid(fabric: Fabric, path: str | Path) -> Fabric:
     return replace(
         fabric.with_ports(lid=lid.astype(np.int32), lmc=lmc.astype(np.int8)),
         lmc_known=True,
-        sources=(*fabric.sources, (str(path), sha256_of(path))),
+        sources=(*fabric.sources, (str(path), digest)),
         findings=fabric.findings + notes.findings(),
     )

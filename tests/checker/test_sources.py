@@ -1,0 +1,82 @@
+"""Files behind a claim: what is checked is what was read, also if a file is replaced meanwhile."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import obliv
+from obliv._util.codec import digest_of
+from obliv.fabric.files.lft import write_tables
+from obliv.fabric.files.net import write_net
+from obliv.fabric.generate.from_topology import from_routing
+
+RING = "a b\nb c\nc d\nd e\ne f\nf a\n"
+CHORD = RING + "a d\n"
+
+
+def _table(step: int) -> str:
+    return "".join(f"hop {v} {d} {(v + step) % 5}\n" for v in range(5) for d in range(5) if v != d)
+
+
+def _networks() -> tuple[str, str, str, str]:
+    return "file:swapped.txt", "ecmp", CHORD, RING
+
+
+def _tables() -> tuple[str, str, str, str]:
+    return "ring:5", "table:swapped.txt", _table(1), _table(-1)
+
+
+def _designs() -> tuple[str, str, str, str]:
+    obliv.design("mesh:3x2").save("design.json")
+    text = Path("design.json").read_text()
+    return "mesh:3x2", "design:swapped.txt", text, text + " "
+
+
+def _forwarding() -> tuple[str, str, str, str]:
+    routing = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    write_net(routing.topology.fabric, "f.net")
+    write_tables(routing.routes.tables, routing.topology.fabric, "f.lfts")
+    text = Path("f.lfts").read_text()
+    return "fabric:f.net", "lft:swapped.txt", text, text + "\n"
+
+
+@pytest.mark.parametrize("files", [_networks, _tables, _designs, _forwarding])
+def test_a_file_that_is_replaced_after_it_was_read(
+    files: Callable[[], tuple[str, str, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim that is true of one file is not proved under the digest of another, which is there at a second look."""
+    monkeypatch.chdir(tmp_path)
+    network, routing, here, later = files()
+    assert here != later
+    swapped = Path("swapped.txt")
+    swapped.write_text(here)
+    result = obliv.worst_case(obliv.routing(routing, obliv.topology(network)), certificate=True)
+    claim: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
+    claim["certificate"]["sources"]["swapped.txt"] = hashlib.sha256(later.encode()).hexdigest()
+    claim["certificate"]["digest"] = digest_of(claim)
+    Path("claim.json").write_text(json.dumps(claim))
+    plain, reads = io.open, []
+
+    def replacing(file: Any, *arguments: Any, **options: Any) -> Any:
+        if str(file) == "swapped.txt":
+            if reads:
+                with plain("swapped.txt", "w") as stream:
+                    stream.write(later)
+            reads.append(file)
+        return plain(file, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(io, "open", replacing)
+        patch.setattr(builtins, "open", replacing)
+        found = obliv.verify("claim.json")
+    assert reads
+    assert not found.proved
+    assert ("source file", False) in {(step.check, step.ok) for step in found.checks} or len(reads) > 1
