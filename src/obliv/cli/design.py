@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
+from obliv.cli.output import ClaimAnswer, progress, require_outputs, require_picture, save_picture, say
+from obliv.errors import InputError
 
 __all__ = ["design"]
 
@@ -33,6 +35,15 @@ def design(
             help="Look for rational numbers that prove the optimum (default: where the linear program is small).",
         ),
     ] = None,
+    pareto: Annotated[
+        int,
+        typer.Option(
+            "--pareto", min=0, metavar="N", help="Design N points from the fewest hops to the least worst case."
+        ),
+    ] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="With --pareto: draw the curve (.png, .svg, .pdf).")
+    ] = None,
     answer: ClaimAnswer,
 ) -> None:
     """Design the routing with the least worst case, with a proof.
@@ -44,24 +55,32 @@ def design(
     Example: obliv design mesh:5x5
 
     Example: obliv design torus:8x8 --output best.json.gz
+
+    Example: obliv design mesh:5x5 --pareto 9 --plot curve.svg
     """
     import obliv
-    from obliv.designs.optimize import design as designed
+    from obliv.designs import optimize
 
-    require_outputs(answer.output)
+    if plot is not None and not pareto:
+        raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
+    if pareto and (max_hops or minimal or answer.certificate):
+        raise InputError("--pareto cannot be combined with --max-hops, --minimal or --certificate")
+    require_picture(plot)
+    require_outputs(answer.output, plot)
     network = obliv.topology(topology)
     for note in network.notes:
         say(note)
-    require_outputs(answer.output, inputs=network.sources)
+    require_outputs(answer.output, plot, inputs=network.sources)
+    if pareto:
+        with progress() as step:
+            curve = obliv.pareto(network, pareto, gap=gap, progress=step)
+        save_picture(curve, plot)
+        answer.show(curve)
+        return
     with progress() as step, answer.kept():
-        result = designed(
-            network,
-            then="hops" if then == "hops" else None,
-            max_hops=max_hops,
-            minimal=minimal,
-            gap=gap,
-            exact=exact,
-            progress=step,
+        aim = None if then == "nothing" else then
+        result = optimize.design(
+            network, then=aim, max_hops=max_hops, minimal=minimal, gap=gap, exact=exact, progress=step
         )
     if answer.certificate and answer.format != "json":
         say("use --format json or --output FILE to get the certificate")

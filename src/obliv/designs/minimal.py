@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
@@ -11,7 +13,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.topologies.base import Topology
 
-__all__ = ["hop_distances", "require_connected", "shortest_channels"]
+__all__ = ["hop_distances", "least_hops", "require_connected", "shortest_channels"]
 
 
 def hop_distances(topology: Topology) -> Array:
@@ -21,6 +23,12 @@ def hop_distances(topology: Topology) -> Array:
     graph = csr_array((ones, (topology.tail, topology.head)), shape=(topology.nodes, topology.nodes))
     distances: Array = dijkstra(graph, unweighted=True)
     return distances
+
+
+def least_hops(topology: Topology) -> Fraction:
+    """Return the mean hops of shortest paths over all ordered pairs of terminals, self-pairs included."""
+    between = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
+    return Fraction(int(between.sum()), len(topology.terminals) ** 2)
 
 
 def require_connected(topology: Topology) -> None:

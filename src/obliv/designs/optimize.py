@@ -16,7 +16,7 @@ from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.bound import Line, lines
 from obliv.designs.certificate import certificate_of
-from obliv.designs.minimal import hop_distances, require_connected, shortest_channels
+from obliv.designs.minimal import least_hops, require_connected, shortest_channels
 from obliv.designs.paths import rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
 from obliv.designs.saved import packed
@@ -129,8 +129,7 @@ def _hop_limit(topology: Topology, max_hops: Number | None) -> tuple[Fraction | 
     if max_hops is None:
         return None, False
     limit = exact_number(max_hops)
-    distances = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
-    least = Fraction(int(distances.sum()), len(topology.terminals) ** 2)
+    least = least_hops(topology)
     if limit is None or limit < least:
         raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")
     return limit, limit == least
@@ -178,6 +177,8 @@ class _Search:
                     continue
                 if self.best is None or candidate.load < self.best.load:
                     self.best = candidate
+            if self.best is not None:
+                progress(f"load between {float(self.lower):.6g} and {float(self.best.load):.6g}", 0.9)
             if self.best is not None and self.best.load <= self.lower * (1 + (0 if vertex else Fraction(self.gap))):
                 return
 

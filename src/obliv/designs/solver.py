@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, toleran
     for name, value in options.items():
         if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
             raise extra("highspy 1.15 or later", "design")
-    if highs.passModel(model) == highspy.HighsStatus.kError or highs.run() == highspy.HighsStatus.kError:
+    error = highspy.HighsStatus.kError
+    if highs.passModel(model) == error or _run(highs) == error:
         raise SolverError(f"the solver failed: {highs.modelStatusToString(highs.getModelStatus())}")
     status = highs.getModelStatus()
     known = highspy.HighsModelStatus
@@ -91,6 +93,20 @@ def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, toleran
     if status not in (known.kOptimal, known.kUnknown) or not solution.value_valid:
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True)
+
+
+def _run(highs: Any) -> Any:
+    """Run the solver in a thread of its own, so that Ctrl-C does not wait for it."""
+    status: list[Any] = []
+    thread = Thread(target=lambda: status.append(highs.run()), daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+    except KeyboardInterrupt:
+        highs.cancelSolve()
+        raise
+    return status[0]
 
 
 def _highs() -> tuple[Any, Any]:

@@ -26,6 +26,7 @@ from obliv.results.loading import load as load
 from obliv.results.locality import Locality as Locality
 from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate
+from obliv.results.pareto import Pareto as Pareto
 from obliv.results.ratio import Ratio as Ratio
 from obliv.results.ratio import TrafficRatio as TrafficRatio
 from obliv.results.reproduction import ReproducedEntry as ReproducedEntry

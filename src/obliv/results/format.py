@@ -41,7 +41,7 @@ def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) ->
     return text if value.denominator == 1 else f"{text} = {decimal}"
 
 
-def short(value: Number | float, longest: int = 15) -> str:
+def short(value: Number | Bounds | float, longest: int = 15) -> str:
     """Return a number in few characters, an estimate to the digits of its error.
 
     Examples

@@ -19,6 +19,7 @@ _DRAWN_BY = {
     "worst-channels": ("obliv.view.network.pictures", "plot_worst_channels"),
     "throughput": ("obliv.view.charts.throughput", "plot_throughput"),
     "compare": ("obliv.view.charts.comparison", "plot_comparison"),
+    "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
 }
 

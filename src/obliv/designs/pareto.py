@@ -1,0 +1,71 @@
+"""The curve of locality and throughput: the least worst case for every limit of the hops."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from obliv._util.progress import Progress, silent, within
+from obliv._util.rationals import integer
+from obliv.designs.minimal import least_hops
+from obliv.designs.optimize import design
+from obliv.errors import InputError
+from obliv.results import Pareto, provenance
+from obliv.results.numbers import Bounds
+from obliv.results.pareto import ParetoPoint
+from obliv.topologies.base import Topology
+from obliv.topologies.base import topology as topology_of
+
+__all__ = ["pareto"]
+
+
+def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, progress: Progress | None = None) -> Pareto:
+    """Design routings from the fewest hops to the least worst case, at equal distances of hops.
+
+    Parameters
+    ----------
+    topology : Topology or str
+    points : int
+        At least 2.
+    gap : float
+        As for :func:`obliv.design`.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Pareto
+        Every point is designed, and its bound proved; the last one is the fewest hops of the least worst case.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> curve = obliv.pareto("mesh:3x3", 3)  # doctest: +SKIP
+    >>> [str(point.channel_load) for point in curve.points]  # doctest: +SKIP
+    ['3/2', '4/3', '7/6']
+    """
+    began = time.perf_counter()
+    if integer(points, "points") < 2:
+        raise InputError(f"{points} points: a curve has at least 2")
+    network, step = topology_of(topology), progress or silent
+    last = design(network, gap=gap, progress=within(step, 0.0, 1 / points))
+    first, rows = least_hops(network), []
+    for k in range(points):
+        limit = first + (last.hops - first) * Fraction(k, points - 1)
+        part = within(step, (k + 1) / (points + 1), (k + 2) / (points + 1))
+        made = last if k == points - 1 else design(network, then=None, max_hops=limit, gap=gap, progress=part)
+        rows.append(ParetoPoint(limit, limit / first, made.channel_load, made.fraction_of_capacity))
+        if last.hops == first:
+            break
+    proved = not any(isinstance(row.channel_load, Bounds) for row in rows)
+    return Pareto(
+        topology=network.spec,
+        routing="design",
+        provenance=provenance(
+            {"topology": network.spec},
+            time.perf_counter() - began,
+            "exact" if proved else "bounded",
+            sources=network.sources,
+        ),
+        points=tuple(rows),
+    )
