@@ -45,7 +45,8 @@ def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, prog
     ['3/2', '4/3', '7/6']
     """
     began = time.perf_counter()
-    if integer(points, "points") < 2:
+    points = integer(points, "points")
+    if points < 2:
         raise InputError(f"{points} points: a curve has at least 2")
     network, step = topology_of(topology), progress or silent
     last = design(network, gap=gap, progress=within(step, 0.0, 1 / points))
