@@ -40,9 +40,9 @@ def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, prog
     Examples
     --------
     >>> import obliv
-    >>> curve = obliv.pareto("mesh:3x3", 3)  # doctest: +SKIP
-    >>> [str(point.channel_load) for point in curve.points]  # doctest: +SKIP
-    ['3/2', '4/3', '7/6']
+    >>> curve = obliv.pareto("mesh:3x3", 3)
+    >>> [str(point.channel_load) for point in curve.points]
+    ['3/2', '52/41', '7/6']
     """
     began = time.perf_counter()
     points = integer(points, "points")

@@ -23,14 +23,15 @@ class Design(Result):
     Examples
     --------
     >>> import obliv
-    >>> obliv.design("mesh:3x3")  # doctest: +SKIP
+    >>> obliv.design("mesh:3x3")
     design: least worst case on mesh:3x3
       channel load    7/6 = 1.16667
       throughput      6/7 = 0.857143
       of capacity     4/7 = 0.571429
       optimality      proved
       mean hops       64/27 = 2.37037
-      paths per pair  244/81 = 3.01235 (at most 6)
+      fewest hops     at least 64/27 = 2.37037
+      paths per pair  61/18 = 3.38889 (at most 4)
     """
 
     kind: ClassVar[str] = "design"

@@ -46,6 +46,15 @@ class Pareto(Result):
 
     Every point was designed and its bound proved, see :class:`obliv.Design`. As channel load over hops the curve is
     convex, since a mix of two routings has at most the mix of their loads and hops.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.pareto("mesh:3x3", 3)
+    pareto: least worst case over hops on mesh:3x3
+      hops 16/9 = 1.778   load 3/2 = 1.5, of capacity 4/9 = 0.4444
+      hops 56/27 = 2.074  load 52/41 = 1.268, of capacity 41/78 = 0.5256
+      hops 64/27 = 2.37   load 7/6 = 1.167, of capacity 4/7 = 0.5714
     """
 
     kind: ClassVar[str] = "pareto"

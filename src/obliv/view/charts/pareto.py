@@ -38,7 +38,7 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
     Examples
     --------
     >>> import obliv
-    >>> ax = plot_pareto(obliv.pareto("mesh:3x3", 3))  # doctest: +SKIP
+    >>> ax = plot_pareto(obliv.pareto("mesh:3x3", 3))
     """
     if not result.points:
         raise InputError("this curve has no points: there is nothing to draw")
