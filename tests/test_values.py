@@ -81,6 +81,8 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
     routes.write_text("".join(f"hop {v} {d} {d}\n" for v in range(3) for d in range(3) if v != d))
     rates.write_text("0 1 0\n0 0 1\n1 0 0\n")
     images.write_text("1 2 0\n")
+    best = tmp_path / "best.json"
+    obliv.design("ring:3").save(best)
     ring, cables = obliv.ring(3), obliv.topology(f"fabric:{net}")
     read = {
         "file": obliv.topology(f"file:{links}"),
@@ -88,6 +90,7 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
         "fabric": cables,
         "lft": obliv.routing(f"lft:{lft}", cables),
         "table": obliv.routing(f"table:{routes}", ring),
+        "design": obliv.routing(f"design:{best}", ring),
         "matrix": obliv.traffic(f"matrix:{rates}", ring),
         "permutation": obliv.traffic(f"permutation:{images}", ring),
     }
