@@ -11,6 +11,7 @@ import pytest
 
 import obliv
 from obliv._util.progress import silent
+from obliv.loads import separable
 from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.loads.separable import SeparableLoads
@@ -64,6 +65,27 @@ def test_keeps_is_what_a_relabelling_shows(network: str, routing: str) -> None:
             for c in range(topology.channels)
         )
         assert loads.keeps(g) == wanted
+
+
+def test_symmetries_of_a_ring_are_checked_on_one_link_of_each_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: the tables that a check needs do not grow with the ring, beyond 64 bits and below."""
+    counted: list[int] = []
+
+    def counting(axis: Any, segments: Any, link: int) -> Any:
+        counted.append(link)
+        return summed(axis, segments, link)
+
+    summed = separable._summed
+    monkeypatch.setattr(separable, "_summed", counting)
+    built = []
+    for k in (9, 15, 101):
+        counted.clear()
+        separable._scaled.cache_clear()
+        loads = obliv.ROMM(obliv.torus(k, k)).pair_loads()
+        assert all(loads.keeps(g) for g in loads.topology.generators)
+        built.append(len(counted))
+        assert set(counted) == {0, 1}
+    assert len(set(built)) == 1
 
 
 def test_maps_that_keep_neither_translations_nor_dimensions() -> None:

@@ -121,20 +121,21 @@ class SeparableLoads(PairLoads):
                 return False
             links = _link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
             grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
+            alike = _keeps_steps(axes[dim], to_coordinate[dim])  # two links, one of each direction, stand for all
             for key in groups:
                 image_key = tuple(
                     position for _, position in sorted((to_dim[j], p) for j, p in self.positions(dim, key))
                 )
                 if image_key not in image:
                     return False
-                for link, image_link in enumerate(links):
+                for link, image_link in enumerate(links[:2] if alike else links):
                     theirs = self.crossing(to_dim[dim], image_key, image_link)
                     if not np.array_equal(theirs[grid], self.crossing(dim, key, link)):
                         return False
         used = {spot for dim, groups in enumerate(self.groups) for key in groups for spot in self.positions(dim, key)}
         for j, position in sorted(used):
             grid = np.ix_(to_coordinate[j], to_coordinate[j])
-            for v in range(axes[j].radix):
+            for v in range(1 if _keeps_steps(axes[j], to_coordinate[j]) else axes[j].radix):
                 theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
                 if not np.array_equal(theirs[grid], self._presence(j, position, v)):
                     return False
@@ -230,6 +231,9 @@ def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
 @lru_cache(maxsize=512)
 def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) -> Array:
     """Return a crossing table over a given denominator."""
+    if axis.kind == "ring" and link > 1:  # the table of the first link in that direction, moved along the ring
+        step = axis.links[link][0] - axis.links[link % 2][0]
+        return np.roll(_scaled(axis, segments, link % 2, over, dtype), (step, step), (0, 1))
     numerators, denominator = _summed(axis, segments, link)
     factor = over // denominator
     small = int(numerators.max()) * factor < INT64_SAFE
@@ -240,6 +244,8 @@ def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) ->
 @lru_cache(maxsize=512)
 def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
     """Return a presence table over its least denominator."""
+    if axis.kind == "ring" and coordinate:  # that of coordinate 0, moved along the ring
+        return np.roll(_present(axis, position, 0, dtype), (coordinate, coordinate), (0, 1))
     numerators, denominator = _reduced(*presence(axis, position, coordinate))
     result: Array = (numerators * (_presence_denominator(axis, position) // denominator)).astype(dtype)
     return result
@@ -349,6 +355,12 @@ def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]
     if sorted(to_dim) != list(range(len(radices))) or not np.array_equal(image, node_map):
         return None
     return to_dim, to_coordinate
+
+
+def _keeps_steps(axis: Axis, to: Array) -> bool:
+    """Return whether a map of a ring's coordinates carries steps onto steps all round: x to ±x + c."""
+    steps = (np.roll(to, -1) - to) % axis.radix
+    return axis.kind == "ring" and bool((steps == steps[0]).all()) and steps[0] in (1, axis.radix - 1)
 
 
 def _link_map(axis: Axis, image: Axis, to: Array) -> list[int]:

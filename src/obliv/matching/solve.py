@@ -18,6 +18,8 @@ __all__ = ["Matching", "maximum_weight"]
 
 #: Largest weights in bits; with prices that start at 0 the kernels stay within four times the largest weight.
 _BITS = 60
+#: Residuals below it are held at it.
+_FAR = -(2**61)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
         low = np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64)
         u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64, copy=False), given, taken, *low)
     else:
-        u, v, flow = _by_digits(weights, given, taken)
+        u, v, flow = _by_digits(weights, given, taken, largest.bit_length())
     used = np.flatnonzero(flow)
     value = sum(int(w) * int(x) for w, x in zip(weights.weight[used], flow[used], strict=True))
     return Matching(value, u, v, flow)
@@ -151,8 +153,8 @@ def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
     return ptr, weights.row_of_entry[entry].astype(np.int32), entry
 
 
-def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, Array, Array]:
-    """Solve weights of any size, about 45 bits at a time, each time exactly.
+def _by_digits(weights: Weights, supply: Array, demand: Array, bits: int) -> tuple[Array, Array, Array]:
+    """Solve weights of up to so many bits, about 45 bits at a time, each time exactly.
 
     With the leading digits solved and U, V their optimal prices, the rest to maximize is the residual r = w - U - V,
     where leaving a unit of row i unmatched costs U_i (of column j, V_j).  The optimum of the leading digits
@@ -163,21 +165,19 @@ def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, A
     units = min(sum(map(int, supply)), sum(map(int, demand)))
     step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
     row, col = weights.row_of_entry, weights.col
-    exact = weights.weight.astype(object)
+    exact = weights.weight.astype(object, copy=False)
     if step < 8:  # too many units for digits: the kernel on Python integers, slow and as exact
         nothing = np.zeros(weights.rows, object), np.zeros(weights.columns, object)
         return _transport(weights, exact, supply, demand, *nothing)
-    shift = int(max(exact)).bit_length() - _BITS
+    digits = bits - _BITS
     u: Array = np.zeros(weights.rows, object)
     v: Array = np.zeros(weights.columns, object)
-    digits = shift
-    residual = exact >> shift
+    residual = (exact >> digits).astype(np.int64)
     bound = 0
     while True:
-        low = -bound if bound else 0
-        row_floor = np.maximum(-u, low).astype(np.int64)
-        col_floor = np.maximum(-v, low).astype(np.int64)
-        near = np.maximum(residual, 2 * low).astype(np.int64) if bound else residual.astype(np.int64)
+        low = -bound
+        row_floor, col_floor = (np.maximum(-prices, low).astype(np.int64) for prices in (u, v))
+        near = np.maximum(residual, 2 * low) if bound else residual
         du, dv, flow = _in_64_bits(weights, near, supply, demand, row_floor, col_floor)
         u, v = u + du.astype(object), v + dv.astype(object)
         if digits == 0:
@@ -186,4 +186,6 @@ def _by_digits(weights: Weights, supply: Array, demand: Array) -> tuple[Array, A
         digits -= taken
         u, v = u << taken, v << taken
         bound = (units + 1) << taken
-        residual = (exact >> digits) - u[row] - v[col]
+        # residuals that leave 64 bits are held at _FAR: far below -2B, also after two prices of at least -B
+        residual = np.maximum(residual - du[row] - dv[col], _FAR >> taken) << taken
+        residual += ((exact >> digits) & ((1 << taken) - 1)).astype(np.int64)

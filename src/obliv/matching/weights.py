@@ -63,16 +63,25 @@ class Weights:
 
 def from_entries(row: Array, col: Array, weight: Array) -> Weights:
     """Weights of single rows and columns from their entries, in any order; no pair twice."""
-    order = np.lexsort((col, row))
-    row_ids, row = np.unique(row[order], return_inverse=True)
-    col_ids, col = np.unique(col[order], return_inverse=True)
+    row_ids, row = _numbered(row)
+    col_ids, col = _numbered(col)
+    order = np.argsort(row * len(col_ids) + col)
     return Weights(
         ptr=np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(row_ids)))]).astype(np.int64),
-        col=col.astype(np.int32),
+        col=col[order].astype(np.int32),
         weight=weight[order],
         row_members=(np.arange(len(row_ids) + 1), row_ids),
         column_members=(np.arange(len(col_ids) + 1), col_ids),
     )
+
+
+def _numbered(ids: Array) -> tuple[Array, Array]:
+    """Return the different ids, sorted, and the place of each id among them."""
+    if not len(ids) or ids.max() > 4 * len(ids):
+        return np.unique(ids, return_inverse=True)
+    met = np.zeros(int(ids.max()) + 1, bool)  # many entries: without sorting them
+    met[ids] = True
+    return np.flatnonzero(met), (np.cumsum(met) - 1)[ids]
 
 
 def members_of(class_of: Array, classes: Array) -> tuple[Array, Array]:

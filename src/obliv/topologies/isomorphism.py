@@ -16,8 +16,10 @@ from obliv.topologies.base import Topology
 
 __all__ = ["graph_search", "isomorphism", "undirected"]
 
+# igraph imports all plotting libraries it can find, which takes longer than most searches: hide them
 _SEARCH = """
 import pickle, sys
+sys.modules.update(dict.fromkeys(("cairo", "cairocffi", "matplotlib", "plotly")))
 import igraph
 method, graphs = pickle.load(sys.stdin.buffer)
 answers = [getattr(igraph.Graph(n=len(colors), edges=edges), method)(color=colors) for edges, colors in graphs]
