@@ -80,11 +80,20 @@ def test_check_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str
     kinds = {finding["kind"] for finding in made["findings"]}
     assert {"dead-end", "missing-cable"} <= kinds
     for finding in made["findings"]:
-        assert set(finding) == {"severity", "kind", "file", "line", "message"}
+        assert set(finding) - {"guid", "switch", "port", "peer"} == {"severity", "kind", "file", "line", "message"}
         assert finding["file"] in ("b.net", "a.lfts")
         assert finding["line"] >= 1
     _, out, _ = run(capsys, "check", "b.net", "--lft", "a.lfts", "--format", "csv")
-    assert [row["kind"] for row in csv.DictReader(io.StringIO(out))] == [each["kind"] for each in made["findings"]]
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["kind"] for row in rows] == [finding["kind"] for finding in made["findings"]]
+    for row, finding in zip(rows, made["findings"], strict=True):
+        for key in ("guid", "switch", "port", "peer"):
+            assert row[key] == str(finding.get(key, ""))
+    (missing,) = (row for row in rows if row["kind"] == "missing-cable")
+    assert (missing["guid"], missing["switch"], missing["port"]) == ("0x0002c90200001000", "switch((0),1)", "5")
+    assert missing["peer"] == "S-0002c90200001020 ('switch((0),0)') port 1"
+    sent = [(row["switch"], row["port"]) for row in rows if row["kind"] == "dead-end"]
+    assert sent == [("switch((0),1)", "5"), ("switch((0),0)", "1")]
 
 
 def test_strict_check_fails_on_warnings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

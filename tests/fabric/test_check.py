@@ -223,6 +223,51 @@ def test_a_cable_pulled_out() -> None:
     assert "FT(4,2)" in missing
 
 
+@pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:4,3", "fattree:4,4", "eft2:8,6", "xgft:2;4,6;1,3"])
+@pytest.mark.parametrize("relabel", [False, True])
+def test_missing_cables_name_both_ports(spec: str, relabel: bool) -> None:
+    """In order, wherever cables are missing; with ports in any order, where one port is free at each end."""
+    fabric = from_topology(obliv.topology(spec))
+    if relabel:
+        fabric = damage.relabelled(fabric, 7)[0]
+    rng = np.random.default_rng(5)
+    inner = damage.cables(fabric)
+    for count in (1,) if relabel else (1, 2, 3):
+        slots = rng.choice(inner, count, replace=False).tolist()
+        expected = Counter()
+        for slot in slots:
+            ends = [(int(fabric.node_of[at]), fabric.port_of(at)) for at in (slot, int(fabric.ports.peer[slot]))]
+            expected[frozenset(ends)] += 1
+        result = check(damage.without(fabric, slots))
+        found: Counter[frozenset[tuple[int, int]]] = Counter()
+        for finding in result.of("missing-cable"):
+            one = next(v for v, guid in enumerate(fabric.nodes.guid) if finding.guid == f"0x{int(guid):016x}")
+            assert finding.peer is not None
+            ident, _, port = finding.peer.partition(" ")
+            assert finding.message.endswith(finding.peer)
+            other = fabric.nodes.ident.index(ident)
+            assert finding.port is not None
+            found[frozenset([(one, finding.port), (other, int(port.rsplit(" ", 1)[1]))])] += 1
+        assert found == expected
+
+
+def test_a_missing_cable_lists_the_free_ports_where_several_fit() -> None:
+    """Ports in any order and another port free at the leaf: the port of the cable cannot be known."""
+    fabric = damage.relabelled(from_topology(obliv.topology("fattree:8,2")), 3)[0]
+    host = int(fabric.ports.peer[fabric.endpoints[0]])  # a port that becomes free at the leaf of this host
+    leaf = int(fabric.node_of[host])
+    switch = fabric.switch_row[fabric.node_of] >= 0
+    up = next(slot for slot in damage.ports(fabric, leaf) if switch[fabric.ports.peer[slot]])
+    top = int(fabric.ports.peer[up])
+    (finding,) = check(damage.without(fabric, [host, up])).of("missing-cable")
+    free = ", ".join(map(str, sorted([fabric.port_of(host), fabric.port_of(up)])))
+    leaf_name = f"{fabric.nodes.ident[leaf]} ('{fabric.nodes.description[leaf]}')"
+    assert f"{leaf_name} (free ports: {free}) and " in finding.message
+    assert finding.port is None
+    assert finding.peer is not None
+    assert finding.peer.endswith(f" port {fabric.port_of(top)}")
+
+
 def test_the_last_lid_that_dumps_leave_out() -> None:
     fabric, tables = made()
     lid = fabric.ports.lid.copy()
@@ -523,6 +568,8 @@ def test_saved_and_loaded_it_is_the_same() -> None:
         "file": "dmodk",
         "line": None,
         "message": "",
+        "guid": "0x0002c90200001000",
+        "switch": "switch((0),1)",
     }
 
 

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 from obliv.fabric.model import Finding
 
-__all__ = ["Notes"]
+__all__ = ["Notes", "Place"]
 
 _LIMIT = 200  # findings of one severity and kind
+
+
+class Place(NamedTuple):
+    """The node, the port and the other end of the cable that a finding is about, as in :class:`Finding`."""
+
+    guid: str | None = None
+    switch: str | None = None
+    port: int | None = None
+    peer: str | None = None
+
+
+_NOWHERE = Place()
 
 
 class Notes:
@@ -20,12 +33,12 @@ class Notes:
         self._count: Counter[tuple[str, str]] = Counter()  # of each severity and kind
         self._kept: list[Finding] = []
 
-    def add(self, severity: str, kind: str, message: str, line: int = 0) -> None:
+    def add(self, severity: str, kind: str, message: str, line: int = 0, place: Place = _NOWHERE) -> None:
         """Add a finding; of many with one severity and kind, the first are listed and the others counted."""
         self.last_line = int(line)
         self._count[severity, kind] += 1
         if self._count[severity, kind] <= _LIMIT:
-            self._kept.append(Finding(severity, kind, message, self.file, int(line)))
+            self._kept.append(Finding(severity, kind, message, self.file, int(line), **place._asdict()))
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings, by kind in the order of their first, then by line; then counts of those left out."""

@@ -37,6 +37,12 @@ class Finding(Record):
         0 where it is in no line.
     count : int
         How many findings this one stands for.
+    guid, switch : str or None
+        The GUID and the name of the node that the finding is about: a switch, or else a host.
+    port : int or None
+        The port of that node.
+    peer : str or None
+        The other end of its cable; of a missing cable, the end that the cable should have.
     """
 
     severity: str
@@ -45,6 +51,10 @@ class Finding(Record):
     file: str = entry("", codec=TEXT_OR_NULL)
     line: int = entry(0, codec=_LINE_OR_NULL)
     count: int = entry(1, omit=lambda finding: finding.count == 1, rank=1)
+    guid: str | None = entry(None, omit=lambda finding: finding.guid is None, rank=2)
+    switch: str | None = entry(None, omit=lambda finding: finding.switch is None, rank=2)
+    port: int | None = entry(None, omit=lambda finding: finding.port is None, rank=2)
+    peer: str | None = entry(None, omit=lambda finding: finding.peer is None, rank=2)
 
     def cells(self) -> dict[str, Any]:
         """Return the row: the keys of the JSON."""
@@ -109,7 +119,10 @@ class FabricCheck(Result):
     """
 
     kind: ClassVar[str] = "fabric-check"
-    columns: ClassVar[tuple[str, ...]] = ("severity", "kind", "file", "line", "message")
+    columns: ClassVar[tuple[str, ...]] = (
+        *("severity", "kind", "file", "line", "message"),
+        *("guid", "switch", "port", "peer"),
+    )
 
     @property
     @derived()

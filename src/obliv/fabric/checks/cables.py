@@ -9,7 +9,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from obliv._util.text import plural
-from obliv.fabric.checks.names import cable_name, called, port_name
+from obliv.fabric.checks.missing import missing_ends
+from obliv.fabric.checks.names import at_node, at_port, cable_name, called, port_name
 from obliv.fabric.model import Fabric, gbits
 from obliv.fabric.notes import Notes
 from obliv.fabric.shape.tree import Shape
@@ -32,16 +33,18 @@ def check_shape(fabric: Fabric, shape: Shape | None, notes: Notes) -> None:
     if shape is None or shape.exact:
         return
     tree = shape.name
-    for lower, upper in shape.missing:
-        text = f"a cable of {tree} is missing between {called(fabric, lower)} and {called(fabric, upper)}"
-        notes.add("warning", "missing-cable", text, fabric.nodes.line[lower])
+    for lower, upper in missing_ends(fabric, shape):
+        text = f"a cable of {tree} is missing between {lower.text} and {upper.text}"
+        place = at_node(fabric, lower.node, lower.port, upper.text)
+        notes.add("warning", "missing-cable", text, fabric.nodes.line[lower.node], place)
     for slot in shape.extra:
         text = f"{cable_name(fabric, slot)}: a cable that is not part of {tree}"
-        notes.add("warning", "extra-cable", text, fabric.ports.line[slot])
+        notes.add("warning", "extra-cable", text, fabric.ports.line[slot], at_port(fabric, slot))
     for level, number in shape.missing_switches:
         notes.add("warning", "missing-switch", f"switch {number} on level {level} of {tree} is missing")
     for node in shape.extra_switches:
-        notes.add("warning", "extra-switch", f"{called(fabric, node)} is not part of {tree}", fabric.nodes.line[node])
+        text = f"{called(fabric, node)} is not part of {tree}"
+        notes.add("warning", "extra-switch", text, fabric.nodes.line[node], at_node(fabric, node))
 
 
 def _check_nodes(fabric: Fabric, notes: Notes) -> None:
@@ -60,7 +63,7 @@ def _check_nodes(fabric: Fabric, notes: Notes) -> None:
         notes.add("note", "router", text, fabric.nodes.line[fabric.nodes.kind.index("router")])
     for node in np.flatnonzero(fabric.nodes.are("unknown")).tolist():
         text = f"{called(fabric, node)} has an unknown type: scan again with permission to query every node"
-        notes.add("warning", "unknown-node", text, fabric.nodes.line[node])
+        notes.add("warning", "unknown-node", text, fabric.nodes.line[node], at_node(fabric, node))
     idle = np.flatnonzero(adapter & (cabled == 0))
     if len(idle):
         text = f"{plural(len(idle), 'channel adapter')} without a cable; the first is {called(fabric, int(idle[0]))}"
@@ -87,7 +90,7 @@ def _check_pieces(fabric: Fabric, notes: Notes) -> None:
         f"the fabric is in {len(pieces)} pieces: {plural(lost, 'endpoint')} {'is' if lost == 1 else 'are'} cut off "
         f"from the other {int(size.max()):,}, such as {called(fabric, node)}"
     )
-    notes.add("error", "pieces", text, fabric.nodes.line[node])
+    notes.add("error", "pieces", text, fabric.nodes.line[node], at_node(fabric, node))
 
 
 def _check_speeds(fabric: Fabric, notes: Notes) -> None:
@@ -130,4 +133,5 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
                 f"{int((speeds == usual).sum()):,} of {len(speeds):,} cables {words} at "
                 f"{gbits(rates[usual])}: reseat or replace it"
             )
-            notes.add("warning", "slow-cable", text, fabric.ports.line[slot])
+            at_switch = slot if switch[fabric.node_of[slot]] else int(fabric.ports.peer[slot])
+            notes.add("warning", "slow-cable", text, fabric.ports.line[slot], at_port(fabric, at_switch))

@@ -9,7 +9,7 @@ from obliv._util.progress import Progress, silent
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.log import engine_of
-from obliv.fabric.checks.names import port_name, route_text
+from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
 from obliv.fabric.checks.tables import check_entries, check_tables, owners
 from obliv.fabric.model import Fabric
@@ -171,4 +171,4 @@ def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: E
     cycle = route_text(fabric, loops.cycle)
     text = f"packets can wait for each other forever: {cycle} -> back to the first; {remedy}"
     line = tables.line_of(int(fabric.node_of[loops.cycle[0]]))
-    notes.add("warning" if lanes else "error", "credit-loop", text, line)
+    notes.add("warning" if lanes else "error", "credit-loop", text, line, at_port(fabric, loops.cycle[0]))

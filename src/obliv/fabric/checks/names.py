@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from obliv.fabric.model import Fabric, node_name
+from obliv.fabric.notes import Place
 
-__all__ = ["cable_name", "called", "lid_list", "port_count_known", "port_name", "route_text"]
+__all__ = ["at_node", "at_port", "cable_name", "called", "lid_list", "port_count_known", "port_name", "route_text"]
 
 _MAX_HOPS = 8  # hops of a route that are printed
 
@@ -24,6 +25,21 @@ def port_name(fabric: Fabric, slot: int) -> str:
 def cable_name(fabric: Fabric, slot: int) -> str:
     """Return a cable's name: the ports at its two ends."""
     return f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.ports.peer[slot]))}"
+
+
+def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> Place:
+    """Return a node, and possibly one of its ports, as the place of a finding."""
+    guid = int(fabric.nodes.guid[node])
+    name = fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
+    return Place(f"0x{guid:016x}" if guid else None, name, port, peer)
+
+
+def at_port(fabric: Fabric, slot: int) -> Place:
+    """Return a port as the place of a finding, with the other end of its cable."""
+    peer = int(fabric.ports.peer[slot])
+    return at_node(
+        fabric, int(fabric.node_of[slot]), fabric.port_of(slot), port_name(fabric, peer) if peer >= 0 else None
+    )
 
 
 def port_count_known(fabric: Fabric, node: int) -> bool:

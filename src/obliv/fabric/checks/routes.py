@@ -11,7 +11,7 @@ from obliv._util.arrays import positions
 from obliv._util.memory import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import called, lid_list, port_count_known, port_name, route_text
+from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known, port_name, route_text
 from obliv.fabric.kernels.traces import trace_columns
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -105,7 +105,8 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
             f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} loop: {route_text(fabric, slots)} "
             f"-> back to the first; {plural(sum(count for _, count in lost_to), 'pair')} cut off: reroute"
         )
-        about_tables.add("error", "loop", text, tables.line_of(int(fabric.node_of[slots[0]])))
+        line = tables.line_of(int(fabric.node_of[slots[0]]))
+        about_tables.add("error", "loop", text, line, at_port(fabric, slots[0]))
     return served
 
 
@@ -141,14 +142,14 @@ def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
         served.dead_ends += lacking
         if lacking:
             text = f"{port_name(fabric, slot)} is cabled to no switch: {plural(lacking, 'endpoint')} out of reach"
-            notes.add("error", "no-switch", text, fabric.ports.line[slot])
+            notes.add("error", "no-switch", text, fabric.ports.line[slot], at_port(fabric, slot))
 
 
 def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
     """Note endpoints without a LID."""
     for slot in ends[fabric.ports.lid[ends] <= 0].tolist():
         text = f"{port_name(fabric, slot)} has no LID, so nothing can be sent to it; run the subnet manager"
-        notes.add("error", "no-lid", text, fabric.ports.line[slot])
+        notes.add("error", "no-lid", text, fabric.ports.line[slot], at_port(fabric, slot))
 
 
 def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> None:
@@ -159,35 +160,45 @@ def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> 
     line = tables.line_of(node)
     if ending is Ending.NO_TABLE:
         text = f"{who} has no table, but packets for {what} reach it: {cut}; dump the tables of all switches"
-        notes.add("error", "missing-table", text)
+        notes.add("error", "missing-table", text, 0, at_node(fabric, node))
         return
     if not tables.used[tables.row_of[node]]:
-        notes.add("error", "empty-table", f"the table of {who} is empty: {cut}; dump it again", line)
+        text = f"the table of {who} is empty: {cut}; dump it again"
+        notes.add("error", "empty-table", text, line, at_node(fabric, node))
         return
-    port = _ports(fabric, tables, node, lids)
+    ports = _ports(tables, node, lids)
+    port, place = _ports_text(fabric, node, ports), at_node(fabric, node)
+    if len(ports) == 1:
+        slot = fabric.slot(node, ports[0])
+        place = at_port(fabric, slot) if slot >= 0 and ports[0] else at_node(fabric, node, ports[0])
     if ending is Ending.NO_ENTRY:
-        notes.add("error", "no-route", f"{who} has no route to {what}: {cut}; dump again, or reroute", line)
+        text = f"{who} has no route to {what}: {cut}; dump again, or reroute"
+        notes.add("error", "no-route", text, line, place)
     elif ending is Ending.NO_PORT and not port_count_known(fabric, node):
         text = (
             f"{who} sends {what} to {port}, where no cable is known; the topology does not give its number "
             f"of ports either: {cut}; scan the whole fabric again"
         )
-        notes.add("error", "dead-end", text, line)
+        notes.add("error", "dead-end", text, line, place)
     elif ending is Ending.NO_PORT:
         known = plural(int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1, "port")
         text = f"{who} sends {what} to {port}, but has only {known}: {cut}; OpenSM would reject the whole file"
-        notes.add("error", "port-beyond", text, line)
+        notes.add("error", "port-beyond", text, line, place)
     elif ending is Ending.NO_CABLE:
         text = f"{who} sends {what} to {port}, where there is no cable: {cut}; connect one, or reroute"
-        notes.add("error", "dead-end", text, line)
+        notes.add("error", "dead-end", text, line, place)
     else:
-        notes.add("error", "wrong-end", f"{who} sends {what} to {port}: {cut}; reroute", line)
+        notes.add("error", "wrong-end", f"{who} sends {what} to {port}: {cut}; reroute", line, place)
 
 
-def _ports(fabric: Fabric, tables: Tables, node: int, lids: list[int]) -> str:
-    """Return the ports to which a switch sends some LIDs, and what is there."""
+def _ports(tables: Tables, node: int, lids: list[int]) -> list[int]:
+    """Return the ports to which a switch sends some LIDs."""
     entries = tables.out[tables.row_of[node]]
-    ports = sorted({int(entries[lid]) for lid in lids if lid < len(entries)} - {NONE})
+    return sorted({int(entries[lid]) for lid in lids if lid < len(entries)} - {NONE})
+
+
+def _ports_text(fabric: Fabric, node: int, ports: list[int]) -> str:
+    """Return some ports of a switch, and what is there."""
     if ports == [0]:
         return "port 0, itself"
     if len(ports) != 1:

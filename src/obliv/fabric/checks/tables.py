@@ -6,10 +6,10 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import called, lid_list, port_count_known
+from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, Place
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import NONE, Tables
 
@@ -65,11 +65,11 @@ def check_entries(
     for node in tables.switch[~tables.used].tolist() if tables.used.any() else ():
         if (node, int(Ending.NO_ENTRY)) not in reported:
             text = f"the table of {called(fabric, node)} is empty: dump it again; no host needs it"
-            notes.add("warning", "empty-table", text, tables.line_of(node))
+            notes.add("warning", "empty-table", text, tables.line_of(node), at_node(fabric, node))
     for node in fabric.switches.tolist():
         if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in reported:
             text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
-            notes.add("warning", "missing-table", text, fabric.nodes.line[node])
+            notes.add("warning", "missing-table", text, fabric.nodes.line[node], at_node(fabric, node))
     own = np.zeros(tables.out.shape[1], bool)
     own[[0, *(lid for lid in owner if lid < len(own))]] = True
     for node in tables.switch[tables.used].tolist():
@@ -106,17 +106,20 @@ def _check_switch(
     cabled[1 : end - first] = (fabric.ports.peer[first + 1 : end] >= 0)[:255]
     loose = (entry != NONE) & ~beyond & ~cabled[entry] & own
 
+    def port(wrong: Array) -> int:
+        return int(entry[np.flatnonzero(wrong)[0]])
+
     def sends(wrong: Array) -> str:
-        lids = np.flatnonzero(wrong)
-        return f"{called(fabric, node)} sends {lid_list(fabric, lids.tolist(), owner)} to port {entry[lids[0]]}"
+        lids = np.flatnonzero(wrong).tolist()
+        return f"{called(fabric, node)} sends {lid_list(fabric, lids, owner)} to port {port(wrong)}"
 
     if beyond.any() and (node, int(Ending.NO_PORT)) not in reported:
         known = plural(end - first - 1, "port")
         text = f"{sends(beyond)}, but has only {known}: OpenSM would reject the whole file"
-        notes.add("error", "port-beyond", text, tables.line_of(node))
+        notes.add("error", "port-beyond", text, tables.line_of(node), at_node(fabric, node, port(beyond)))
     if loose.any() and not loosely & reported:
         text = f"{sends(loose)}, where there is no cable; no host sends that way"
-        notes.add("warning", "dead-end", text, tables.line_of(node))
+        notes.add("warning", "dead-end", text, tables.line_of(node), at_node(fabric, node, port(loose)))
 
 
 def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int], notes: Notes) -> None:
@@ -128,7 +131,8 @@ def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int
         f"and ibroute leave out the last LID where it is a multiple of {_BLOCK}; use opensm-lfts.dump instead (opensm "
         "-D 0x43), which has it"
     )
-    notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]))
+    place = at_port(fabric, slot) if slot >= 0 else Place()
+    notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]), place)
 
 
 def _check_moment(fabric: Fabric, tables: Tables, notes: Notes) -> None:
@@ -147,7 +151,7 @@ def _check_moment(fabric: Fabric, tables: Tables, notes: Notes) -> None:
             f"{called(fabric, node)} has LID {now} in the topology and {then} in its table ({len(moved)} of "
             f"{len(tables.switch)} switches differ): topology and tables were taken at different times; take both again"
         )
-        notes.add("error", "other-moment", text, int(tables.line[row]))
+        notes.add("error", "other-moment", text, int(tables.line[row]), at_node(fabric, node))
 
 
 def _note_switch_lids(fabric: Fabric, tables: Tables, dropped: int, notes: Notes) -> None:
