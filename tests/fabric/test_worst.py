@@ -12,7 +12,7 @@ from tests.fabric.by_hand import climbing, loads_of, random_fabric, random_table
 
 import obliv
 from obliv.fabric.analyses.worst import hottest_cables, worst
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.generate.from_topology import from_routing, from_topology, tables_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.results.fabric import FabricWorst
@@ -139,6 +139,22 @@ def test_exact_loads_and_bounds_never_look_alike(monkeypatch: pytest.MonkeyPatch
         assert set(load) == ({"exact", "value"} if cable.solved else {"lower", "upper"})
         assert cable.solved or "bounds" in cable.worst
     assert any(not cable.solved for cable in hottest_cables(loads, 800))
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule"),
+    [("mesh:5x3", "dor"), ("xgft:2;4,6;1,3", "dmodk"), ("fattree:8,2", "dmodk"), ("dragonfly:p=2,a=4,h=2", "shortest")],
+)
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_the_first_of_the_ranked_is_the_worst_channel(spec: str, rule: str, count: int) -> None:
+    """Also where cables have bounds only, and as many are listed in the text as are asked for."""
+    result = worst(from_routing(obliv.routing(rule, obliv.topology(spec))), hottest=count)
+    assert result.channel is not None
+    assert len(result.hottest) == count
+    assert result.hottest[0].channel == result.channel.id
+    assert result.hottest[0].load == result.channel_load
+    assert all(cable.upper <= result.channel_load for cable in result.hottest)
+    assert sum(line.strip().startswith("hottest ") for line in repr(result).splitlines()) == count
 
 
 def test_pairs_that_are_left_out_are_counted() -> None:

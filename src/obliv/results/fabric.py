@@ -16,7 +16,7 @@ from obliv.results.worst_case import WorstCase
 
 __all__ = ["Bisection", "Cable", "FabricWorst", "HotCable", "Shifts"]
 
-_LISTED = 5  # cables in the short form
+_LISTED = 5  # pairs in the short form
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class FabricWorst(WorstCase):
     crossing : tuple of (int, int)
         The pairs of the worst traffic that cross the worst channel.
     hottest : tuple of HotCable
-        By worst load, the largest first.
+        By worst load, the largest first; the first is the worst channel.
     skipped : int
         Ordered pairs of hosts that were left out since their packets do not arrive.
     notes : tuple of str
@@ -128,7 +128,7 @@ class FabricWorst(WorstCase):
         lines = super().summary()
         if self.skipped:
             lines.append(("left out", f"{plural(self.skipped, 'pair')} whose packets do not arrive"))
-        for rank, cable in enumerate(self.hottest[:_LISTED], 1):
+        for rank, cable in enumerate(self.hottest, 1):
             lines.append((f"hottest {rank}", f"{cable.worst}   {cable.ends}"))
         for here, there in list(self.pairs())[:_LISTED]:
             lines.append(("worst traffic", f"{here} -> {there}"))

@@ -82,14 +82,14 @@ def worst(
         certificate=result.certificate,
         terminal_names=tuple(topology.labels[node] for node in topology.terminals.tolist()),
         crossing=() if channel is None else _crossing(loads, result, channel.id),
-        hottest=() if channel is None else hottest_cables(loads, hottest, search.optima),
+        hottest=() if channel is None else hottest_cables(loads, hottest, search.optima, channel.id),
         skipped=routing.skipped if routing.skip else 0,
         notes=topology.notes,
     )
 
 
 def hottest_cables(
-    loads: FabricLoads, count: int = 10, optima: Mapping[int, int] | None = None
+    loads: FabricLoads, count: int = 10, optima: Mapping[int, int] | None = None, worst: int | None = None
 ) -> tuple[HotCable, ...]:
     """Rank the cables by the load that admissible traffic can put on them.
 
@@ -99,6 +99,8 @@ def hottest_cables(
     count : int
     optima : mapping of int to int, optional
         Channels that are solved already, with their optima in units of the numerators times the rates' scale.
+    worst : int, optional
+        The worst channel, if it is known: it is the first, and its load bounds the others'.
 
     Returns
     -------
@@ -121,14 +123,26 @@ def hottest_cables(
     terminals = len(topology.terminals)
     upper = [int(bound) / speed for bound, speed in zip(bounds, speeds, strict=True)]
     even = [int(total) / speed for total, speed in zip(loads.uniform(rates.supply), speeds, strict=True)]
-    order = sorted(range(topology.channels), key=lambda c: (-upper[c], -even[c], bool(topology.at_host[c]), c))
     solved: dict[int, Fraction] = {}
+
+    def load_of(c: int) -> Fraction:
+        return (optima[c] if c in optima else loads.solve(c, rates).value) / speeds[c]
+
+    if worst is not None:
+        solved[worst] = load_of(worst)
+        upper = [min(bound, solved[worst]) for bound in upper]
+
+    def place(c: int, load: Fraction) -> tuple[object, ...]:
+        return -load, c != worst, -even[c], bool(topology.at_host[c]), c
+
+    order = sorted(range(topology.channels), key=lambda c: place(c, upper[c]))
     for c in order[: _EFFORT * count]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
-        solved[c] = (optima[c] if c in optima else loads.solve(c, rates).value) / speeds[c]
+        if c not in solved:
+            solved[c] = load_of(c)
     known = {c: solved.get(c, upper[c]) for c in order[: len(solved) + count]}
-    ranked = sorted(known, key=lambda c: (-known[c], -even[c], bool(topology.at_host[c]), c))[:count]
+    ranked = sorted(known, key=lambda c: place(c, known[c]))[:count]
     cables = []
     for c in ranked:
         lower = solved.get(c, even[c] / terminals if rates.unit else Fraction(0))
