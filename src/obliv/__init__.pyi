@@ -78,6 +78,7 @@ from obliv.routings.graph import Shortest as Shortest
 from obliv.routings.hops import HopRouting as HopRouting
 from obliv.routings.make import routing as routing
 from obliv.routings.mixes import Mix as Mix
+from obliv.routings.odd_even import OddEven as OddEven
 from obliv.routings.tables import table as table
 from obliv.routings.trees.base import TreeRouting as TreeRouting
 from obliv.routings.trees.digits import DModK as DModK
@@ -94,6 +95,9 @@ from obliv.routings.trees.osrm import OSRMN as OSRMN
 from obliv.routings.trees.tables import WSR as WSR
 from obliv.routings.trees.tables import TreeTable as TreeTable
 from obliv.routings.trees.tables import up_ports as up_ports
+from obliv.routings.turns import NegativeFirst as NegativeFirst
+from obliv.routings.turns import NorthLast as NorthLast
+from obliv.routings.turns import WestFirst as WestFirst
 from obliv.routings.two_turn import I2TURN as I2TURN
 from obliv.routings.two_turn import IVAL as IVAL
 from obliv.routings.two_turn import U2TURN as U2TURN

@@ -31,11 +31,13 @@ _ROUTINGS = {
     "obliv.fabric.specs": "lft",
     "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
     "obliv.routings.graph": "shortest min ecmp",
+    "obliv.routings.odd_even": "odd-even",
     "obliv.routings.tables": "table",
     "obliv.routings.trees.digits": "dmodk smodk mlid hash",
     "obliv.routings.trees.multipath": "omrmn kpath osrm-k",
     "obliv.routings.trees.osrm": "osrm2 osrm2-c osrm3 osrm3-d osrmn",
     "obliv.routings.trees.tables": "wsr",
+    "obliv.routings.turns": "negative-first west-first north-last",
     "obliv.routings.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
     "obliv.routings.updown": "updown",
 }

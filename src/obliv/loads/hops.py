@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -16,10 +16,11 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads.kernels import hops as kernels
+from obliv.loads.paths import Entries, from_entries
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
 
-__all__ = ["Hops", "from_hops", "joined"]
+__all__ = ["Hops", "from_hop_groups", "from_hops", "joined"]
 
 _DESTINATIONS = 64  # destinations whose next hops make one block
 _ENTRIES = 1 << 21  # entries that are held before they are sorted into place
@@ -93,6 +94,31 @@ def from_hops(
         if progress is not None:
             progress("pair loads", (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
+
+
+def from_hop_groups(
+    topology: Topology,
+    groups: Sequence[tuple[Array, Callable[[int], Hops]]],
+    name: str,
+    progress: Progress,
+) -> StoredLoads:
+    """Return the loads of a routing whose next hops depend on a group of sources: sources with their next hops."""
+    index = np.zeros(topology.nodes, np.int64)
+    index[topology.terminals] = np.arange(len(topology.terminals))
+    parts = []
+    for at, (sources, hops_to) in enumerate(groups):
+        parts.append(from_hops(topology, hops_to, name, sources))
+        progress("pair loads", (at + 1) / len(groups))
+    common = lcm(*(part.denominator for part in parts))
+    number: Any = np.int64 if common < INT64_SAFE else object
+    entries = Entries(
+        np.concatenate([index[sources][part.source] for (sources, _), part in zip(groups, parts, strict=True)]),
+        np.concatenate([part.destination for part in parts]),
+        np.concatenate([np.repeat(np.arange(topology.channels), np.diff(part.start)) for part in parts]),
+        np.concatenate([part.numerator.astype(number) * (common // part.denominator) for part in parts]),
+        common,
+    )
+    return from_entries(topology, entries)
 
 
 def _prepare(

@@ -185,6 +185,11 @@ class Routing:
         return None
 
     @property
+    def hop_groups(self) -> Sequence[tuple[Array, HopRouting]]:
+        """Groups of sources, with the next hops that their packets follow; empty for other routings."""
+        return [] if self.by_hops is None else [(self.topology.terminals, self.by_hops)]
+
+    @property
     def phase_routing(self) -> Routing | None:
         """The routing of both phases, to a uniformly random terminal and on from there; None for other routings."""
         return None

@@ -51,12 +51,14 @@ class _Block:
         return here
 
 
-def follow_hops(routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> Ends:
-    """Add the dependencies of next hops, for a scheme that only counts turns."""
+def follow_hops(
+    routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
+) -> Ends:
+    """Add the dependencies of next hops of the packets from some nodes, for a scheme that only counts turns."""
     topology, where = routing.topology, directions(routing.topology)
     ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
     classes = done = 1
-    for block, sources in _blocks(routing):
+    for block, sources in _blocks(routing, starts):
         _count(routing, block, sources)
         while not _spread(routing, scheme, block, sources, where, classes, dependencies, ends):
             classes *= 2
@@ -67,14 +69,14 @@ def follow_hops(routing: HopRouting, scheme: Scheme, dependencies: Dependencies,
 
 def count_paths(routing: HopRouting) -> float:
     """Return the number of paths along the next hops, between all terminals together."""
-    return sum(_count(routing, block, sources) for block, sources in _blocks(routing))
+    return sum(_count(routing, block, sources) for block, sources in _blocks(routing, routing.topology.terminals))
 
 
 def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of two phases by the same next hops, for a scheme that depends on the phase only."""
     topology = base.topology
     alone = Dependencies(topology.channels)
-    ends = follow_hops(base, find("none"), alone, progress)
+    ends = follow_hops(base, find("none"), alone, progress, topology.terminals)
     graph = alone.graph()
     tail, head = graph.channel[np.repeat(np.arange(len(graph.channel)), np.diff(graph.ptr))], graph.channel[graph.head]
     first, second = (
@@ -90,8 +92,8 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependenci
         dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
-def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
-    """Yield the next hops towards all terminals, some at a time, and the places where packets begin."""
+def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[_Block, Array]]:
+    """Yield the next hops towards all terminals, some at a time, and the places where packets from `starts` begin."""
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
     size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
@@ -99,7 +101,7 @@ def _blocks(routing: HopRouting) -> Iterator[tuple[_Block, Array]]:
         targets = terminals[first : first + size]
         hops = joined([routing.hops_to(target) for target in targets.tolist()])
         block = _Block(topology.nodes, targets, hops.ptr, hops.channel.astype(np.int64))
-        places = (np.arange(len(targets))[:, None] * topology.nodes + terminals).ravel()
+        places = (np.arange(len(targets))[:, None] * topology.nodes + starts).ravel()
         yield block, places[~block.arrived(places)]
 
 

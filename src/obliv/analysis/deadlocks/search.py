@@ -165,8 +165,9 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencie
         follow_paths(routing, scheme, collected, progress)
     elif routing.programs and routing.topology.all_terminals:
         follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
-    elif routing.by_hops is not None and scheme.turned is not None:
-        follow_hops(routing.by_hops, scheme, collected, progress)
+    elif routing.hop_groups and scheme.turned is not None:
+        for sources, part in routing.hop_groups:
+            follow_hops(part, scheme, collected, progress, sources)
     elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
         follow_two_phases(base.by_hops, scheme, collected, progress)
     else:

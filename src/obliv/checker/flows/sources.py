@@ -45,6 +45,8 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         return numbered_flows(routing, check_time)
     if routing.phase_routing is not None:
         return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
-    if routing.by_hops is not None:
-        return hop_flows(routing.by_hops, denominator, check_time)
+    if groups := routing.hop_groups:
+        parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
+        flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
+        return lambda i: flows_of[int(topology.terminals[i])](i)
     return path_flows(routing, check_time)
