@@ -16,7 +16,6 @@ from obliv._util.rng import Rng, generator
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
-from obliv.routings.checks import checked_channels
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ class Routing:
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the channels of one path, drawn with the routing's probabilities."""
+        from obliv.routings.checks import checked_channels
+
         choices = list(self.paths(source, destination))
         shares = np.array([float(chance) for _, chance in choices])
         if source == destination and not shares.sum():  # a terminal may send itself nothing

@@ -17,7 +17,6 @@ from obliv.loads.base import PairLoads
 from obliv.loads.programs import ANYWHERE, QUADRANT, SPREAD, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.separable import SeparableLoads
 from obliv.routings.base import Crossed, Path, Routing, require_topology
-from obliv.routings.checks import merged
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
@@ -47,6 +46,8 @@ class ProgramRouting(Routing):
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Return every path once; ROMM and Valiant draw them in many ways (orders² × intermediates)."""
         require_nodes(self.topology, source, destination)
+        from obliv.routings.checks import merged
+
         return merged(self._drawn_paths(source, destination))
 
     def _drawn_paths(self, source: int, destination: int) -> Iterator[Path]:
