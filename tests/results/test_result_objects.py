@@ -437,3 +437,30 @@ def test_pairs_need_the_routing(tmp_path: Path) -> None:
         obliv.load(tmp_path / "x.json").crossing_pairs()
     with pytest.raises(obliv.InputError, match="exact result"):
         obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), samples=5).crossing_pairs()
+
+
+def test_the_worst_traffic_is_shown_by_name(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.DOR(obliv.mesh(4, 4)))
+    data = result.to_dict()
+    assert data["names"][:5] == ["(0,0)", "(1,0)", "(2,0)", "(3,0)", "(0,1)"]
+    assert [(data["names"][s], data["names"][d]) for s, d in data["crossing"]] == list(result.pairs())
+    assert all(data["permutation"][s] == d for s, d in data["crossing"])
+    first = ", ".join(f"{s} -> {d}" for s, d in result.pairs())
+    assert f"  worst traffic   {first}" in repr(result).splitlines()
+    result.save(tmp_path / "x.json")
+    again = obliv.load(tmp_path / "x.json")
+    assert again == result
+    assert repr(again) == repr(result)
+
+
+def test_only_the_first_pairs_are_listed() -> None:
+    result = obliv.worst_case(obliv.DOR(obliv.mesh(9, 9)))
+    texts = [text for _, text in result.summary()[-2:]]
+    assert texts[0].count("->") == 3
+    assert texts[1] == f"and {len(result.crossing) - 3} more pairs over the worst channel"
+
+
+def test_numbers_need_no_names() -> None:
+    data = obliv.worst_case(obliv.DOR(obliv.line(4))).to_dict()
+    assert "names" not in data
+    assert data["crossing"] == [[0, 2], [1, 3]]

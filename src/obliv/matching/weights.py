@@ -60,6 +60,25 @@ class Weights:
             self.weight[entry],
         )
 
+    def of(self, rows: Array, columns: Array) -> Array:
+        """Return the weights of pairs of members, given as arrays of row members and of column members."""
+        if not len(self.weight):
+            return np.zeros(len(rows), np.int64)
+        row, col = _group_of(self.row_members, rows), _group_of(self.column_members, columns)
+        keys = self.row_of_entry * self.columns + self.col
+        order = np.argsort(keys, kind="stable")
+        wanted = row * self.columns + col
+        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        return np.where((row >= 0) & (col >= 0) & (keys[place] == wanted), self.weight[place], 0)
+
+
+def _group_of(members: tuple[Array, Array], wanted: Array) -> Array:
+    """Return the group of each member, -1 where it has none."""
+    ptr, ids = members
+    group: Array = np.full(int(max(ids.max(initial=-1), wanted.max(initial=-1))) + 1, -1, np.int64)
+    group[ids] = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return group[wanted]
+
 
 def from_entries(row: Array, col: Array, weight: Array) -> Weights:
     """Weights of single rows and columns from their entries, in any order; no pair twice."""

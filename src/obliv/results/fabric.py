@@ -12,7 +12,7 @@ from obliv.results.base import Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Bounds, Estimate
-from obliv.results.worst_case import WorstCase
+from obliv.results.worst_case import PAIRS, WorstCase
 
 __all__ = ["Bisection", "Cable", "FabricWorst", "HotCable", "Shifts"]
 
@@ -114,18 +114,13 @@ class FabricWorst(WorstCase):
     )  #: The columns of the table of cables where a result lists no cables.
 
     terminal_names: tuple[str, ...] = entry((), key="names", rank=3)
-    crossing: tuple[tuple[int, int], ...] = entry((), rank=3)
+    crossing: tuple[tuple[int, int], ...] = entry((), codec=PAIRS, rank=3)
     hottest: tuple[HotCable, ...] = entry((), rank=3)
     skipped: int = entry(0, rank=3)
     notes: tuple[str, ...] = entry((), rank=3)
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs that make the worst load, by name."""
-        for s, d in self.crossing:
-            yield self.terminal_names[s], self.terminal_names[d]
-
     def summary(self) -> list[tuple[str, str]]:
-        lines = super().summary()
+        lines = Result.summary(self)
         if self.skipped:
             lines.append(("left out", f"{plural(self.skipped, 'pair')} whose packets do not arrive"))
         for rank, cable in enumerate(self.hottest, 1):

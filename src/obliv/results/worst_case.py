@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any, ClassVar
 
+import numpy as np
+
+from obliv._util.codec import pack, unpack
+from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
 from obliv.results.codec import PACKED, Codec, derived, entry
@@ -15,11 +20,16 @@ from obliv.results.numbers import Estimate, inverse, rational, scaled
 
 __all__ = ["FLOWS", "WorstCase", "WorstPair"]
 
+_LISTED, _WIDTH = 3, 60  # pairs in the short form, and its characters
+
 #: Flows of a traffic matrix as rows source, destination, amount.
 FLOWS = Codec(
     lambda flows: [[s, d, str(amount)] for s, d, amount in flows],
     lambda rows: tuple((int(s), int(d), rational(amount)) for s, d, amount in rows),
 )
+
+#: Pairs of terminals as rows source, destination.
+PAIRS = Codec(pack, lambda data: tuple((int(s), int(d)) for s, d in unpack(data)))
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,8 @@ class WorstCase(Result):
       of capacity     1/3 = 0.333333
       worst channel   0: (0,0) -> (1,0)
       focus channels  1
+      worst traffic   (0,0) -> (1,0), (0,1) -> (2,0), (3,0) -> (1,2)
+                      and 2 more pairs over the worst channel
     """
 
     kind: ClassVar[str] = "worst"
@@ -62,6 +74,9 @@ class WorstCase(Result):
     def __post_init__(self) -> None:
         if isinstance(self.channel_load, Fraction) and self.channel_load < 0:
             raise ValueError(f"the channel load is {self.channel_load}; it must be 0 or more")
+        last = len(self.terminal_names or self.permutation or ()) - 1
+        if last >= 0 and any(not 0 <= terminal <= last for pair in self.crossing for terminal in pair):
+            raise ValueError(f"crossing: terminals must be 0 to {last}")
 
     @property
     @derived(label="throughput", column="throughput", reason=NO_LOAD)
@@ -112,10 +127,13 @@ class WorstCase(Result):
         None, codec=CERTIFICATE, omit=lambda worst: worst.certificate is None, rank=2
     )
 
+    terminal_names: tuple[str, ...] = entry((), key="names", rank=3, omit=lambda worst: not worst.terminal_names)
+    crossing: tuple[tuple[int, int], ...] = entry((), codec=PAIRS, rank=3, omit=lambda worst: not worst.crossing)
+
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs of the worst traffic that cross the worst channel, by name; see :meth:`crossing_pairs`."""
-        for pair in self.crossing_pairs():
-            yield pair.source, pair.destination
+        for source, destination in self.crossing:
+            yield self._name(source), self._name(destination)
 
     def crossing_pairs(self) -> tuple[WorstPair, ...]:
         """Return the pairs of the worst traffic that cross the worst channel, those that load it most first.
@@ -138,16 +156,30 @@ class WorstCase(Result):
         loads = self.subject.pair_loads() if hasattr(self.subject, "pair_loads") else self.subject
         if isinstance(self.channel_load, Estimate) or not hasattr(loads, "weights"):
             raise InputError("the pairs need the exact result of a routing or of pair loads: call worst_case again")
-        if self.channel is None:
+        if self.channel is None or not self.crossing:
             return ()
-        topology, channel = loads.topology, self.channel.id
-        rows, columns, numerators = loads.weights(channel).spread()
-        weights = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), numerators.tolist(), strict=True))
-        units = loads.denominator * topology.bandwidth_of(channel)
-        name = [topology.name_of(node) for node in topology.terminals.tolist()]
-        flows = self.traffic or [(s, d, Fraction(1)) for s, d in enumerate(self.permutation or ())]
-        found = [WorstPair(name[s], name[d], amount * weights.get((s, d), 0) / units) for s, d, amount in flows]
-        return tuple(sorted((pair for pair in found if pair.channel_load), key=lambda pair: -pair.channel_load))
+        weights = loads.weights(self.channel.id).of(*np.array(self.crossing).T).tolist()
+        units = loads.denominator * loads.topology.bandwidth_of(self.channel.id)
+        amounts = {(s, d): amount for s, d, amount in self.traffic or ()}
+        return tuple(
+            WorstPair(self._name(s), self._name(d), amounts.get((s, d), 1) * Fraction(weight) / units)
+            for (s, d), weight in zip(self.crossing, weights, strict=True)
+        )
+
+    def _name(self, terminal: int) -> str:
+        return self.terminal_names[terminal] if self.terminal_names else str(terminal)
+
+    def summary(self) -> list[tuple[str, str]]:
+        return super().summary() + self._traffic_lines()
+
+    def _traffic_lines(self) -> list[tuple[str, str]]:
+        """Return the first pairs over the worst channel, and how many more there are."""
+        texts = [f"{source} -> {destination}" for source, destination in islice(self.pairs(), _LISTED)]
+        while len(texts) > 1 and len(", ".join(texts)) > _WIDTH:
+            texts.pop()
+        more = len(self.crossing) - len(texts)
+        lines = [("worst traffic", ", ".join(texts))] if texts else []
+        return lines + ([("", f"and {plural(more, 'more pair')} over the worst channel")] if more else [])
 
     @property
     def numbers(self) -> tuple[str, str]:

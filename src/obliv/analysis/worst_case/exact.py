@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from obliv._util.arrays import whole
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.subject import Subject, exactness_of, name_of, sources_of, subject_of
@@ -136,6 +137,8 @@ def solved_worst_case(
         focus_channels=len(channels),
         certificate=proof,
         names=names,
+        terminal_names=_terminal_names(topology),
+        crossing=_crossing(loads, search.worst, flows),
     )
     return result, search
 
@@ -180,6 +183,22 @@ def _traffic(loads: PairLoads, search: ChannelSearch) -> tuple[Flows, tuple[int,
     if search.solution is None or search.rates.unit:
         return flows, _completed(flows, loads.terminals)
     return flows, None
+
+
+def _terminal_names(topology: Topology) -> tuple[str, ...]:
+    """Return the names of the terminals, nothing where they are their numbers."""
+    names = tuple(topology.name_of(node) for node in topology.terminals.tolist())
+    return () if names == tuple(map(str, range(len(names)))) else names
+
+
+def _crossing(loads: PairLoads, channel: int, flows: Flows) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of the worst traffic that cross a channel, those that load it most first."""
+    if not flows:
+        return ()
+    source, destination, amount = (whole(list(column)) for column in zip(*flows, strict=True))
+    added = loads.weights(channel).of(source, destination).astype(object) * amount
+    pairs = list(zip(source.tolist(), destination.tolist(), added.tolist(), strict=True))
+    return tuple((s, d) for s, d, load in sorted(pairs, key=lambda pair: -pair[2]) if load)
 
 
 def named_channel(topology: Topology, channel: int) -> tuple[Channel | None, tuple[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-import numpy as np
-
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
@@ -14,7 +12,6 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric import FabricWorst, HotCable
 from obliv.results.numbers import bounded
-from obliv.results.worst_case import WorstCase
 
 __all__ = ["hottest_cables", "worst"]
 
@@ -81,7 +78,7 @@ def worst(
         focus_channels=result.focus_channels,
         certificate=result.certificate,
         terminal_names=tuple(topology.labels[node] for node in topology.terminals.tolist()),
-        crossing=() if channel is None else _crossing(loads, result, channel.id),
+        crossing=result.crossing,
         hottest=() if channel is None else hottest_cables(loads, hottest, search.optima, channel.id),
         skipped=routing.skipped if routing.skip else 0,
         notes=topology.notes,
@@ -154,14 +151,3 @@ def hottest_cables(
             )
         )
     return tuple(cables)
-
-
-def _crossing(loads: FabricLoads, result: WorstCase, channel: int) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of the worst traffic whose routes cross the worst channel."""
-    row, column, _ = loads.weights(channel).spread()
-    crosses = set((row.astype(np.int64) * loads.terminals + column).tolist())
-    if result.traffic is not None:
-        sent = [(s, d) for s, d, _ in result.traffic]
-    else:
-        sent = list(enumerate(result.permutation or ()))
-    return tuple((s, d) for s, d in sent if s != d and s * loads.terminals + d in crosses)
