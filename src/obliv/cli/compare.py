@@ -69,12 +69,13 @@ def split_patterns(text: str) -> list[str]:
     >>> split_patterns("transpose,hotspot:4,16,tornado")
     ['transpose', 'hotspot:4,16', 'tornado']
     """
+    from obliv.specs.grammar import split_arguments
     from obliv.specs.registry import PATTERNS
 
     patterns: list[str] = []
-    for piece in text.split(","):
+    for piece in split_arguments(text):
         name = re.match(r"[^:*]*", piece.strip())
-        parameter = name is not None and name[0] not in PATTERNS and re.match(r"[\d.]|[\w-]+=", piece.strip())
+        parameter = name is not None and name[0] not in PATTERNS and re.match(r"[\d.(]|[\w-]+=", piece.strip())
         if patterns and parameter and "*" not in piece:
             patterns[-1] += f",{piece}"
         else:

@@ -21,6 +21,7 @@ __all__ = ["worst"]
 def worst(
     specs: Specs,
     *,
+    context: typer.Context,
     symmetry: Annotated[
         str,
         typer.Option("--symmetry", help="auto (symmetries of the topology), search, or off (solve every channel)."),
@@ -47,8 +48,10 @@ def worst(
     from obliv.analysis.worst_case.exact import worst_case
 
     require_picture(plot)
+    source = context.get_parameter_source("seed")
+    seeded = source is not None and source.name == "COMMANDLINE"
     routing = specs.read(answer.output, plot)
-    if channels and (samples or seed):
+    if channels and (samples or seeded):
         raise InputError("--channels is exact: leave out --samples and --seed")
     certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.memory import require_memory
-from obliv.errors import TrafficError
+from obliv.errors import TopologyError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation
 from obliv.specs.registry import register_pattern
@@ -120,16 +120,15 @@ def nearest_neighbor(topology: Topology) -> Traffic:
 
 
 @register_pattern("hot-nodes", example="hot-nodes:5,10,share=1/2")
-def hot_nodes(topology: Topology, *nodes: int, share: Fraction = Fraction(1)) -> Traffic:
+def hot_nodes(topology: Topology, *nodes: int | str, share: Fraction = Fraction(1)) -> Traffic:
     """Share of every terminal's packets to the given terminals, evenly (BookSim's "hotspot"); the rest is uniform."""
     n = len(topology.terminals)
     spec = ",".join([f"hot-nodes:{','.join(map(str, nodes))}", *([f"share={share}"] if share != 1 else [])])
     if not nodes:
         raise TrafficError("hot-nodes: no terminals are given; write for example hot-nodes:5,10,share=1/2")
-    if wrong := [node for node in nodes if not 0 <= node < n]:
-        raise TrafficError(f"{spec}: {topology.spec} has no terminal {wrong[0]}; terminals are 0 to {n - 1}")
-    if len(set(nodes)) < len(nodes):
-        twice = next(node for node in nodes if nodes.count(node) > 1)
+    hot = [_terminal(topology, node, spec) for node in nodes]
+    if len(set(hot)) < len(hot):
+        twice = next(terminal for terminal in hot if hot.count(terminal) > 1)
         raise TrafficError(
             f"{spec}: terminal {twice} is named twice; the share is split evenly among different terminals"
         )
@@ -142,10 +141,27 @@ def hot_nodes(topology: Topology, *nodes: int, share: Fraction = Fraction(1)) ->
         terminals=n,
         uniform=1 - share,
         source=np.repeat(np.arange(n, dtype=np.int32), len(nodes)),
-        destination=np.tile(np.array(nodes, np.int32), n),
+        destination=np.tile(np.array(hot, np.int32), n),
         amount=np.full(n * len(nodes), amount.numerator, np.int64),
         denominator=amount.denominator,
     )
+
+
+def _terminal(topology: Topology, name: int | str, spec: str) -> int:
+    """Return the number of a terminal, given by its number or by its name."""
+    n = len(topology.terminals)
+    if isinstance(name, str):
+        try:
+            node = topology.node(name)
+        except TopologyError as error:
+            raise TrafficError(f"{spec}: {error}") from None
+        places = np.flatnonzero(topology.terminals == node)
+        if not len(places):
+            raise TrafficError(f"{spec}: the node {name} of {topology.spec} is not a terminal")
+        return int(places[0])
+    if not 0 <= name < n:
+        raise TrafficError(f"{spec}: {topology.spec} has no terminal {name}; terminals are 0 to {n - 1}")
+    return name
 
 
 @register_pattern("random-permutation", aliases=("randperm",), example="random-permutation:seed=1")

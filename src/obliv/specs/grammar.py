@@ -14,10 +14,11 @@ from obliv._util.rationals import fraction
 from obliv._util.text import did_you_mean
 from obliv.errors import SpecError
 
-__all__ = ["bind", "split_mix"]
+__all__ = ["bind", "split_arguments", "split_mix"]
 
 _RADICES = re.compile(r"\d+(x\d+)+\Z")
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
+_COMMA = re.compile(r",(?![^()]*\))")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
 
 
@@ -41,6 +42,17 @@ def split_mix(spec: str, *, partial: bool = False) -> list[tuple[Fraction, str]]
             f"mix {spec!r}: the weights add up to {total}, they must add up to {'at most ' * partial}1{hint}"
         )
     return parts
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the pieces between commas; those in parentheses, as in names of nodes, separate nothing.
+
+    Examples
+    --------
+    >>> split_arguments("(0,0),(7,7),share=1/2")
+    ['(0,0)', '(7,7)', 'share=1/2']
+    """
+    return _COMMA.split(text)
 
 
 def bind(text: str, parameters: Sequence[inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
@@ -69,7 +81,7 @@ def _convert(
     takes_path = bool(slots) and slots[0].annotation is Path
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for piece in text.split(","):
+    for piece in split_arguments(text):
         key, equals, value = piece.partition("=")
         key = key.strip().replace("-", "_")
         if equals and key in by_name:
@@ -94,6 +106,8 @@ def _value(text: str, parameter: inspect.Parameter) -> Any:
     options = typing.get_args(parameter.annotation) or (parameter.annotation,)
     if Fraction in options and str in options:  # a number in any notation: the function checks it
         return text
+    if int in options and str in options:  # a number or a name
+        return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else text
     if int in options:
         if not re.fullmatch(r"[+-]?\d+", text):
             raise SpecError(f"{parameter.name} must be a whole number, not {text!r}")
