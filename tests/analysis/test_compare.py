@@ -199,5 +199,6 @@ def test_commas_within_a_pattern_stay(capsys: pytest.CaptureFixture[str]) -> Non
         "hot-nodes:5,10,share=1/2",
         "tornado",
     ]
+    assert split_patterns("uniform,hot-nodes:(0,1),(2,2),share=1/2") == ["uniform", "hot-nodes:(0,1),(2,2),share=1/2"]
     assert split_patterns("hotspot:4,16,seed=2,uniform") == ["hotspot:4,16,seed=2", "uniform"]
     assert split_patterns("transpose,tornados") == ["transpose", "tornados"]

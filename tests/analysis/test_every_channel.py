@@ -166,7 +166,7 @@ def test_a_saved_claim_about_every_channel_is_verified(
         assert "not the largest load of its channels" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [["--seed", "3"], ["--samples", "10"]])
+@pytest.mark.parametrize("options", [["--seed", "3"], ["--seed", "0"], ["--samples", "10"]])
 def test_options_that_an_exact_answer_does_not_use(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["worst", "mesh:3x3", "dor", "--channels", *options]) == 2
     assert "--channels is exact: leave out --samples and --seed" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -296,6 +297,24 @@ def test_hot_nodes(share: str, text: str) -> None:
     assert str(figures.limited_by) == "ejection at (1,1)"
 
 
+def test_hot_nodes_by_name(tmp_path: Path) -> None:
+    mesh = obliv.mesh(4, 4)
+    traffic = obliv.traffic("hot-nodes:(1,1),(2,2),share=1/2", mesh)
+    assert traffic.to_matrix() == obliv.traffic("hot-nodes:5,10,share=1/2", mesh).to_matrix()
+    assert obliv.traffic(traffic.spec, mesh) == traffic
+    (tmp_path / "net.txt").write_text("north east\neast south\nsouth north\n")
+    network = obliv.topology(f"file:{tmp_path / 'net.txt'}")
+    assert obliv.traffic("hot-nodes:south", network).to_matrix() == obliv.traffic("hot-nodes:2", network).to_matrix()
+    assert (
+        obliv.traffic("hot-nodes:south,0", network).to_matrix() == obliv.traffic("hot-nodes:0,2", network).to_matrix()
+    )
+
+
+def test_hot_nodes_must_be_terminals() -> None:
+    with pytest.raises(obliv.TrafficError, match="not a terminal"):
+        obliv.traffic("hot-nodes:((0),0)", obliv.fattree(4, 2))
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -305,6 +324,9 @@ def test_hot_nodes(share: str, text: str) -> None:
         ("hot-nodes:3,3", "twice"),
         ("hot-nodes:3,share=0", "above 0"),
         ("hot-nodes:3,share=5/4", "at most 1"),
+        ("hot-nodes:(1,1),5", "twice"),
+        ("hot-nodes:(4,1)", "has no node"),
+        ("hot-nodes:middle", "has no node"),
     ],
 )
 def test_wrong_hot_nodes(spec: str, message: str) -> None:
