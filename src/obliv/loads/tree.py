@@ -17,7 +17,7 @@ from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.trees import NumberedPaths, Tree
 
-__all__ = ["TreeLoads", "Ways"]
+__all__ = ["TreeLoads", "Ways", "link_places"]
 
 
 #: Numbers of the paths of pairs: arrays of sources and of destinations, which broadcast, to one of shape (..., K).
@@ -59,14 +59,7 @@ class TreeLoads(PairLoads):
 
     @cached_property
     def _place(self) -> tuple[Array, Array, Array]:
-        """Height, direction (1 up) and number of every channel's link."""
-        tree = self.topology
-        height, up, number = (np.zeros(tree.channels, np.int64) for _ in range(3))
-        for h in range(tree.levels):
-            every = np.arange(tree.links(h))
-            for direction, channel in ((1, tree.up_channel(h, every)), (0, tree.down_channel(h, every))):
-                height[channel], up[channel], number[channel] = h, direction, every
-        return height, up, number
+        return link_places(self.topology)
 
     def weights(self, channel: int) -> Weights:
         tree, n = self.topology, self.terminals
@@ -166,3 +159,13 @@ class TreeLoads(PairLoads):
         below, width = np.array(self.topology.below), np.array(self.topology.width)
         height = np.maximum(turn - 1, 0)
         return np.where(turn > 0, start[height] + source // below[height] * width[height + 1], -1)
+
+
+def link_places(tree: Tree) -> tuple[Array, Array, Array]:
+    """Return height, direction (1 up) and number of every channel's link."""
+    height, up, number = (np.zeros(tree.channels, np.int64) for _ in range(3))
+    for h in range(tree.levels):
+        every = np.arange(tree.links(h))
+        for direction, channel in ((1, tree.up_channel(h, every)), (0, tree.down_channel(h, every))):
+            height[channel], up[channel], number[channel] = h, direction, every
+    return height, up, number

@@ -10,7 +10,9 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads
 from obliv.loads.hops import Hops
+from obliv.loads.splits import equal_split
 from obliv.routings.distances import Distances, Recent
 from obliv.routings.hops import HopRouting
 from obliv.routings.lengths import Lengths
@@ -69,6 +71,11 @@ class MinimalRouting(HopRouting):
             counts += np.bincount(self._measured(destination)[terminals], minlength=len(counts))
             progress("path lengths", done / len(terminals))
         return {h: Fraction(count) for h, count in enumerate(counts.tolist()) if count}
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        own = self._own_hops or type(self).hops_to is not MinimalRouting.hops_to
+        split = None if own or self.one_path else equal_split(self.topology)
+        return split or super()._loads(progress)
 
     def hops_to(self, destination: int) -> Hops:
         if self._own_hops:

@@ -6,8 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads
+from obliv.loads.splits import equal_split
 from obliv.routings.distances import Distances, Recent
 from obliv.routings.hops import HopRouting
 from obliv.specs.registry import register_routing
@@ -83,6 +86,10 @@ class UpDown(HopRouting):
                 f"{self.spec}: no path up and down leads from {name(int(lost[0]))} to {name(destination)}"
             )
         return down, hops
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        own = any(getattr(type(self), name) is not getattr(UpDown, name) for name in ("next_hops", "hops_to", "rank"))
+        return (None if own else equal_split(self.topology)) or super()._loads(progress)
 
     def next_hops(self, node: int, destination: int) -> list[int]:
         if node == destination:

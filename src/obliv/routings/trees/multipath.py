@@ -6,10 +6,13 @@ from math import isqrt, lcm
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.rationals import integer
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
+from obliv.loads.base import PairLoads
+from obliv.loads.splits import equal_split
 from obliv.routings.make import routing
 from obliv.routings.trees.base import TreeRouting, number_of
 from obliv.routings.trees.digits import mixed
@@ -43,6 +46,11 @@ class OMRMN(TreeRouting):
         width = np.array(self.topology.width)[self.topology.turn(source, destination)]
         numbers: Array = np.arange(self.spread) % width[..., None]
         return numbers
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        own = self._own_paths or type(self).ways is not OMRMN.ways
+        # with one path per pair, that path has a number
+        return (None if own or self.spread == 1 else equal_split(self.topology)) or super()._loads(progress)
 
 
 @register_routing("kpath", example="kpath:4,base=dmodk,select=shift")
