@@ -19,7 +19,7 @@ from obliv.routings.hops import HopRouting
 
 TREES = [
     "fattree:4,2",
-    "fattree:6,3",
+    "fattree:4,3",
     "eft2:8,5",
     "sub-eft2:8,6",
     "subft:8,2",
