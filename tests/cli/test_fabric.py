@@ -229,7 +229,7 @@ def test_route(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for offset, load in (("0", "4"), ("0-0-1-1", "2"), ("group", "2"), ("spread", "2")):
         made = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", offset, "--hottest", "0")
         assert made["channel_load"]["exact"] == load, offset
-    made = as_json(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "flat.lfts", "--lmc", "0")
+    made = as_json(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "flat.lfts", "--lmc", "0", "--force")
     assert (made["lmc"], made["before"]["channel_load"]["exact"], made["after"]["missing_pairs"]) == (0, "4", 0)
     assert made["output"] == "flat.lfts"
     assert as_json(capsys, "check", "a.net", "--lft", "flat.lfts")["unrouted"] == 0
@@ -251,7 +251,7 @@ def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str
 
 def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "generate", "torus:5x5", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
-    words = ["route", "t.net", "--lft", "t.lfts", "-o", "new.lfts", "--net", "new.net"]
+    words = ["route", "t.net", "--lft", "t.lfts", "-o", "new.lfts", "--net", "new.net", "--ignore-credit-loops"]
     status, out, err = run(capsys, *words)
     assert status == 1
     assert "kept" in out
@@ -261,6 +261,11 @@ def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str
     assert as_json(capsys, *words)["output"] is None
     assert run(capsys, *words, "--force")[0] == 0
     assert Path("new.lfts").exists()
+    made = as_json(capsys, *words[:-1], "-o", "safe.lfts")  # credit loops are never better
+    assert (made["engine"], made["before"]["deadlock"], made["after"]["deadlock"]) == ("updown", True, False)
+    again = ["route", "t.net", "--lft", "safe.lfts", "-o", "same.lfts"]
+    assert run(capsys, *again)[0] == 1  # nothing is gained
+    assert not Path("same.lfts").exists()
 
 
 def test_export_and_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -172,7 +172,7 @@ def test_never_worse_than_what_was_there() -> None:
     torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)
     dor = tables_of(obliv.routing("dor", torus), fabric)
-    kept = route(fabric, tables=dor)
+    kept = route(fabric, tables=dor, ignore_credit_loops=True)
     assert kept.kept
     assert kept.tables is dor
     assert kept.before == kept.after == Standing(Fraction(2), 0, True, 0)
@@ -185,6 +185,56 @@ def test_never_worse_than_what_was_there() -> None:
     forced = route(fabric, tables=dor, force=True)
     assert (forced.engine, forced.after) == ("updown", standing)
     sound(forced.fabric, forced.tables)
+    safe = route(fabric, tables=dor)  # credit loops are never better, unless they are ignored
+    assert (safe.engine, safe.after) == ("updown", standing)
+    assert "credit loops" in safe.notes[0]
+
+
+@pytest.mark.parametrize(("spec", "engine"), [("fattree:8,2", "dmodk"), ("fattree:8,3", "osrm3-d")])
+def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
+    fabric = from_topology(obliv.topology(spec))
+    tables = route(fabric, engine).tables
+    again = route(fabric, engine, tables)
+    assert again.kept
+    assert again.tables is tables
+    assert route(fabric, engine, tables, force=True).engine == engine
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;4,6;1,3"])
+@pytest.mark.parametrize("missing", range(4))
+def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:
+    """Every engine, on trees with cables missing: the bound is that of the tables' LMC."""
+    fabric = from_topology(obliv.topology(spec))
+    rng = np.random.default_rng(missing)
+    inner = cables(fabric)
+    damaged = without(fabric, rng.choice(inner, missing, replace=False).tolist())
+    for engine in ENGINES:
+        try:
+            found = route(damaged, engine)
+        except RoutingError:
+            continue
+        if found.after.missing or found.lower_bound is None:
+            continue
+        assert found.after.load >= found.lower_bound > 1
+        optimal = found.after.load == found.lower_bound
+        assert ("so these are optimal" in repr(found)) == optimal
+        assert f"at least {found.lower_bound} for single paths" in repr(found)
+        assert found.to_dict()["lower_bound"]["exact"] == str(found.lower_bound)
+
+
+def test_the_bound_of_a_leaf_with_one_cable_left() -> None:
+    """Four hosts over one cable: the load is 4, whatever the tables."""
+    fabric = from_topology(obliv.topology("fattree:8,2"))
+    leaf = int(fabric.node_of[fabric.ports.peer[fabric.endpoints[0]]])
+    up = [slot for slot in ports(fabric, leaf) if fabric.switch_row[fabric.node_of[fabric.ports.peer[slot]]] >= 0]
+    found = route(without(fabric, up[1:]), most_lmc=3)
+    assert (found.after.load, found.lower_bound) == (4, 4)
+    two = route(without(fabric, up[2:]), "osrm2")
+    assert two.lower_bound == 2
+    torus = route(from_topology(obliv.torus(4, 4)))
+    assert torus.lower_bound is None  # one host a switch and four cables
+    star = route(from_topology(obliv.topology("cmesh:2x2,c=4")))
+    assert star.lower_bound == 2  # four hosts a switch and two cables
 
 
 def test_holes_count_for_more_than_load() -> None:

@@ -37,9 +37,9 @@ class Standing(Record):
     lmc: int = entry(column="lmc")
 
     @property
-    def rank(self) -> tuple[int, Fraction, int]:
+    def rank(self) -> tuple[bool, int, Fraction, int]:
         """Key for sorting: the smaller, the better."""
-        return self.missing, self.load, self.lmc
+        return self.deadlock, self.missing, self.load, self.lmc
 
     def __str__(self) -> str:
         pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
@@ -84,6 +84,11 @@ class FabricRoute(Result):
         Of `tables`.
     tried : tuple of Attempt
         The engines tried.
+    lower_bound : Fraction or None
+        A lower bound of the worst load of single paths that connect all pairs (on fat trees, of paths that climb and
+        then descend), also where cables are missing; None where no bound is known.
+    bound_source : str
+        The theorem or argument that gives it.
     notes : tuple of str
     output : str or None
         The file to which the tables were written.
@@ -98,6 +103,7 @@ class FabricRoute(Result):
       osrm2  worst load 2, all pairs, no credit loop, LMC 1
       dmodk  worst load 2, all pairs, no credit loop  <- written
       LMC    0
+      bound  at least 2 for single paths (Yuan et al., Theorem 3), so these are optimal
     """
 
     kind: ClassVar[str] = "fabric-route"
@@ -116,6 +122,13 @@ class FabricRoute(Result):
     before: Standing | None = None
     after: Standing = entry(Standing(Fraction(0), 0, False, 0))
     tried: tuple[Attempt, ...] = ()
+    lower_bound: Fraction | None = entry(
+        None,
+        label="bound",
+        text=lambda route: None if route.lower_bound is None else route.bound_text,
+        omit=lambda route: route.lower_bound is None,
+    )
+    bound_source: str = entry("", omit=lambda route: not route.bound_source)
     notes: tuple[str, ...] = ()
     output: str | None = None
     tables: Any = entry(None, compare=False, hidden=True)
@@ -130,6 +143,12 @@ class FabricRoute(Result):
     def lmc_text(self) -> str:
         """The LMC, and the offsets that sources use if it is not 0."""
         return str(self.lmc) + (f", sources use the offset {self.offset}" if self.lmc else "")
+
+    @property
+    def bound_text(self) -> str:
+        """The lower bound as text, and whether the tables attain it."""
+        best = ", so these are optimal" if self.after.load == self.lower_bound and not self.after.missing else ""
+        return f"at least {self.lower_bound} for single paths ({self.bound_source}){best}"
 
     @property
     def title(self) -> str:

@@ -24,7 +24,13 @@ def route(
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
     force: Annotated[
-        bool, typer.Option("--force", help="Write the new tables even if those of --lft are better.")
+        bool, typer.Option("--force", help="Write the new tables even if they are not better than those of --lft.")
+    ] = False,
+    ignore_credit_loops: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-credit-loops", help="Ignore credit loops of --lft, if virtual lanes break them on your fabric."
+        ),
     ] = False,
     net: Annotated[
         Path | None,
@@ -34,8 +40,8 @@ def route(
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
 
-    The tables are checked before they are written. If those of --lft are better than all new ones, nothing is written
-    and the exit status is 1.
+    The tables are checked before they are written. If no new ones are better than those of --lft, nothing is written
+    and the exit status is 1. Tables with credit loops are never better than tables without.
 
     Example: obliv fabric route ibnetdiscover.txt --lft opensm-lfts.dump -o better.lfts
     """
@@ -44,7 +50,16 @@ def route(
     require_outputs(output, net, inputs=files.inputs)
     with progress() as step:
         fabric, tables = files.read()
-        result = obliv.fabric.route(fabric, engine, tables, offset=offset, most_lmc=lmc, force=force, progress=step)
+        result = obliv.fabric.route(
+            fabric,
+            engine,
+            tables,
+            offset=offset,
+            most_lmc=lmc,
+            force=force,
+            ignore_credit_loops=ignore_credit_loops,
+            progress=step,
+        )
     specs = result.provenance.specs | {"topology": files.spec}
     result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
     if not result.kept:
@@ -54,7 +69,7 @@ def route(
             obliv.fabric.write_net(result.fabric, net)
     Answer(format=format).show(result)
     if result.kept:
-        say("the tables in use are better than all new ones: nothing was written (use --force to write new ones)")
+        say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)
     more = f" -l {result.lmc}" if result.lmc else ""
     if net is not None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from math import isqrt
-
-import numpy as np
+from dataclasses import replace
+from fractions import Fraction
 
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
 from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.reroute.lids import lmc_with
@@ -36,6 +36,7 @@ def route(
     offset: Offset = "0",
     most_lmc: int = 7,
     force: bool = False,
+    ignore_credit_loops: bool = False,
     progress: Progress | None = None,
 ) -> FabricRoute:
     """Compute new forwarding tables for a fabric.
@@ -49,14 +50,17 @@ def route(
         ``osrm3-d``, ``osrm3``, ``osrm2``, ``osrm2-c``, ``dmodk``: on fat trees, also where cables or switches are
         missing; ``updown``: on any fabric; ``auto``: the best of those that fit, the one with fewer LIDs of equals.
     tables : Tables, optional
-        The ones in use. If the new ones would be worse (fewer pairs reach each other, else the exact worst load is
-        larger, else they take more LIDs), the old ones are returned, with the engine ``kept``.
+        The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
+        loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
+        they take fewer LIDs.
     offset : str, int or sequence
         Which of a destination's LIDs sources use with the old tables.
     most_lmc : int
         Engines that need a larger LMC are not tried.
     force : bool
-        Take the new tables even if they are worse, or leave out pairs that cables connect.
+        Take the new tables even if they are not better, or leave out pairs that cables connect.
+    ignore_credit_loops : bool
+        Compare as if the tables in use had no credit loops, for fabrics whose virtual lanes break them.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -84,6 +88,7 @@ def route(
       in use   worst load 7, all pairs, no credit loop
       osrm3-d  worst load 4, all pairs, no credit loop  <- written
       LMC      0
+      bound    at least 4 for single paths (Yuan et al., Theorem 4), so these are optimal
     """
     began = time.perf_counter()
     progress = progress or silent
@@ -98,10 +103,18 @@ def route(
         progress("the worst case of the tables in use", 0.0)
         before = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
     tried: list[Attempt] = []
-    best = _best(fabric, engine, shape, most_lmc, tried, progress)
+    optimum, _ = single_path_bound(fabric, shape) or (0, "")
+    best = _best(fabric, engine, shape, most_lmc, tried, optimum, progress)
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
-    if before is not None and tables is not None and not force and best.standing.rank > before.rank:
+    valued = replace(before, deadlock=before.deadlock and not ignore_credit_loops) if before is not None else None
+    if valued is not None and valued.deadlock and valued.load < best.standing.load:
+        notes.append(
+            f"the tables in use have a worst load of {valued.load}, but credit loops; {best.engine} has "
+            f"{best.standing.load} and none: ignore credit loops only where virtual lanes break them"
+        )
+    worth_keeping = valued is not None and not force and valued.rank <= best.standing.rank
+    if worth_keeping and before is not None and tables is not None:
         new, old = _words(best.standing), _words(before)
         notes.append(f"{best.engine} would give {new}, the tables in use have {old}: they are kept")
         if before.deadlock:
@@ -114,6 +127,7 @@ def route(
         same = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
         plain = worst_load(same.fabric_loads)
         notes.append(f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}")
+    bound = None if apart else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
     sources = fabric.sources + (() if tables is None else tables.sources)
     specs = {"topology": topology, "routing": old_spec or None}
@@ -127,6 +141,8 @@ def route(
         before=before,
         after=best.standing,
         tried=tuple(tried),
+        lower_bound=None if bound is None else Fraction(bound[0]),
+        bound_source="" if bound is None else bound[1],
         notes=(*best.notes, *notes),
         tables=best.tables,
         fabric=best.fabric,
@@ -134,12 +150,17 @@ def route(
 
 
 def _best(
-    fabric: Fabric, engine: str, shape: Shape | None, most_lmc: int, tried: list[Attempt], progress: Progress
+    fabric: Fabric,
+    engine: str,
+    shape: Shape | None,
+    most_lmc: int,
+    tried: list[Attempt],
+    optimum: int,
+    progress: Progress,
 ) -> Candidate:
-    """Return the best tables of the engines that fit; `tried` takes all of them."""
+    """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
     best: Candidate | None = None
     plans = list(plans_for(engine, shape, most_lmc, tried))
-    optimum = _least_load(fabric, shape)
     for at, plan in enumerate(plans, 1):
         attained = best is not None and best.standing.load <= optimum and not best.standing.missing
         if best is not None and attained and lmc_with(fabric, plan.lmc, most_lmc) >= best.standing.lmc:
@@ -159,16 +180,6 @@ def _best(
         reasons = "; ".join(f"{attempt.engine}: {attempt.reason}" for attempt in tried)
         raise RoutingError(f"{fabric.name}: no engine fits: {reasons}")
     return best
-
-
-def _least_load(fabric: Fabric, shape: Shape | None) -> int:
-    """Return a lower bound of the worst load of single paths; 0 where no theorem gives one."""
-    if shape is None or not shape.complete:
-        return 0
-    half = shape.tree.half
-    if half is None or len(np.unique(fabric.ports.rate[fabric.ports.peer >= 0])) > 1:
-        return 0
-    return isqrt(half - 1) + 1 if shape.levels == 2 else half if shape.levels == 3 else 0
 
 
 def _words(standing: Standing) -> str:

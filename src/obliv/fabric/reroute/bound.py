@@ -1,0 +1,77 @@
+"""Lower bounds of the worst load that single paths can have on a fabric, also where cables of its tree are missing."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from obliv._util.text import plural
+from obliv._util.typing import Array
+from obliv.fabric.model import Fabric
+from obliv.fabric.shape.tree import Shape
+from obliv.topologies.tree_bounds import bound_of, with_lids
+
+__all__ = ["single_path_bound"]
+
+
+def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tuple[int, str] | None:
+    """Return a lower bound of the worst load with 2**lmc LIDs a host, and its source; None if no bound is known.
+
+    It holds for tables that connect all pairs by single paths, on fat trees by paths that climb and then descend.
+
+    Notes
+    -----
+    The hosts below a switch or sub-tree all send out over its remaining cables. The theorems for a whole tree also hold
+    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree.
+    """
+    used = fabric.ports.peer >= 0
+    if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
+        return None
+    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    if (beside < 0).any():
+        return None
+    hosts = np.bincount(beside, minlength=len(fabric.switches))
+    bounds = []
+    if shape is not None and _within(shape):
+        if theorem := bound_of(shape.tree):
+            bounds.append(theorem)
+        if shape.tree.half is not None and shape.levels == 2:
+            lids = f"{plural(1 << lmc, 'LID')} a host, docs/fat-trees.md"
+            bounds.append((with_lids(2 * shape.tree.half, 1 << lmc), lids))
+    what = "switch" if shape is None else "sub-tree"
+    bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in _parts(fabric, shape)]
+    best = max(bounds, key=lambda bound: bound[0])
+    return best if best[0] > 1 else None
+
+
+def _within(shape: Shape) -> bool:
+    """Return whether the fabric is a part of its tree that has all leaves and hosts, and no parallel cables."""
+    leaves = all(level > 1 for level, _ in shape.missing_switches)
+    return leaves and not (shape.empty or shape.extra or shape.extra_switches) and max(shape.cables) == 1
+
+
+def _parts(fabric: Fabric, shape: Shape | None) -> list[Array]:
+    """Return partitions of the switches: each switch alone, then the sub-trees of every height."""
+    count = len(fabric.switches)
+    if shape is None:
+        return [np.arange(count)]
+    tail, head, _ = fabric.trunks
+    level = shape.level[fabric.switches]
+    partitions = []
+    for height in range(1, shape.levels):
+        inner = (level[tail] >= 1) & (level[tail] <= height) & (level[head] >= 1) & (level[head] <= height)
+        edges = coo_array((np.ones(int(inner.sum()), np.int8), (tail[inner], head[inner])), shape=(count, count))
+        partitions.append(connected_components(edges, directed=False)[1])
+    return partitions or [np.arange(count)]
+
+
+def _cut(fabric: Fabric, part: Array, hosts: Array) -> int:
+    """Return the most flows that must leave a part of the switches over one of its cables."""
+    tail, head, _ = fabric.trunks
+    parts = int(part.max(initial=-1)) + 1
+    inside = np.bincount(part, hosts, parts).astype(np.int64)
+    cables = np.bincount(part[tail[part[tail] != part[head]]], minlength=parts)
+    flows = np.minimum(inside, inside.sum() - inside)
+    cut = (flows > 0) & (cables > 0)
+    return int((-(-flows[cut] // cables[cut])).max(initial=0))
