@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from obliv._util.codec import read_json
 from obliv._util.progress import Progress, silent
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Result, Schedule, Schedules, Verification
+from obliv.results.verification import Check
 
 if TYPE_CHECKING:
     from obliv.routings.base import Routing
@@ -149,9 +150,11 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
         routing, topology = known, known.topology if topology is None else topology
     if claim.routing == "pair loads" and routing is None:
         raise InputError("the claim is about pair loads, which cannot be rebuilt from its text; pass routing=")
-    network = _topology(claim.topology, topology, subject.path)
+    inside = None if topology is not None else _network(subject)
+    network = _topology(claim.topology, topology, subject.path) if inside is None else _inside(inside, subject)
     way = _routing(claim.routing, routing, network, subject.path)
-    return check_worst_case(claim, network, way, options.quick, options.budget, options.progress)
+    checked = check_worst_case(claim, network, way, options.quick, options.budget, options.progress)
+    return checked if inside is None else _with_network(checked, network)
 
 
 def _check_design(subject: _Subject, options: _Options) -> Verification:
@@ -164,11 +167,39 @@ def _check_design(subject: _Subject, options: _Options) -> Verification:
         raise FileError("is not a complete design: topology is missing", subject.path)
     known = getattr(subject.result, "subject", None)
     given = options.topology if options.topology is not None or known is None else known.topology
-    network = _topology(spec, given, subject.path)
+    inside = None if given is not None else _network(subject)
+    network = _topology(spec, given, subject.path) if inside is None else _inside(inside, subject)
     try:
-        return check_design(subject.content, network, options.quick, options.budget, options.progress)
+        checked = check_design(subject.content, network, options.quick, options.budget, options.progress)
+        return checked if inside is None else _with_network(checked, network)
     except MalformedError as error:
         raise FileError(f"is not a complete design: {error}", subject.path) from None
+
+
+def _network(subject: _Subject) -> Any:
+    """Return the network inside a claim, as it was read; None where there is none."""
+    certificate = subject.content.get("certificate")
+    return certificate.get("network") if isinstance(certificate, dict) else None
+
+
+def _inside(content: Any, subject: _Subject) -> Topology:
+    """Return the network inside a claim, which must bear the name that the claim gives and have its channels."""
+    from obliv.topologies.carried import network_of
+
+    channels = subject.content["certificate"].get("channels")
+    count = len(channels) if isinstance(channels, list) else 0
+    try:
+        return network_of(content, subject.content["topology"], count)
+    except FileError as error:
+        raise FileError(f"{error}; {_FOLDER}", subject.path) from None
+    except ValueError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
+def _with_network(checked: Verification, network: Topology) -> Verification:
+    """Return a verification that says first that the network is the one inside the claim."""
+    counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
+    return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Topology:

@@ -21,14 +21,17 @@ def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Lin
     topology = programme.topology
     classes = orbits(topology, [maps.nodes for maps in programme.symmetry.generators])
     focus = np.unique(classes.focus)
+    claim = dict(worst.certificate or {})
+    network = claim.pop("network", None)
     number = {channel: k for k, channel in enumerate(focus.tolist())}
     return {
+        **({} if network is None else {"network": network}),
         "generators": pack(np.array([list(g) for g in classes.generators]).reshape(-1, topology.nodes)),
         "focus": focus.tolist(),
         "channels": [[number[int(classes.focus[c])], classes.word(c)] for c in range(topology.channels)],
         "load_line": _line(programme, load, focus.tolist()),
         "hops_line": None if hops is None else _line(programme, hops, focus.tolist()),
-        "worst": replace(worst, provenance=Provenance()).to_dict(),
+        "worst": replace(worst, provenance=Provenance(), certificate=claim).to_dict(),
     }
 
 

@@ -13,6 +13,7 @@ from obliv._util.typing import Array
 from obliv.analysis.worst_case.symmetry import Orbits
 from obliv.loads.base import PairLoads
 from obliv.results import pack
+from obliv.topologies.carried import carried
 
 __all__ = ["certificate_of"]
 
@@ -58,7 +59,9 @@ def certificate_of(
         focus = int(orbits.focus[c])
         channels.append([number[focus], orbits.word(c)] if focus in number else "simple")
     same = all(v.dtype != object for v in duals)
+    network = carried(loads.topology)
     return {
+        **({} if network is None else {"network": network}),
         "denominator": loads.denominator if loads.denominator < 2**63 else str(loads.denominator),
         "permutation": list(permutation),
         "duals": pack(np.array(duals)) if same and duals else [pack(whole([int(x) for x in v])) for v in duals],

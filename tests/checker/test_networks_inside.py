@@ -1,0 +1,173 @@
+"""Claims about networks made in Python: the network is inside, and is read as untrusted content."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import obliv
+from obliv.cli import main
+from obliv.errors import FileError
+from obliv.results import digest_of
+from obliv.topologies.carried import carried, network_of
+
+
+def _wheel() -> obliv.Topology:
+    links = [(0, v) for v in range(1, 6)] + [(v, 0) for v in range(1, 6)]
+    links += [(v, 1 + v % 5) for v in range(1, 6)]
+    speeds = [Fraction(k % 3 + 1, 2) for k in range(len(links))]
+    return obliv.build("wheel <1>", 6, links, bandwidth=speeds, labels=("hub", *"abcde"), terminals=[5, 1, 3, 0])
+
+
+NETWORKS = {
+    "networkx": obliv.from_networkx(networkx.petersen_graph()),
+    "build": _wheel(),
+    "terminals": obliv.mesh(4, 3).with_terminals([0, 3, 8, 11, 5]),
+    "rates": obliv.ring(6).with_rates(injection=["1/2"] * 3 + [1] * 3),
+    "both": _wheel().with_rates(ejection=[1, 2, "1/3", 1]).with_terminals([1, 3, 2]),
+    "large": obliv.from_networkx(networkx.random_regular_graph(4, 150, seed=1)),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_it_verifies_from_the_command_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = NETWORKS[name]
+    monkeypatch.chdir(tmp_path)
+    result = obliv.worst_case(obliv.Shortest(network), certificate=True)
+    result.save("claim.json")
+    assert main(["verify", "claim.json"]) == 0
+    out = capsys.readouterr().out
+    assert "verdict   proved" in out
+    assert f"ok: the one inside the claim: {network.nodes} nodes, {network.channels} channels" in out
+    assert obliv.load("claim.json") == result
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_network_comes_back_whole(name: str) -> None:
+    network = NETWORKS[name]
+    content = json.loads(json.dumps(carried(network)))
+    again = network_of(content, network.spec, network.channels)
+    assert again.same_network(network)
+    assert again.labels == network.labels
+    assert len(json.dumps(content)) < 30 * network.channels + 200
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "fattree:4,2", "random-regular:n=10,d=3,seed=1"])
+def test_a_network_that_its_spec_builds_is_not_carried(spec: str) -> None:
+    assert carried(obliv.topology(spec)) is None
+
+
+def test_a_design_carries_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("highspy")
+    made = obliv.design(obliv.from_networkx(networkx.cycle_graph(4), spec="square"))
+    path = tmp_path / "design.json"
+    made.save(path)
+    assert "network" not in json.loads(path.read_text())["certificate"]["worst"]["certificate"]
+    assert main(["verify", str(path)]) == 0
+    assert "the one inside the claim: 4 nodes" in capsys.readouterr().out
+
+
+def _claim(network: obliv.Topology) -> dict[str, Any]:
+    claim: dict[str, Any] = json.loads(
+        json.dumps(obliv.worst_case(obliv.Shortest(network), certificate=True).to_dict())
+    )
+    return claim
+
+
+def _verdict(claim: dict[str, Any], path: Path) -> bool:
+    claim["certificate"]["digest"] = digest_of(claim)
+    path.write_text(json.dumps(claim))
+    return obliv.verify(path).proved
+
+
+def test_a_network_inside_never_takes_the_place_of_a_known_one(tmp_path: Path) -> None:
+    claim = _claim(NETWORKS["build"])
+    for name in ("mesh:3x2", " mesh:3x2", "hypercube:3", "file:wheel.graphml", "mesh:3x2 with rates", "mesh"):
+        with pytest.raises(FileError, match="name of another one"):
+            _verdict(copy.deepcopy(claim) | {"topology": name}, tmp_path / "claim.json")
+    changed = _claim(NETWORKS["terminals"])
+    for name in ("mesh:4x3", "torus:4x3 with 5 terminals", "my mesh"):
+        with pytest.raises(FileError, match="a changed 'mesh:4x3'"):
+            _verdict(copy.deepcopy(changed) | {"topology": name}, tmp_path / "claim.json")
+
+
+BOMB = {"b64zlib": "eJwDAAAAAAE=", "dtype": "int64", "shape": [2**30]}
+FORGED: list[tuple[str, Any]] = [
+    ("nodes", 10**9),
+    ("nodes", -1),
+    ("nodes", True),
+    ("nodes", "6"),
+    ("nodes", 5),
+    ("tail", BOMB),
+    ("tail", [0]),
+    ("tail", [[0] * 15]),
+    ("tail", list(range(15, 0, -1))),
+    ("head", [2**70] + [0] * 14),
+    ("head", [6] * 15),
+    ("head", None),
+    ("terminals", BOMB),
+    ("terminals", []),
+    ("terminals", [0, 0, 1, 2]),
+    ("terminals", [-1, 1, 2, 3]),
+    ("labels", "abcdef"),
+    ("labels", ["a"]),
+    ("labels", [1] * 6),
+    ("bandwidth", {"values": ["0"], "index": [0] * 15}),
+    ("bandwidth", {"values": ["1e999999999"], "index": [0] * 15}),
+    ("bandwidth", {"values": ["1"], "index": [1] * 15}),
+    ("bandwidth", {"values": "1", "index": [0] * 15}),
+    ("bandwidth", {"values": ["1"], "index": BOMB}),
+    ("injection", ["1"] * 4),
+    ("injection", {"values": ["-1"], "index": [0] * 4}),
+    ("base", "mesh:3x2"),
+    ("base", ["mesh:3x2"]),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), FORGED, ids=lambda value: str(value)[:24])
+def test_a_malformed_network_is_one_line(key: str, value: Any, tmp_path: Path, capsys: Any) -> None:
+    claim = _claim(NETWORKS["build"])
+    claim["certificate"]["network"][key] = value
+    claim["certificate"]["digest"] = digest_of(claim)
+    path = tmp_path / "claim.json"
+    path.write_text(json.dumps(claim))
+    assert main(["verify", str(path)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "is not a complete claim" in lines[0]
+    assert len(lines[0]) < 400
+
+
+def test_a_changed_network_proves_nothing_but_what_is_true_of_it(tmp_path: Path) -> None:
+    network = NETWORKS["build"]
+    honest = _claim(network)
+    assert _verdict(copy.deepcopy(honest), tmp_path / "claim.json")
+    rng = random.Random(1)
+    for _ in range(40):
+        claim = copy.deepcopy(honest)
+        inside = claim["certificate"]["network"]
+        inside["head"][rng.randrange(15)] = rng.randrange(6)
+        changed = obliv.build(
+            "changed",
+            6,
+            np.column_stack([inside["tail"], inside["head"]]),
+            bandwidth=network.bandwidth,
+            terminals=network.terminals.tolist(),
+        )
+        try:
+            proved = _verdict(claim, tmp_path / "claim.json")
+        except obliv.OblivError:
+            continue
+        if proved:
+            truth = obliv.worst_case(obliv.Shortest(changed)).channel_load
+            assert truth == Fraction(claim["channel_load"]["exact"])
