@@ -17,6 +17,7 @@ from obliv.analysis.ratios.under_traffic import traffic_ratio as traffic_ratio
 from obliv.analysis.throughput import throughput as throughput
 from obliv.analysis.worst_case.every_channel import worst_channels as worst_channels
 from obliv.analysis.worst_case.exact import worst_case as worst_case
+from obliv.checker.verify import explain as explain
 from obliv.checker.verify import verify as verify
 from obliv.designs.optimize import design as design
 from obliv.designs.pareto import pareto as pareto
@@ -47,6 +48,7 @@ from obliv.results import Comparison as Comparison
 from obliv.results import Deadlock as Deadlock
 from obliv.results import Design as Design
 from obliv.results import Estimate as Estimate
+from obliv.results import Explanation as Explanation
 from obliv.results import FabricCheck as FabricCheck
 from obliv.results import FabricRoute as FabricRoute
 from obliv.results import FabricThroughput as FabricThroughput

@@ -49,6 +49,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "deadlock": lambda number: obliv.deadlock(obliv.ROMM(MESH)),
     "virtual channels": lambda number: obliv.fewest_virtual_channels(obliv.ROMM(MESH)),
     "verification": lambda number: obliv.verify(obliv.worst_case(obliv.DOR(MESH), certificate=True)),
+    "explanation": lambda number: obliv.explain(obliv.worst_case(obliv.DOR(MESH), certificate=True), int(number(1))),
     "list": lambda number: Listing(what="traffic", names=(Name("ring", "ring", (), "A ring."),)),
     "reproduce": lambda number: papers.reproduce("towles", "figure9"),
     "papers": lambda number: Papers(papers=(PaperName("towles", "worst cases"),)),

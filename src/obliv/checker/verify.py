@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from obliv._util.codec import read_json
 from obliv._util.progress import Progress, silent
 from obliv.errors import FileError, InputError, SpecError
-from obliv.results import Result, Schedule, Schedules, Verification
+from obliv.results import Explanation, Result, Schedule, Schedules, Verification
 from obliv.results.verification import Check
 
 if TYPE_CHECKING:
+    from obliv.checker.claims import Claim
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["verify"]
+__all__ = ["explain", "verify"]
 
 
 def verify(
@@ -70,21 +71,82 @@ def verify(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
-    if isinstance(claim, Schedule | Schedules):
-        subject = _Subject(claim.kind, claim, {}, None)
-    elif isinstance(claim, Result):
-        content = claim.to_dict()
-        subject = _Subject(content.get("kind"), claim, content, None)
-    elif isinstance(claim, str | os.PathLike):
-        content = read_json(Path(claim))
-        subject = _Subject(content.get("kind"), None, content, Path(claim))
-    else:
-        raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
+    subject = _subject_of(claim)
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
     options = _Options(quick, budget, topology, routing, progress or silent)
     return check(subject, options)
+
+
+def explain(
+    claim: str | os.PathLike[str] | Result,
+    channel: int,
+    *,
+    topology: Topology | str | None = None,
+    routing: Routing | str | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Return the proof of one channel of a claim as a table of terms that add up to its bound.
+
+    Parameters
+    ----------
+    claim : path-like or Result
+        A file with the certificate of a worst case or of a ratio, or such a result.
+    channel : int
+        The number of the channel.
+    topology, routing : optional
+        The objects, where the specs in the claim do not suffice to build them.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Explanation
+        Whether the bound of this channel is within the claim, and its terms. It says nothing about other channels; see
+        :func:`verify`.
+
+    Raises
+    ------
+    FileError
+        If the file holds no such claim, or the topology or routing that it names cannot be built.
+    InputError
+        If there is no such channel.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.worst_case(obliv.routing("dor", obliv.topology("mesh:4x4")), certificate=True)
+    >>> proof = obliv.explain(result, 1)
+    >>> proof.holds, proof.bound, len(proof.terms)
+    (True, Fraction(3, 1), 3)
+    """
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.explain import explain_channel
+
+    subject = _subject_of(claim)
+    if _CHECKERS.get(str(subject.kind)) is not _check_load:
+        raise FileError(
+            f"contains no certificate whose channels can be explained (kind {subject.kind!r})", subject.path
+        )
+    read = _read_load(subject, _Options(False, 0.0, topology, routing, progress or silent))
+    try:
+        return explain_channel(read.claim, read.topology, read.routing, channel, progress or silent)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
+def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
+    """Return what is to be checked; a file is read."""
+    if isinstance(claim, Schedule | Schedules):
+        return _Subject(claim.kind, claim, {}, None)
+    if isinstance(claim, Result):
+        content = claim.to_dict()
+        return _Subject(content.get("kind"), claim, content, None)
+    if isinstance(claim, str | os.PathLike):
+        content = read_json(Path(claim))
+        return _Subject(content.get("kind"), None, content, Path(claim))
+    raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
 
 
 @dataclass(frozen=True)
@@ -128,10 +190,28 @@ def _check_schedule(subject: _Subject, options: _Options) -> Verification:
     return check_schedule(claim, options.progress)
 
 
+@dataclass(frozen=True, eq=False)
+class _Load:
+    """A worst-case claim with the topology and the routing that it is about."""
+
+    claim: Claim
+    topology: Topology
+    routing: Routing
+    inside: bool  #: Whether the topology is the one inside the claim.
+
+
 def _check_load(subject: _Subject, options: _Options) -> Verification:
     """Check the certificate of a worst case or of a ratio."""
-    from obliv.checker.claims import MalformedError, read_claim
     from obliv.checker.worst_case import check_worst_case
+
+    read = _read_load(subject, options)
+    checked = check_worst_case(read.claim, read.topology, read.routing, options.quick, options.budget, options.progress)
+    return _with_network(checked, read.topology) if read.inside else checked
+
+
+def _read_load(subject: _Subject, options: _Options) -> _Load:
+    """Read a worst-case claim, and build what it is about."""
+    from obliv.checker.claims import MalformedError, read_claim
 
     load = subject.content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
@@ -153,8 +233,7 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
     inside = None if topology is not None else _network(subject)
     network = _topology(claim.topology, topology, subject.path) if inside is None else _inside(inside, subject)
     way = _routing(claim.routing, routing, network, subject.path)
-    checked = check_worst_case(claim, network, way, options.quick, options.budget, options.progress)
-    return checked if inside is None else _with_network(checked, network)
+    return _Load(claim, network, way, inside is not None)
 
 
 def _check_design(subject: _Subject, options: _Options) -> Verification:

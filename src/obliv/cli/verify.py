@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.output import Answer, progress, require_outputs
+from obliv.errors import InputError
 
 __all__ = ["verify"]
 
@@ -20,17 +21,33 @@ def verify(
         float,
         typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
     ] = 300.0,
+    channel: Annotated[
+        int | None,
+        typer.Option("--channel", metavar="N", help="Show the proof of this channel as a table instead."),
+    ] = None,
     answer: Answer,
 ) -> None:
     """Check a saved claim with independent code.
 
     The exit status is 1 if the claim is not proved; --quick can refute a claim, but does not prove it.
+    With --channel it is 1 if the bound of this channel exceeds the claim.
 
     Example: obliv verify claim.json
+
+    Example: obliv verify claim.json --channel 3
     """
     import obliv
 
     require_outputs(answer.output, inputs=((str(file), ""),))
+    if channel is not None:
+        if quick:
+            raise InputError("--channel shows the proof of one channel; leave out --quick")
+        with progress() as step:
+            proof = obliv.explain(file, channel, progress=step)
+        answer.show(proof)
+        if not proof.holds:
+            raise typer.Exit(1)
+        return
     with progress() as step:
         result = obliv.verify(file, quick=quick, budget=budget, progress=step)
     answer.show(result)

@@ -14,6 +14,7 @@ from obliv.results.compare import Comparison as Comparison
 from obliv.results.deadlock import Deadlock as Deadlock
 from obliv.results.deadlock import VirtualChannels as VirtualChannels
 from obliv.results.design import Design as Design
+from obliv.results.explanation import Explanation as Explanation
 from obliv.results.fabric import Bisection as Bisection
 from obliv.results.fabric import FabricWorst as FabricWorst
 from obliv.results.fabric import Shifts as Shifts
