@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -24,8 +27,28 @@ app = typer.Typer(
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
 
 
+@dataclass(frozen=True)
+class Picture:
+    """Where a picture goes, and how it looks."""
+
+    output: Output
+    dark: Annotated[bool, typer.Option("--dark", help="Draw on a dark background.")] = False
+    width: Annotated[
+        int | None, typer.Option("--width", metavar="PIXELS", help="Width of a PNG; texts stay readable.", min=100)
+    ] = None
+
+    def save(self, draw: Callable[[], Any]) -> None:
+        """Draw a picture and write it."""
+        from obliv import view
+        from obliv.view.saving import drawn_for
+
+        with view.dark() if self.dark else nullcontext(), drawn_for(self.width):
+            save_picture(draw(), self.output, width=self.width)
+
+
 @app.command("topology")
-def topology_(topology: TopologySpec, output: Output) -> None:
+@flat
+def topology_(topology: TopologySpec, picture: Picture) -> None:
     """Draw a network.
 
     Example: obliv plot topology torus:4x4 -o torus.svg
@@ -33,9 +56,10 @@ def topology_(topology: TopologySpec, output: Output) -> None:
     import obliv
     from obliv import view
 
-    require_picture(output)
-    require_outputs(output)
-    save_picture(view.plot_topology(obliv.topology(topology)), output)
+    require_picture(picture.output)
+    require_outputs(picture.output)
+    network = obliv.topology(topology)
+    picture.save(lambda: view.plot_topology(network))
 
 
 @app.command()
@@ -43,7 +67,7 @@ def topology_(topology: TopologySpec, output: Output) -> None:
 def loads(
     specs: Specs,
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
-    output: Output,
+    picture: Picture,
 ) -> None:
     """Draw the load of every channel under a traffic pattern.
 
@@ -52,16 +76,16 @@ def loads(
     import obliv
     from obliv import view
 
-    require_picture(output)
-    routing = specs.read(output)
-    save_picture(view.plot_loads(routing, obliv.traffic(traffic, routing.topology)), output)
+    require_picture(picture.output)
+    routing = specs.read(picture.output)
+    picture.save(lambda: view.plot_loads(routing, obliv.traffic(traffic, routing.topology)))
 
 
 @app.command()
 @flat
 def worst(
     specs: Specs,
-    output: Output,
+    picture: Picture,
     kind: Annotated[Literal["network", "matrix"], typer.Option("--kind", help="network, or matrix.")] = "network",
 ) -> None:
     """Draw the worst traffic and its channel loads.
@@ -71,8 +95,8 @@ def worst(
     from obliv import view
     from obliv.analysis.worst_case.exact import worst_case
 
-    require_picture(output)
-    routing = specs.read(output)
+    require_picture(picture.output)
+    routing = specs.read(picture.output)
     with progress() as step:
         result = worst_case(routing, progress=step)
-    save_picture(view.plot_worst(result, kind), output)
+    picture.save(lambda: view.plot_worst(result, kind))

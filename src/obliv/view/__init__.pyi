@@ -2,6 +2,7 @@
 
 from obliv.results.tables import table as table
 from obliv.results.tables import to_csv as to_csv
+from obliv.view.background import dark as dark
 from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
 from obliv.view.charts.throughput import plot_throughput as plot_throughput

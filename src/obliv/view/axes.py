@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError, extra
+from obliv.view.background import recolor
 from obliv.view.literal import LITERAL, set_literal, without_warnings, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bar", "figure_of", "finish", "key", "points_per_unit", "require_matplotlib", "room"]
+__all__ = [
+    "bar",
+    "figure_of",
+    "finish",
+    "key",
+    "most_inches",
+    "narrow",
+    "points_per_unit",
+    "require_matplotlib",
+    "room",
+]
 
 _FLAT = 90.0  # points; lower drawings have the color bar below
 _KEY_LETTERS = 90  # in a line of a key
@@ -34,7 +47,25 @@ def room(ax: Axes | None, width: float, height: float) -> Axes:
         return ax
     from matplotlib import pyplot
 
-    return pyplot.figure(figsize=(width, height), layout="none").add_axes((0.0, 0.0, 1.0, 1.0))
+    return pyplot.figure(figsize=(min(width, most_inches()), height), layout="none").add_axes((0.0, 0.0, 1.0, 1.0))
+
+
+_MOST: ContextVar[float] = ContextVar("most inches of a new drawing", default=11.0)
+
+
+def most_inches() -> float:
+    """Return the width in inches that a new drawing may have, without its color bar and names."""
+    return _MOST.get()
+
+
+@contextmanager
+def narrow(inches: float) -> Iterator[None]:
+    """Limit the width of new drawings inside a ``with`` statement; texts keep their size."""
+    token = _MOST.set(min(inches, 11.0))
+    try:
+        yield
+    finally:
+        _MOST.reset(token)
 
 
 def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str] = ()) -> Axes:
@@ -43,6 +74,7 @@ def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str
         _title(ax, lines, remarks)
     if own:
         _fit(ax)
+    recolor(ax)
     return ax
 
 
@@ -75,7 +107,7 @@ def key(ax: Axes, handles: list[Any]) -> None:
     if not handles:
         return
     for handle in handles:
-        handle.set_label(wrapped(handle.get_label(), _KEY_LETTERS))
+        handle.set_label(wrapped(handle.get_label(), min(_KEY_LETTERS, int(15 * most_inches()))))
     width, height = _size(ax)
     below = 14.0 + (12.0 if len(ax.get_xticks()) else 0.0) + (15.0 if ax.get_xlabel() else 0.0)
     below = max(below, 92.0) if height < _FLAT else below
@@ -109,7 +141,7 @@ def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:
     width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
     last = "; ".join([lines[-1], *remarks])
     ends = [last] if _LETTER * len(last) < width + 90.0 else [lines[-1], *remarks]
-    letters = int(max(width + 90.0, _LINE) / _LETTER)
+    letters = int(max(width + 90.0, min(_LINE, 80.0 * most_inches())) / _LETTER)
     text = "\n".join(wrapped(line, letters) for line in (*lines[:-1], *ends))
     ax.set_title(text, fontsize=11, pad=12 + _beyond(ax)[1], **LITERAL)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.files import require_place, write_whole
 from obliv.errors import InputError
 from obliv.results import Result
-from obliv.view.axes import require_matplotlib
+from obliv.view.axes import narrow, require_matplotlib
 from obliv.view.literal import one_warning
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["require_format", "save"]
+__all__ = ["drawn_for", "require_format", "save"]
 
 # Metadata that each format would write and that changes from day to day or version to version.
 _FORMATS: dict[str, dict[str, None]] = {
@@ -25,7 +27,10 @@ _FORMATS: dict[str, dict[str, None]] = {
 }
 
 
-def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
+_PIXELS = 125.0  # across a picture for every inch of its drawing
+
+
+def save(x: Any, path: str | Path, *, dpi: float = 160, width: int | None = None, **options: Any) -> None:
     """Draw a result into a file, or write the figure that axes belong to.
 
     Parameters
@@ -36,6 +41,9 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
         The file; its ending selects the format: ``.png``, ``.svg`` or ``.pdf``. It is written completely or not at all.
     dpi : float
         Pixels per inch of a PNG.
+    width : int, optional
+        Pixels across a PNG, in place of `dpi`. A result is drawn smaller for it, with texts that stay readable: 400 for
+        a column of a web page.
     **options
         Options of :func:`obliv.view.plot`, if `x` is a result.
 
@@ -60,13 +68,18 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
     from matplotlib.figure import Figure
 
     own = isinstance(x, Result)
+    if width is not None and not 100 <= width <= 20_000:
+        raise InputError(f"a picture {width} pixels wide: choose 100 to 20000")
     if own:
-        x = x.plot(**options)
+        with drawn_for(width):
+            x = x.plot(**options)
     elif options:
         raise InputError(f"{', '.join(options)}: options of a picture apply to results only, not to axes and figures")
     figure = x if isinstance(x, Figure) else x.get_figure(root=True) if hasattr(x, "get_figure") else None
     if figure is None:
         raise InputError(f"a {type(x).__name__} cannot be saved as a picture; use a result, axes or a figure")
+    if width is not None:
+        dpi = width / figure.get_size_inches()[0]
     try:
         data = io.BytesIO()
         with rc_context({"svg.hashsalt": "obliv"}), one_warning():
@@ -75,6 +88,13 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, **options: Any) -> None:
         if own:
             _close(figure)
     write_whole(path, data.getvalue())
+
+
+@contextmanager
+def drawn_for(width: int | None) -> Iterator[None]:
+    """Draw new pictures small enough for a number of pixels inside a ``with`` statement."""
+    with nullcontext() if width is None else narrow(width / _PIXELS):
+        yield
 
 
 def require_format(path: str | Path) -> str:

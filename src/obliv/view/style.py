@@ -1,4 +1,7 @@
-"""Colors and sizes of all pictures: blue for channel loads, orange for single pairs, several for series."""
+"""Colors and sizes of all pictures: blue for channel loads, orange for single pairs, several for series.
+
+Pictures are drawn in the colors for white paper; :mod:`obliv.view.dark` replaces them on a dark background.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ MARKERS = "osD^vPX*"
 INK = "#22262b"
 QUIET = "#c3c8ce"
 FAINT = "#9aa2ab"
-NODE = "#ffffff"
+NODE = "#fefefe"  # paper: discs, rims and grounds of texts; matplotlib's own white is another color
 ACCENT = "#d1430c"
 
 MANY = 300  # nodes; larger networks are drawn with less detail

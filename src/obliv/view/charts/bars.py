@@ -15,7 +15,7 @@ from obliv.view.axes import room
 from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
-from obliv.view.style import INK, SERIES
+from obliv.view.style import INK, NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes
         amounts, errors = floats(values)
         widths = np.nan_to_num(amounts)
         look: dict[str, Any] = {"color": SERIES[k % len(SERIES)], "hatch": "////" if k >= len(SERIES) else None}
-        look |= {"edgecolor": "white", "linewidth": 0, "zorder": 2}
+        look |= {"edgecolor": NODE, "linewidth": 0, "zorder": 2}
         ax.barh(places, widths, height=0.86 * thick, label=figures.label(what), **look)
         whiskers(ax, widths, places, errors, "x")
         tips = widths + np.nan_to_num(errors)

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.view.axes import figure_of
 from obliv.view.literal import LITERAL, set_literal
-from obliv.view.style import INK, QUIET
+from obliv.view.style import INK, NODE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Anno
     """Write a number at the end of a bar on an opaque background."""
     annotation = ax.annotate(text, (width, at), xytext=(5, 0), textcoords="offset points", va="center", zorder=7)
     annotation.set(fontsize=size, color=INK, **LITERAL)
-    annotation.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+    annotation.set_bbox({"facecolor": NODE, "edgecolor": "none", "pad": 0.8})
     return annotation
 
 

@@ -10,7 +10,7 @@ from obliv.view.axes import room
 from obliv.view.charts.base import legend, light_frame, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
-from obliv.view.style import MARKERS, SERIES
+from obliv.view.style import MARKERS, NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def draw_lines(figures: ChartData, what: str, ax: Axes | None) -> Axes:
             marker=MARKERS[number % len(MARKERS)],
             markersize=max(4.5, 8.5 - 1.1 * number),
             linewidth=max(1.2, 2.8 - 0.4 * number),
-            markeredgecolor="white",
+            markeredgecolor=NODE,
             markeredgewidth=0.6,
             label=routing,
             zorder=3 + number,

@@ -11,7 +11,7 @@ from obliv.errors import InputError
 from obliv.results import Pareto
 from obliv.view.axes import finish, require_matplotlib, room
 from obliv.view.charts.base import light_frame
-from obliv.view.style import SERIES
+from obliv.view.style import NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
     xs = np.concatenate([a + share * (b - a) for a, b in pairwise(hops)] or [np.array(hops)])
     ys = np.concatenate([1 / ((1 - share) / a + share / b) for a, b in pairwise(heights)] or [np.array(heights)])
     ax.plot(xs, ys, color=SERIES[0], linewidth=1.4, zorder=3)
-    ax.scatter(hops, heights, 36.0, color=SERIES[0], edgecolor="white", linewidth=0.7, zorder=4)
+    ax.scatter(hops, heights, 36.0, color=SERIES[0], edgecolor=NODE, linewidth=0.7, zorder=4)
     ax.set_ylim(0.0, 1.15 * max(heights))
     ax.set_xlim(min(0.98, hops[0] - 0.02), max(hops) + 0.05)
     ax.set_xlabel("mean hops, as a multiple of the least")

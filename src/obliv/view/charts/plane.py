@@ -14,7 +14,7 @@ from obliv.view.charts.base import light_frame, whiskers
 from obliv.view.charts.quantities import ChartData, floats, throughput_of
 from obliv.view.labels import label_points
 from obliv.view.literal import LITERAL
-from obliv.view.style import MARKERS, SERIES
+from obliv.view.style import MARKERS, NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def draw_plane(figures: ChartData, what: str, ax: Axes | None) -> Axes:
         sizes = np.linspace(5.0, 10.0, len(xs)) ** 2 if len(xs) > 1 else [56.0]
         ax.plot(xs, ys, color=color, linewidth=1.0, zorder=3)
         marks = ax.scatter(xs, ys, sizes, color=color, marker=MARKERS[style % len(MARKERS)], zorder=4)
-        marks.set(edgecolor="white", linewidth=0.7)
+        marks.set(edgecolor=NODE, linewidth=0.7)
         whiskers(ax, xs, ys, np.array(errors[names[0]]), "y")
     spots = [spot for places in together for spot in places]
     for places in together:  # names keep clear of the trails too

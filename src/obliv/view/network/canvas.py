@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliv.topologies.base import Topology
-from obliv.view.axes import points_per_unit, require_matplotlib, room
+from obliv.view.axes import most_inches, points_per_unit, require_matplotlib, room
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS, channel_lines, flow_line
 from obliv.view.layout.places import layout_of
@@ -107,7 +107,7 @@ def _box(points: Points, lines: Sequence[Points]) -> Points:
 def _inches(box: Points) -> float:
     """Return the length of a data unit in a new figure, in inches."""
     width, height = box[1] - box[0]
-    return float(min(max(0.75, min(1.1, 3.2 / max(width, height))), 11.0 / width, 7.0 / height))
+    return float(min(max(0.75, min(1.1, 3.2 / max(width, height))), most_inches() / width, 7.0 / height))
 
 
 def _set_up(ax: Axes, box: Points) -> None:

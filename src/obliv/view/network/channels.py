@@ -20,7 +20,7 @@ from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
 from obliv.view.network.ports import channel_title
 from obliv.view.network.ribbons import add_ribbons, thickened
-from obliv.view.style import ACCENT, FAINT, LOADS, QUIET, colormap
+from obliv.view.style import ACCENT, FAINT, LOADS, NODE, QUIET, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,8 +137,9 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
 
     unit = points_per_unit(on.ax)
     width = _widths(on, amounts)[channel]
-    rim: dict[str, Any] = {"facecolors": "none", "edgecolors": ACCENT, "zorder": 5.5}
-    outline = add_ribbons(on.ax, [on.lines[channel]], [width], "worst channel", **rim)
+    color = {"array": amounts[[channel]], "clim": (0.0, float(amounts.max()) or 1.0), "cmap": colormap("loads", LOADS)}
+    rim: dict[str, Any] = {"edgecolors": ACCENT, "zorder": 5.5}  # above the flows, which would hide it
+    outline = add_ribbons(on.ax, [on.lines[channel]], [width], "worst channel", **color, **rim)
     outline.set_linewidth(min(1.8, max(0.06 * unit, 0.5)))
     marker = "s"
     if unit < _FINE:  # the outline alone would be overlooked
@@ -147,7 +148,7 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
         look: dict[str, Any] = {"markersize": max(1.6 * unit, 14.0), "markeredgewidth": 1.5, "markerfacecolor": "none"}
         circle = on.ax.plot(*middle[:, None], "o", color=ACCENT, zorder=9, clip_on=False, **look)[0]
         circle.set_gid("circle round the worst channel")
-    return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor="white", label=text)
+    return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor=NODE, label=text)
 
 
 def as_amounts(topology: Topology, loads: Sequence[Fraction | float]) -> Amounts:

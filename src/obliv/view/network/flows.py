@@ -11,7 +11,7 @@ from obliv.view.axes import points_per_unit
 from obliv.view.network.canvas import Canvas
 from obliv.view.network.ribbons import add_ribbons
 from obliv.view.network.witness import Flow
-from obliv.view.style import INK, MANY, SHARES, colormap
+from obliv.view.style import INK, MANY, NODE, SHARES, colormap
 
 __all__ = ["draw_flows", "flow_sign"]
 
@@ -41,7 +41,7 @@ def draw_flows(on: Canvas, strong: Sequence[Flow], weak: Sequence[Flow]) -> None
         look = {"alpha": _alpha(on, strong), "zorder": 5, **colors}
         arrows = add_ribbons(on.ax, lines, widths.tolist(), "flows on the worst channel", **look)
         if few and thinnest == 0.02:
-            arrows.set(edgecolor="white", linewidth=0.35)
+            arrows.set(edgecolor=NODE, linewidth=0.35)
 
 
 def _alpha(on: Canvas, strong: Sequence[Flow]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.topologies.base import Topology
-from obliv.view.axes import bar, key, points_per_unit, room
+from obliv.view.axes import bar, key, most_inches, points_per_unit, room
 from obliv.view.literal import LITERAL
 from obliv.view.network.names import Labels
 from obliv.view.network.witness import Witness
@@ -25,7 +25,8 @@ __all__ = ["draw_matrix"]
 def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
     """Draw a dot for every pair; size and color show its load on the worst channel."""
     n = shown.loads.terminals
-    ax = room(ax, 5.2, 5.2)
+    inches = min(5.2, most_inches())
+    ax = room(ax, inches, inches)
     ax.set_aspect("equal")
     edge = 0.5 + 0.012 * n
     ax.set_xlim(-edge, n - 1 + edge)

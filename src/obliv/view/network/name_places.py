@@ -13,7 +13,7 @@ from obliv.view.labels import Box, box_beside, box_of, overlap, size_of
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
 from obliv.view.literal import LITERAL
-from obliv.view.style import ACCENT, INK
+from obliv.view.style import ACCENT, INK, NODE
 
 if TYPE_CHECKING:
     from obliv.view.network.canvas import Canvas
@@ -75,7 +75,7 @@ def _write(on: Canvas, node: int, at: tuple[float, float], name: str, rim: float
     """Write a name with a white rim; names at the highlighted channel have its color."""
     from matplotlib.patheffects import withStroke
 
-    white = withStroke(linewidth=rim, foreground="white", alpha=0.95 if node in on.ends else 0.85)
+    white = withStroke(linewidth=rim, foreground=NODE, alpha=0.95 if node in on.ends else 0.85)
     look |= {"color": ACCENT, "weight": "bold", "zorder": 10} if node in on.ends else {"color": INK, "zorder": 8}
     return on.ax.text(at[0], at[1], name, path_effects=[white], **look, **LITERAL)
 

@@ -17,7 +17,7 @@ from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
 from obliv.view.literal import LITERAL, shortened
 from obliv.view.network.name_places import stand_beside, stand_upright
-from obliv.view.style import INK, NODE
+from obliv.view.style import INK, MANY, NODE
 
 if TYPE_CHECKING:
     from obliv.view.network.canvas import Canvas
@@ -82,7 +82,7 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
     if size >= _SMALLEST:
         return Names(inside, beside=at_ends, size=size, **below)
     all_names = {node: shortened(topology.name_of(node), _LONG) for node in range(topology.nodes)} | at_ends
-    beside = all_names if labels is True or topology.nodes <= _NAMED else at_ends
+    beside = all_names if labels is True or topology.nodes <= _NAMED else _routers(topology, all_names) | at_ends
     under = {node: all_names[node] for node in row}
     small, long = min(_LARGEST, 0.9 * pitch), max(map(_long, under.values()), default=0.0)
     if not row or small < _SMALLEST or _LARGEST * long + 4.0 <= pitch:
@@ -91,6 +91,12 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
     rest = {node: name for node, name in beside.items() if node not in under}
     below["under"] += (small * long + 4.0) / unit
     return Names(below=under, beside=rest, size=small, **below)
+
+
+def _routers(topology: Topology, names: Mapping[int, str]) -> dict[int, str]:
+    """Return the names of the nodes that are not terminals, if these are few."""
+    routers = sorted(set(names) - set(topology.terminals.tolist()))
+    return {node: names[node] for node in routers} if len(routers) <= _NAMED and topology.nodes <= MANY else {}
 
 
 def draw_names(on: Canvas, terminal: Any) -> None:

@@ -18,7 +18,7 @@ from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs
 from obliv.view.network.ribbons import add_ribbons, thickened
-from obliv.view.style import LOADS, QUIET, SHARES, colormap
+from obliv.view.style import LOADS, NODE, QUIET, SHARES, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,9 +120,9 @@ def _ends(on: Canvas, start: int, end: int) -> list[Any]:
     signs = []
     for node, color, name in ((start, LOADS[5], "source"), (end, LOADS[8], "destination")):
         x, y = (float(value) for value in on.points[node])
-        on.ax.add_patch(Circle((x, y), 1.25 * RADIUS, facecolor=color, edgecolor="white", linewidth=1.0, zorder=8))
+        on.ax.add_patch(Circle((x, y), 1.25 * RADIUS, facecolor=color, edgecolor=NODE, linewidth=1.0, zorder=8))
         size = min(10.0, 1.5 * RADIUS * points_per_unit(on.ax))
         letter = name[0].upper()
-        on.ax.text(x, y, letter, ha="center", va="center_baseline", color="white", fontsize=size, zorder=9)
+        on.ax.text(x, y, letter, ha="center", va="center_baseline", color=NODE, fontsize=size, zorder=9)
         signs.append(Line2D([], [], color=color, marker="o", markersize=8, linestyle="none", label=name))
     return signs

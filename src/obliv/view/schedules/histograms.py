@@ -15,7 +15,7 @@ from obliv.view.axes import figure_of, finish, require_matplotlib, room
 from obliv.view.charts.base import legend, light_frame
 from obliv.view.schedules.surroundings import about, below, color_of, note, title_case
 from obliv.view.schedules.traces import deflections, moved
-from obliv.view.style import FAINT, INK, MARKERS, SERIES
+from obliv.view.style import FAINT, INK, MARKERS, NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes
             color=SERIES[number % len(SERIES)],
             markersize=6.0,
             transform=ax.transData + aside,
-            markeredgecolor="white",
+            markeredgecolor=NODE,
             markeredgewidth=0.6,
             label=name,
             zorder=3 + number,
@@ -246,7 +246,7 @@ def _bars(ax: Axes, values: Array, name: str, color: str, x: str, y: str) -> Axe
     wide = -(-(high - low + 1) // _BARS)
     counts = np.bincount((values - low) // wide)
     left = low + wide * np.arange(len(counts))
-    bars = ax.bar(left - 0.5, counts, wide, align="edge", color=color, edgecolor="white", linewidth=0.5, zorder=3)
+    bars = ax.bar(left - 0.5, counts, wide, align="edge", color=color, edgecolor=NODE, linewidth=0.5, zorder=3)
     for bar in bars:
         bar.set_gid(name)
     light_frame(ax, "both")

@@ -31,7 +31,7 @@ from obliv.view.schedules.surroundings import (
 )
 from obliv.view.schedules.traces import choose, deflections, moved, traces
 from obliv.view.schedules.waves import Rides, rides
-from obliv.view.style import FAINT, INK
+from obliv.view.style import FAINT, INK, NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +181,7 @@ def _stops(ax: Axes, waves: Rides, selected: Array, tau: int) -> None:
         place = np.unique(np.stack([level[which], waves.boat[which]]), axis=1)
         shades = [color_of(int(k) - 1) for k in place[1]]
         marks = ax.scatter(np.full(place.shape[1], x), place[0], s=44.0, marker=marker, zorder=5.5, clip_on=False)
-        marks.set(facecolor="white", edgecolor=shades or "none", linewidth=1.4)
+        marks.set(facecolor=NODE, edgecolor=shades or "none", linewidth=1.4)
         marks.set_gid(name)
 
 
@@ -197,7 +197,7 @@ def _boat_names(ax: Axes, waves: Rides, selected: Array) -> None:
 
 def _samples(waves: Rides, selected: Array) -> list[Any]:
     """Return the samples of packets, homes and targets for the legend."""
-    ring: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "color": INK, "markersize": 6.5}
+    ring: dict[str, Any] = {"linestyle": "none", "markerfacecolor": NODE, "color": INK, "markersize": 6.5}
     samples = [sample("packet, in the color of its boat", color=color_of(0), linewidth=1.6)]
     samples += [sample("home", marker="o", **ring)] if (selected & (waves.number > 0)).any() else []
     return samples + ([sample("target", marker="<", **ring)] if (selected & waves.stops).any() else [])

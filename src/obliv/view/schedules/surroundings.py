@@ -12,7 +12,7 @@ from obliv._util.typing import Array
 from obliv.results.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.literal import LITERAL, set_literal
-from obliv.view.style import FAINT, INK, QUIET, SERIES
+from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,21 +76,21 @@ def dots(ax: Axes, at: Array, colors: Any, size: float = 13.0) -> None:
 
 def squares(ax: Axes, at: Array, colors: Any, size: float = 15.0) -> None:
     """Mark where packets arrive."""
-    marks = ax.scatter(at[:, 0], at[:, 1], s=size, marker="s", facecolors="white", edgecolors=colors, zorder=4.6)
+    marks = ax.scatter(at[:, 0], at[:, 1], s=size, marker="s", facecolors=NODE, edgecolors=colors, zorder=4.6)
     marks.set_linewidth(1.0)
     marks.set_gid("deliveries")
 
 
 def crosses(ax: Axes, at: Array, size: float = 26.0) -> None:
     """Mark where packets are deflected, with a white rim around each mark."""
-    for color, width, name, order in (("white", 3.2, "rims", 5.0), (INK, 1.7, "deflections", 5.1)):
+    for color, width, name, order in ((NODE, 3.2, "rims", 5.0), (INK, 1.7, "deflections", 5.1)):
         marks = ax.scatter(at[:, 0], at[:, 1], s=size, marker="x", c=color, linewidths=width, zorder=order)
         marks.set_gid(name)
 
 
 MARKS: dict[str, dict[str, Any]] = {
     "injection": {"marker": "o", "color": INK, "markersize": 4.2, "linestyle": "none", "markeredgewidth": 0},
-    "delivery": {"marker": "s", "color": INK, "markersize": 4.4, "linestyle": "none", "markerfacecolor": "white"},
+    "delivery": {"marker": "s", "color": INK, "markersize": 4.4, "linestyle": "none", "markerfacecolor": NODE},
     "deflection": {"marker": "x", "color": INK, "markersize": 5.6, "linestyle": "none", "markeredgewidth": 1.7},
     "boat": {"color": FAINT, "linestyle": (0, (1, 2)), "linewidth": 1.3},
 }
