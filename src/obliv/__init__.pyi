@@ -19,6 +19,7 @@ from obliv.analysis.worst_case.every_channel import worst_channels as worst_chan
 from obliv.analysis.worst_case.exact import worst_case as worst_case
 from obliv.checker.verify import explain as explain
 from obliv.checker.verify import verify as verify
+from obliv.designs.bounds import bounds as bounds
 from obliv.designs.optimize import design as design
 from obliv.designs.pareto import pareto as pareto
 from obliv.errors import FileError as FileError
@@ -56,6 +57,7 @@ from obliv.results import FabricWorst as FabricWorst
 from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality
 from obliv.results import Moves as Moves
+from obliv.results import NetworkBounds as NetworkBounds
 from obliv.results import Pareto as Pareto
 from obliv.results import Ratio as Ratio
 from obliv.results import Reproduction as Reproduction

@@ -58,6 +58,7 @@ def worst_cases(folder: Path, seed: int) -> None:
 def designs(folder: Path, seed: int) -> None:
     command(f"design mesh:3x2 --minimal --output {folder}/best.json")
     command(f"verify {folder}/best.json")
+    command("bounds mesh:3x2")
 
 
 @workload

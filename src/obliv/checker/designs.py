@@ -28,7 +28,7 @@ from obliv.results import Bounds, Design, Verification, provenance
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
 
-__all__ = ["check_design"]
+__all__ = ["array_of", "check_design", "paths_of"]
 
 _LARGEST = 2**61  # of sums in 64 bits
 
@@ -76,7 +76,7 @@ def check_design(
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
-            routing = Listed(topology, "design", _paths(content.get("paths")))
+            routing = Listed(topology, "design", paths_of(content.get("paths")))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
             _check_figures(report, claimed, topology, routing)
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
@@ -115,11 +115,11 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     return claimed, content["certificate"]
 
 
-def _paths(content: Any) -> PathList:
+def paths_of(content: Any) -> PathList:
     """Return the paths of a design; the list itself checks that they fit the network."""
     if not isinstance(content, dict) or type(content.get("whole")) is not int:
         raise MalformedError("paths is not a list of paths")
-    per_pair, hops, channel, amount = (_array(content, key, 1) for key in ("per_pair", "hops", "channels", "amounts"))
+    per_pair, hops, channel, amount = (array_of(content, key, 1) for key in ("per_pair", "hops", "channels", "amounts"))
     if any((counts < 0).any() or (counts > 2**31).any() for counts in (per_pair, hops)):
         raise MalformedError("a number of paths or hops is out of range")
     begin = np.zeros(1, np.int64)
@@ -132,7 +132,8 @@ def _paths(content: Any) -> PathList:
     )
 
 
-def _array(content: dict[str, Any], key: str, dimensions: int) -> Array:
+def array_of(content: dict[str, Any], key: str, dimensions: int) -> Array:
+    """Return the integer array under a key; MalformedError if it is missing or has another form."""
     try:
         array: Array = unpack_array(content[key])
     except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error) as error:
@@ -242,7 +243,7 @@ def _hop_limit(claimed: Design) -> Fraction:
 
 def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
-    generators = _array(certificate, "generators", 2)
+    generators = array_of(certificate, "generators", 2)
     terminals = topology.terminals.astype(np.int64)
     index = np.full(topology.nodes, -1, np.int64)
     index[terminals] = np.arange(len(terminals))
@@ -316,7 +317,7 @@ def _line(content: Any, carried: Carried, topology: Topology, minimal: bool, pro
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
-    table = _array(content, "lengths", 2).reshape(-1, 3)
+    table = array_of(content, "lengths", 2).reshape(-1, 3)
     if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > 2**40):
         raise MalformedError("a row of lengths is out of range")
     return table

@@ -236,23 +236,25 @@ def _read_load(subject: _Subject, options: _Options) -> _Load:
     return _Load(claim, network, way, inside is not None)
 
 
-def _check_design(subject: _Subject, options: _Options) -> Verification:
-    """Check a design: its routing, and that no routing does better."""
+def _check_network(subject: _Subject, options: _Options) -> Verification:
+    """Check a design or the bounds of a network."""
     from obliv.checker.claims import MalformedError
     from obliv.checker.designs import check_design
+    from obliv.checker.network_bounds import check_network_bounds
 
     spec = subject.content.get("topology")
     if not isinstance(spec, str):
-        raise FileError("is not a complete design: topology is missing", subject.path)
+        raise FileError("is not a complete claim: topology is missing", subject.path)
     known = getattr(subject.result, "subject", None)
     given = options.topology if options.topology is not None or known is None else known.topology
     inside = None if given is not None else _network(subject)
     network = _topology(spec, given, subject.path) if inside is None else _inside(inside, subject)
+    check = check_design if subject.kind == "design" else check_network_bounds
     try:
-        checked = check_design(subject.content, network, options.quick, options.budget, options.progress)
+        checked = check(subject.content, network, options.quick, options.budget, options.progress)
         return checked if inside is None else _with_network(checked, network)
     except MalformedError as error:
-        raise FileError(f"is not a complete design: {error}", subject.path) from None
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
 def _network(subject: _Subject) -> Any:
@@ -313,5 +315,6 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst-channels": _check_load,
     "ratio": _check_load,
     "bufferless": _check_schedule,
-    "design": _check_design,
+    "bounds": _check_network,
+    "design": _check_network,
 }

@@ -21,6 +21,7 @@ VERBS = {
     "average": ("average:average", "Estimate the average throughput over random permutations."),
     "compare": ("compare:compare", "Compare routings: worst case, average, patterns, hops."),
     "design": ("design:design", "Design the routing with the least worst case, with a proof."),
+    "bounds": ("bounds:bounds", "Bound what any routing can achieve on a network, with proofs."),
     "ratio": ("ratio:ratio", "Compute the oblivious performance ratio, with a certificate."),
     "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["Channels", "pair_distances", "sift_down", "sift_up", "widest_paths"]
+__all__ = ["Channels", "distances", "pair_distances", "sift_down", "sift_up", "widest_paths"]
 
 _INFINITE = 2**62
 
@@ -88,6 +88,36 @@ def pair_distances(network: Channels, sources: Any, ends: Any, flow: Any, length
                         key[count], item[count] = longer, head
                         sift_up(key, item, count)
                         count += 1
+
+
+@kernel
+def distances(network: Channels, terminals: Any, length: Any, between: Any) -> None:
+    """Compute the shortest distances between terminals (Dijkstra); −1 where there is no path."""
+    nodes = len(network.first) - 1
+    best = np.empty(nodes, np.int64)
+    key = np.empty(len(network.head) + 1, np.int64)
+    item = np.empty(len(network.head) + 1, np.int64)
+    for s in range(len(terminals)):
+        best[:] = _INFINITE
+        best[terminals[s]] = 0
+        key[0], item[0], count = 0, terminals[s], 1
+        while count > 0:
+            reached, node = key[0], item[0]
+            count -= 1
+            key[0], item[0] = key[count], item[count]
+            sift_down(key, item, count)
+            if reached > best[node]:
+                continue
+            for c in range(network.first[node], network.first[node + 1]):
+                longer = reached + length[c]
+                head = network.head[c]
+                if longer < best[head]:
+                    best[head] = longer
+                    key[count], item[count] = longer, head
+                    sift_up(key, item, count)
+                    count += 1
+        for d in range(len(terminals)):
+            between[s, d] = best[terminals[d]] if best[terminals[d]] < _INFINITE else -1
 
 
 @kernel

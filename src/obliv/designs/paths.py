@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from obliv.designs._kernels import Channels, widest_paths
 from obliv.designs.programme import Programme
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
+from obliv.topologies.base import Topology
 
-__all__ = ["rounded_flows", "routing_of"]
+__all__ = ["decomposed", "rounded_flows", "routing_of"]
 
 _WHOLE = 2**30  # units of a probability that is rounded
 
@@ -49,15 +51,40 @@ def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progre
         None where the flows of a pair hold no path.
     """
     units, whole = flows
-    topology, flow = programme.topology, programme.flow
-    sources, terminals, channels = flow.shape
+    flow, values = programme.flow, np.append(units, 0)
+    return decomposed(programme.topology, spec, flow.shape[0], whole, lambda s, d: values[flow[s, d]], progress)
+
+
+def decomposed(
+    topology: Topology,
+    spec: str,
+    sources: int,
+    whole: int,
+    capacity_of: Callable[[int, int], Array],
+    progress: Progress,
+) -> Listed | None:
+    """Return the routing by the widest paths that capacities leave, what is missing on the widest of each pair.
+
+    Parameters
+    ----------
+    topology : Topology
+    spec : str
+    sources : int
+        Number of terminals whose paths are listed.
+    whole : int
+        Units of a probability.
+    capacity_of : function of source and destination
+        Returns the units that each channel can carry, an int64 array that is used up.
+    progress : callable
+        Called with what is being done and the share that is done.
+    """
     network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    terminals, channels = len(topology.terminals), topology.channels
     room = _Paths(
         np.zeros(channels + 2, np.int64),
         np.zeros((channels + 1) * topology.nodes, np.int64),
         np.zeros(channels + 1, np.int64),
     )
-    values = np.append(units, 0)
     nodes = topology.terminals.tolist()
     counts, hops, taken, amounts = [0], [np.zeros(1, np.int64)], [], []
     for source in range(sources):
@@ -65,8 +92,8 @@ def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progre
             if source == destination:
                 counts.append(0)
                 continue
-            capacity = values[flow[source, destination]]
-            work = 20.0 * flow.size
+            capacity = capacity_of(source, destination)
+            work = 20.0 * sources * terminals * channels
             number = int(run(widest_paths, work, network, nodes[source], nodes[destination], capacity, whole, room))
             if number == 0:
                 return None

@@ -10,6 +10,7 @@ from obliv.results.base import Channel as Channel
 from obliv.results.base import Provenance as Provenance
 from obliv.results.base import Result as Result
 from obliv.results.base import provenance as provenance
+from obliv.results.bounds import NetworkBounds as NetworkBounds
 from obliv.results.compare import Comparison as Comparison
 from obliv.results.deadlock import Deadlock as Deadlock
 from obliv.results.deadlock import VirtualChannels as VirtualChannels

@@ -1,0 +1,209 @@
+"""The check of bounds: capacity, oblivious and adaptive worst case, bisection, each from both sides."""
+
+from __future__ import annotations
+
+import heapq
+import time
+import zlib
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import digest_of
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.checker.claims import MalformedError
+from obliv.checker.designs import array_of, check_design, paths_of
+from obliv.checker.report import Report
+from obliv.errors import OblivError
+from obliv.results import Bounds, Design, NetworkBounds, Verification, provenance
+from obliv.routings.listed import Listed
+from obliv.topologies.base import Topology
+
+__all__ = ["check_network_bounds"]
+
+
+def check_network_bounds(
+    content: dict[str, Any], topology: Topology, quick: bool, budget: float, progress: Progress
+) -> Verification:
+    """Check bounds of a network.
+
+    Parameters
+    ----------
+    content : dict
+        The saved bounds.
+    topology : Topology
+    quick, budget, progress
+        As for the design that is part of them.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    began = time.perf_counter()
+    report = Report()
+    try:
+        claimed = NetworkBounds.from_dict(content)
+    except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
+        raise MalformedError(str(error)) from None
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate")
+    fits = certificate.get("digest") == digest_of(content) and dict(topology.sources) == claimed.provenance.sources
+    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content or the files")
+    unchecked: tuple[int, ...] = tuple(range(topology.channels))
+    if report.holds:
+        try:
+            _check_capacity(report, claimed, certificate, topology)
+            least = _check_adaptive(report, claimed, certificate, topology)
+            checked = _check_oblivious(report, claimed, certificate, topology, least, (quick, budget, progress))
+            unchecked = checked.unchecked
+            _check_bisection(report, claimed, topology)
+        except MalformedError:
+            raise
+        except OblivError as error:
+            report.note("paths", False, str(error))
+    return Verification(
+        topology=claimed.topology,
+        routing="any",
+        provenance=provenance({"topology": claimed.topology}, time.perf_counter() - began, sources=topology.sources),
+        proved=report.holds,
+        claim="no routing loads channels less than the lower bounds, and the upper ones are attained",
+        checks=tuple(report.checks),
+        unchecked=unchecked,
+    )
+
+
+def _ends(load: Fraction | Bounds) -> tuple[Fraction, Fraction]:
+    return (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+
+
+def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, upper: Fraction) -> None:
+    """Note whether proved bounds are at least as good as the claimed ones."""
+    low, high = _ends(load)
+    ok = low <= lower and upper <= high
+    detail = f"between {float(lower):.6g} and {float(upper):.6g}, claimed {float(low):.6g} and {float(high):.6g}"
+    report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
+
+
+def _distances(topology: Topology, lengths: list[int], source: int) -> list[int]:
+    """Return the distances from a node to all nodes (Dijkstra); −1 where there is no path."""
+    distance = [-1] * topology.nodes
+    first, head = topology.first_channel.tolist(), topology.head.tolist()
+    waiting = [(0, source)]
+    while waiting:
+        reached, node = heapq.heappop(waiting)
+        if distance[node] >= 0:
+            continue
+        distance[node] = reached
+        for channel in range(first[node], first[node + 1]):
+            if distance[head[channel]] < 0:
+                heapq.heappush(waiting, (reached + lengths[channel], head[channel]))
+    return distance
+
+
+def _lengths(certificate: dict[str, Any], key: str, topology: Topology) -> list[int]:
+    lengths: list[int] = array_of(certificate, key, 1).tolist()
+    if len(lengths) != topology.channels or any(length < 0 for length in lengths):
+        raise MalformedError(f"{key} must be one length per channel, 0 or more")
+    return lengths
+
+
+def _spent(topology: Topology, lengths: list[int]) -> Fraction:
+    return sum((topology.bandwidth_of(c) * length for c, length in enumerate(lengths) if length), Fraction(0))
+
+
+def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[str, Any], topology: Topology) -> None:
+    """Check the least load of uniform traffic: lengths from below, paths from above."""
+    lengths = _lengths(certificate, "capacity_lengths", topology)
+    terminals = topology.terminals.tolist()
+    paid = 0
+    for source in terminals:
+        distance = _distances(topology, lengths, source)
+        paid += sum(distance[destination] for destination in terminals)
+    spent = _spent(topology, lengths)
+    lower = Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
+    listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"))).listed
+    translated = len(listed.pair) - 1 != len(terminals) ** 2
+    if translated:
+        raise MalformedError("capacity_paths must list the paths of all pairs")
+    hops = np.diff(listed.start)
+    crossed = np.zeros(topology.channels, np.int64)
+    np.add.at(crossed, listed.channel, np.repeat(listed.amount, hops))
+    loads = [Fraction(int(amount)) / topology.bandwidth_of(c) for c, amount in enumerate(crossed.tolist())]
+    _note(report, "capacity", claimed.capacity, lower, max(loads) / (listed.whole * len(terminals)))
+
+
+def _check_oblivious(
+    report: Report,
+    claimed: NetworkBounds,
+    certificate: dict[str, Any],
+    topology: Topology,
+    least: Fraction,
+    how: tuple[bool, float, Progress],
+) -> Verification:
+    """Check the design whose worst case is the oblivious one; `least` is a lower bound for any routing."""
+    made = certificate.get("oblivious")
+    if not isinstance(made, dict):
+        raise MalformedError("oblivious is missing in the certificate")
+    checked = check_design(made, topology, *how)
+    report.note("design", checked.proved and made.get("constraints") == [], checked.claim)
+    if report.holds:
+        lower, upper = _ends(Design.from_dict(made).channel_load)
+        _note(report, "oblivious", claimed.oblivious, max(lower, least), upper)
+    return checked
+
+
+def _check_adaptive(
+    report: Report, claimed: NetworkBounds, certificate: dict[str, Any], topology: Topology
+) -> Fraction:
+    """Check the load of the permutation under its best routing; an oblivious routing bounds it from above."""
+    if claimed.adaptive is None:
+        return Fraction(0)
+    lengths = _lengths(certificate, "adaptive_lengths", topology)
+    image, terminals = list(claimed.permutation or ()), topology.terminals.tolist()
+    if sorted(image) != list(range(len(terminals))) or not topology.unit_rates:
+        report.note("adaptive", False, "the permutation is invalid, or terminals have rates")
+        return Fraction(0)
+    paid = sum(_distances(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
+    spent = _spent(topology, lengths)
+    lower = Fraction(paid) / spent if spent else Fraction(0)
+    _note(report, "adaptive", claimed.adaptive, lower, _ends(claimed.oblivious)[1])
+    return lower
+
+
+def _check_bisection(report: Report, claimed: NetworkBounds, topology: Topology) -> None:
+    """Check the load across the named half, and that no bisection can have a larger one."""
+    side = np.zeros(topology.nodes, bool)
+    if any(not 0 <= node < topology.nodes for node in claimed.half):
+        report.note("bisection", False, "a node of the half does not exist")
+        return
+    side[list(claimed.half)] = True
+    here = int(side[topology.terminals].sum())
+    terminals = len(topology.terminals)
+    if abs(2 * here - terminals) > 1:
+        report.note("bisection", False, f"the half holds {here} of {terminals} terminals")
+        return
+    worst = _ends(claimed.oblivious)[1]
+    uniform = Fraction(terminals, -(-terminals // 2)) * _ends(claimed.capacity)[1] if topology.unit_rates else worst
+    _note(report, "bisection", claimed.bisection, _crossing(topology, side), min(worst, uniform))
+
+
+def _crossing(topology: Topology, side: Array) -> Fraction:
+    """Return the load across a cut, the way on which it is larger."""
+    loads = [Fraction(0)]
+    injection, ejection = topology.rates()
+    for way in (side, ~side):
+        sent, taken, speed = Fraction(0), Fraction(0), Fraction(0)
+        for k, node in enumerate(topology.terminals.tolist()):
+            if way[node]:
+                sent += injection[k]
+            else:
+                taken += ejection[k]
+        for channel in np.flatnonzero(way[topology.tail] & ~way[topology.head]).tolist():
+            speed += topology.bandwidth_of(channel)
+        if speed:
+            loads.append(min(sent, taken) / speed)
+    return max(loads)

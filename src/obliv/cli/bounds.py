@@ -1,0 +1,42 @@
+"""``obliv bounds``: what no routing can beat."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from obliv.cli.options import TopologySpec
+from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
+
+__all__ = ["bounds"]
+
+
+def bounds(
+    topology: TopologySpec,
+    *,
+    gap: Annotated[
+        float,
+        typer.Option("--gap", help="Relative distance of the bounds of the oblivious worst case at which to stop."),
+    ] = 1e-3,
+    answer: ClaimAnswer,
+) -> None:
+    """Bound what any routing can achieve on a network, with proofs.
+
+    Least channel loads: under uniform traffic, in the worst case of oblivious and of adaptive routing, and across the
+    narrowest bisection. Each is exact, or a lower bound beside a load that is attained.
+
+    Example: obliv bounds mesh:7x6
+
+    Example: obliv bounds file:network.graphml --output bounds.json.gz
+    """
+    import obliv
+
+    require_outputs(answer.output)
+    network = obliv.topology(topology)
+    for note in network.notes:
+        say(note)
+    require_outputs(answer.output, inputs=network.sources)
+    with progress() as step:
+        result = obliv.bounds(network, gap=gap, progress=step)
+    answer.show_claim(result)

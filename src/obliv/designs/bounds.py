@@ -1,0 +1,206 @@
+"""What no routing can beat on a network, and what one attains."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import pack
+from obliv._util.progress import Progress, silent, within
+from obliv._util.typing import Array
+from obliv.designs.congestion import Congestion, distance_under, least_congestion
+from obliv.designs.cut import cut_load, narrow_bisection
+from obliv.designs.minimal import require_connected
+from obliv.designs.optimize import design
+from obliv.designs.paths import decomposed
+from obliv.designs.saved import packed
+from obliv.designs.symmetry import symmetry_of
+from obliv.designs.vertices import as_rationals
+from obliv.errors import InputError
+from obliv.matching.solve import maximum_weight
+from obliv.matching.weights import from_entries
+from obliv.patterns.make import traffic as traffic_of
+from obliv.results import Bounds, NetworkBounds, provenance
+from obliv.results.numbers import bounded, rounded_down, rounded_up
+from obliv.routings.listed import Listed
+from obliv.topologies.base import Topology
+from obliv.topologies.base import topology as topology_of
+
+__all__ = ["bounds"]
+
+_WHOLE = 2**30  # units of a probability that is rounded
+_ROUNDS = 6  # of the search for a bad permutation
+_COLUMNS = 400_000  # of the largest program for one permutation
+
+Found = tuple[Fraction | Bounds, dict[str, Any]]
+
+
+def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | None = None) -> NetworkBounds:
+    """Return proved bounds of the least channel loads: capacity, oblivious and adaptive worst case, bisection.
+
+    Parameters
+    ----------
+    topology : Topology or str
+    gap : float
+        Relative distance of the bounds of the oblivious worst case at which its search may end.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    NetworkBounds
+        Every number is exact, or a proved lower bound beside a load that is attained.
+
+    Raises
+    ------
+    MissingExtraError
+        If the solver (highspy) is not installed.
+    TooLargeError
+        If a linear program would not fit in memory.
+
+    Notes
+    -----
+    The capacity is a flow of uniform traffic, bounded by lengths of channels. The oblivious worst case is that of
+    :func:`obliv.design`. For adaptive routing the upper bound is the oblivious one, and the lower one the least load of
+    a permutation: one far apart under some lengths, whose best flow gives new lengths, and so on (with unit lengths
+    this is the bound of Namyar et al.). A bisection is found by spectra and exchanges; no bisection is narrower than
+    uniform traffic at capacity allows.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> found = obliv.bounds("mesh:4x4")
+    >>> found.capacity, found.oblivious, found.bisection
+    (Fraction(1, 1), Fraction(2, 1), Fraction(2, 1))
+    """
+    began = time.perf_counter()
+    network, step = topology_of(topology), progress or silent
+    require_connected(network)
+    if not 0 < gap < 1:
+        raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
+    capacity, proof = _capacity(network, within(step, 0.0, 0.2))
+    best = design(network, then=None, gap=gap, progress=within(step, 0.2, 0.7))
+    step("adaptive routing", 0.7)
+    half = narrow_bisection(network)
+    crossing = cut_load(network, half)
+    upper = _upper(best.channel_load)
+    oblivious, adaptive, permutation, lengths = best.channel_load, None, None, None
+    if network.unit_rates:
+        lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
+        adaptive = _between(lower, upper)
+        oblivious = adaptive if lower > _lower(oblivious) else oblivious
+    terminals = len(network.terminals)
+    uniform = Fraction(terminals, -(-terminals // 2)) * _upper(capacity) if network.unit_rates else upper
+    return NetworkBounds(
+        topology=network.spec,
+        routing="any",
+        provenance=provenance(
+            {"topology": network.spec}, time.perf_counter() - began, "bounded", sources=network.sources
+        ),
+        subject=best.subject,
+        capacity=capacity,
+        oblivious=oblivious,
+        adaptive=adaptive,
+        bisection=_between(crossing, min(uniform, upper)),
+        permutation=permutation,
+        half=tuple(np.flatnonzero(half).tolist()),
+        certificate={
+            **proof,
+            "oblivious": replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict(),
+            "adaptive_lengths": None if lengths is None else pack(lengths),
+        },
+    )
+
+
+def _lower(load: Fraction | Bounds) -> Fraction:
+    return load.lower if isinstance(load, Bounds) else load
+
+
+def _upper(load: Fraction | Bounds) -> Fraction:
+    return load.upper if isinstance(load, Bounds) else load
+
+
+def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
+    """Return a number between two bounds, as floats that are still bounds unless they meet."""
+    return upper if lower == upper else bounded(rounded_down(lower), rounded_up(upper))
+
+
+def _capacity(topology: Topology, progress: Progress) -> Found:
+    """Return the least load of uniform traffic, and its proof: lengths of channels, and paths."""
+    n = len(topology.terminals)
+    progress("capacity", 0.0)
+    found = least_congestion(topology, np.ones((n, n), np.int64), n, symmetry_of(topology))
+    routings = [routing for routing in _uniform_routings(topology, found, progress) if routing is not None]
+    uniform = traffic_of("uniform", topology)
+    loads = [(routing.pair_loads().largest_under(uniform), k) for k, routing in enumerate(routings)]
+    load, k = min(loads)
+    proof = {"capacity_lengths": pack(found.length), "capacity_paths": packed(routings[k].listed)}
+    return _between(found.lower, load), proof
+
+
+def _uniform_routings(topology: Topology, found: Congestion, progress: Progress) -> list[Listed | None]:
+    """Return the routings of uniform traffic by simple rationals and by rounded flows."""
+    n = len(topology.terminals)
+    shares = np.clip(found.flow * n, 0, None)  # each pair sends 1/n
+    simple = as_rationals(shares)
+    choices = [(np.rint(shares * _WHOLE).astype(np.int64), _WHOLE), *([simple] if simple is not None else [])]
+    routings = []
+    for units, whole in choices:
+        left = units.copy()  # the pairs of a source share its flow
+        routings.append(decomposed(topology, "uniform", n, whole, lambda s, d, left=left: left[s], progress))  # type: ignore[misc]
+    return routings
+
+
+def _bad_permutation(topology: Topology, half: Array, progress: Progress) -> tuple[Fraction, tuple[int, ...], Array]:
+    """Return the best proved load of a permutation that was found, the permutation, and the lengths that prove it."""
+    n, lengths = len(topology.terminals), np.ones(topology.channels, np.int64)
+    across = half[topology.tail] != half[topology.head]
+    best: tuple[Fraction, tuple[int, ...], Array] | None = None
+    for start in (lengths, across.astype(np.int64)):
+        lengths = start
+        for turn in range(_ROUNDS):
+            image = _farthest(distance_under(topology, lengths))
+            load = _load_of(topology, image, lengths)
+            if best is not None and load <= best[0]:
+                break
+            best = (load, image, lengths)
+            if n * topology.channels > _COLUMNS:
+                break
+            traffic = np.zeros((n, n), np.int64)
+            traffic[np.arange(n), image] = 1
+            found = least_congestion(topology, traffic, 1)
+            if found.lower > best[0]:
+                best = (found.lower, image, found.length)
+            lengths = found.length
+            progress("adaptive routing", (turn + 1) / _ROUNDS)
+    if best is None:
+        raise InputError("a network without channels has no bounds")
+    return best
+
+
+def _farthest(distance: Array) -> tuple[int, ...]:
+    """Return the permutation with the largest sum of distances."""
+    source, destination = np.nonzero(distance)
+    n = len(distance)
+    matching = maximum_weight(from_entries(source, destination, distance[source, destination]))
+    image, taken = [-1] * n, [False] * n
+    for s, d in zip(*_pairs(matching, source, destination), strict=True):
+        image[s], taken[d] = d, True
+    free = iter([d for d in range(n) if not taken[d]])
+    return tuple(d if d >= 0 else next(free) for d in image)
+
+
+def _pairs(matching: Any, source: Array, destination: Array) -> tuple[list[int], list[int]]:
+    used = matching.flow > 0
+    return source[used].tolist(), destination[used].tolist()
+
+
+def _load_of(topology: Topology, image: tuple[int, ...], lengths: Array) -> Fraction:
+    """Return the load of a permutation that lengths prove."""
+    between = distance_under(topology, lengths)
+    spent = sum((topology.bandwidth_of(c) * int(x) for c, x in enumerate(lengths.tolist()) if x), Fraction(0))
+    return Fraction(int(between[np.arange(len(image)), list(image)].sum())) / spent if spent else Fraction(0)

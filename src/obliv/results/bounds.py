@@ -1,0 +1,81 @@
+"""The result of bounds: what no routing can beat on a network, and what one attains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from obliv.results.base import CERTIFICATE, Result
+from obliv.results.codec import PACKED, derived, entry
+from obliv.results.format import shown
+from obliv.results.numbers import Bounds
+
+__all__ = ["NetworkBounds"]
+
+NO_PERMUTATION = "adaptive routing is bounded where every terminal sends and takes one packet per cycle"
+
+
+@dataclass(frozen=True, repr=False)
+class NetworkBounds(Result):
+    """Largest channel loads that no routing can beat, and what one attains: each exact or between two proved bounds.
+
+    Parameters
+    ----------
+    capacity : Fraction or Bounds
+        Under uniform traffic, with the best routing for it.
+    oblivious : Fraction or Bounds
+        In the worst case of the best oblivious routing.
+    adaptive : Fraction or Bounds, optional
+        Under the worst permutation, with the best routing for each: what any adaptive routing could guarantee.
+    bisection : Fraction or Bounds
+        Of the channels across the narrowest bisection, when every packet of one half crosses it.
+    permutation : tuple of int, optional
+        A permutation with at least the lower bound of `adaptive`.
+    half : tuple of int
+        The nodes on one side of a narrow bisection.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.bounds("torus:4x4")
+    bounds: least channel loads on torus:4x4
+      capacity                  1/2 = 0.5
+      oblivious                 1
+      adaptive                  1
+      bisection                 1
+      price of being oblivious  1
+    """
+
+    kind: ClassVar[str] = "bounds"
+
+    capacity: Fraction | Bounds = entry(Fraction(0), label="capacity", column="capacity")
+    oblivious: Fraction | Bounds = entry(Fraction(0), label="oblivious", column="oblivious")
+    adaptive: Fraction | Bounds | None = entry(None, label="adaptive", column="adaptive", reason=NO_PERMUTATION)
+    bisection: Fraction | Bounds = entry(Fraction(0), label="bisection", column="bisection")
+
+    @property
+    @derived(label="price of being oblivious", text=lambda made: _price(made.price))
+    def price(self) -> Fraction | Bounds | None:
+        """The oblivious worst case over the adaptive one."""
+        if self.adaptive is None:
+            return None
+        low, high = _ends(self.oblivious), _ends(self.adaptive)
+        lower, upper = max(Fraction(1), low[0] / high[1]), low[1] / high[0]
+        return lower if lower == upper else Bounds(lower, upper)
+
+    permutation: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, reason=NO_PERMUTATION)
+    half: tuple[int, ...] = entry((), codec=PACKED, rank=1)
+    certificate: dict[str, Any] | None = entry(None, codec=CERTIFICATE, rank=2)
+
+    @property
+    def title(self) -> str:
+        return f"bounds: least channel loads on {self.topology}"
+
+
+def _ends(load: Fraction | Bounds) -> tuple[Fraction, Fraction]:
+    return (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+
+
+def _price(price: Fraction | Bounds | None) -> str | None:
+    return None if price is None else shown(price)

@@ -1,0 +1,129 @@
+"""Bounds of networks: closed forms, brute force on small networks, and claims that are refused once changed."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from tests.designs.test_optimum import networks
+from tests.strategies import examples
+
+import obliv
+from obliv._util.codec import digest_of, read_json, write_json
+
+
+def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
+    return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
+
+
+@pytest.mark.parametrize(
+    "spec", ["mesh:4x4", "mesh:5x3", "torus:5x5", "torus:4x4", "hypercube:4", "ring:6", "mesh:3x3x3"]
+)
+def test_capacities_are_the_closed_forms(spec: str) -> None:
+    assert obliv.bounds(spec).capacity == obliv.topology(spec).capacity_load
+
+
+def test_a_ring_with_a_chord() -> None:
+    links = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
+    network = obliv.build("chord", 4, links + [(head, tail) for tail, head in links])
+    found = obliv.bounds(network)
+    assert found.bisection == 2 / Fraction(3)  # {0, 1} and {2, 3}: three links between them
+    assert found.adaptive == found.oblivious == found.bisection
+    assert obliv.verify(found).proved
+
+
+def congestion(network: obliv.Topology, image: tuple[int, ...]) -> float:
+    """Return the least congestion of a permutation by a plain linear program: a flow for each pair."""
+    n, channels, nodes = len(image), network.channels, network.nodes
+    pairs = [(s, d) for s, d in enumerate(image) if s != d]
+    terminals = network.terminals.tolist()
+    equal, right = np.zeros((len(pairs) * nodes, len(pairs) * channels + 1)), np.zeros(len(pairs) * nodes)
+    bound = np.zeros((channels, len(pairs) * channels + 1))
+    for p, (s, d) in enumerate(pairs):
+        right[p * nodes + terminals[s]], right[p * nodes + terminals[d]] = 1, -1
+        for c in range(channels):
+            equal[p * nodes + network.tail[c], p * channels + c] += 1
+            equal[p * nodes + network.head[c], p * channels + c] -= 1
+            bound[c, p * channels + c] = 1
+    bound[:, -1] = [-float(network.bandwidth_of(c)) for c in range(channels)]
+    cost = np.zeros(len(pairs) * channels + 1)
+    cost[-1] = 1
+    assert n == len(terminals)
+    return float(linprog(cost, bound, np.zeros(channels), equal, right).fun) if pairs else 0.0
+
+
+@examples(16)
+@given(st.integers(0, 10**9))
+def test_against_brute_force(seed: int) -> None:
+    network = networks(seed)
+    found = obliv.bounds(network, gap=1e-4)
+    assert obliv.verify(found).proved
+    slack = Fraction(1, 10**6)
+    if network.unit_rates:
+        images = permutations(range(len(network.terminals)))
+        worst = max(congestion(network, image) for image in images)
+        lower, upper = ends(found.adaptive)
+        assert lower <= worst + slack
+        assert worst <= upper + slack
+    terminals = network.terminals.tolist()
+    narrowest = Fraction(0)
+    for size in range(network.nodes + 1):
+        for nodes in combinations(range(network.nodes), size):
+            if abs(2 * len(set(nodes) & set(terminals)) - len(terminals)) <= 1:
+                side = np.isin(np.arange(network.nodes), nodes)
+                narrowest = max(narrowest, crossing(network, side))
+    lower, upper = ends(found.bisection)
+    assert lower <= narrowest <= upper
+
+
+def crossing(network: obliv.Topology, side: np.ndarray) -> Fraction:
+    """Return the load across a cut from the definition."""
+    injection, ejection = network.rates()
+    loads = [Fraction(0)]
+    for way in (side, ~side):
+        speed = sum(
+            network.bandwidth_of(c)
+            for c in range(network.channels)
+            if way[network.tail[c]] and not way[network.head[c]]
+        )
+        sent = sum(rate for rate, node in zip(injection, network.terminals, strict=True) if way[node])
+        taken = sum(rate for rate, node in zip(ejection, network.terminals, strict=True) if not way[node])
+        loads.append(Fraction(min(sent, taken)) / speed if speed else Fraction(0))
+    return max(loads)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bounds") / "bounds.json"
+    obliv.bounds("mesh:3x2").save(path)
+    return path
+
+
+def test_bounds_are_saved_and_verified(saved: Path) -> None:
+    assert obliv.verify(saved).proved
+    assert obliv.load(saved) == obliv.bounds("mesh:3x2")
+
+
+@pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection"])
+def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> None:
+    for factor in (Fraction(1001, 1000), Fraction(999, 1000)):
+        content = copy.deepcopy(read_json(saved))
+        load = Fraction(content[key]["exact"]) * factor
+        content[key] = {"exact": str(load), "value": float(load)}
+        content["certificate"]["digest"] = digest_of(content)
+        write_json(content, tmp_path / "forged.json")
+        assert not obliv.verify(tmp_path / "forged.json").proved
+
+
+def test_bad_input() -> None:
+    with pytest.raises(obliv.InputError, match="between 0 and 1"):
+        obliv.bounds("mesh:3x3", gap=0)
+    with pytest.raises(obliv.TopologyError, match="no path leads"):
+        obliv.bounds(obliv.build("apart", 3, [(0, 1), (1, 0)]))
