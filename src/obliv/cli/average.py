@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from obliv.cli.options import Seed
-from obliv.cli.output import Answer, progress
+from obliv.cli.output import Answer, progress, require_picture, save_picture
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
@@ -30,6 +31,9 @@ def average(
     path_samples: Annotated[
         int, typer.Option("--path-samples", min=0, help="Random paths sampled per pair (0 = exact pair loads).")
     ] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the loads (.png, .svg, .pdf).")
+    ] = None,
     seed: Seed = 0,
     answer: Answer,
 ) -> None:
@@ -41,7 +45,8 @@ def average(
     """
     from obliv.analysis.average.random_traffic import average_case
 
-    routing = specs.read(answer.output)
+    require_picture(plot)
+    routing = specs.read(answer.output, plot)
     if exact and samples is not None:
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
     with answer.kept(), progress() as step:
@@ -55,4 +60,5 @@ def average(
             jobs=jobs or None,
             progress=step,
         )
+    save_picture(result, plot)
     answer.show(result)

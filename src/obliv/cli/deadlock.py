@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.output import Answer, progress
+from obliv.cli.output import Answer, progress, require_picture, save_picture
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
@@ -31,6 +32,9 @@ def deadlock(
     fewest: Annotated[
         bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the cycle (.png, .svg, .pdf).")
+    ] = None,
     answer: Answer,
 ) -> None:
     """Find deadlocks: cycles of channel dependencies.
@@ -45,7 +49,10 @@ def deadlock(
 
     if fewest and vc != "none":
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
-    routing = specs.read(answer.output)
+    if fewest and plot:
+        raise InputError("--plot draws one scheme: leave out --fewest")
+    require_picture(plot)
+    routing = specs.read(answer.output, plot)
     result: Result
     with progress() as step:
         if fewest:
@@ -54,6 +61,7 @@ def deadlock(
         else:
             result = graph = analysis.deadlock(routing, vc, progress=step)
             acyclic = graph.acyclic
+    save_picture(result, plot)
     answer.show(result)
     if not acyclic:
         raise typer.Exit(1)

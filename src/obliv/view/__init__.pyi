@@ -3,12 +3,14 @@
 from obliv.results.tables import table as table
 from obliv.results.tables import to_csv as to_csv
 from obliv.view.background import dark as dark
+from obliv.view.charts.average import plot_average as plot_average
 from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
 from obliv.view.charts.throughput import plot_throughput as plot_throughput
 from obliv.view.dispatch import plot as plot
 from obliv.view.network.channels import draw_loads as draw_loads
 from obliv.view.network.channels import draw_topology as draw_topology
+from obliv.view.network.cycle import plot_deadlock as plot_deadlock
 from obliv.view.network.paths import draw_paths as draw_paths
 from obliv.view.network.pictures import plot_loads as plot_loads
 from obliv.view.network.pictures import plot_topology as plot_topology

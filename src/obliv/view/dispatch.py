@@ -17,6 +17,8 @@ __all__ = ["plot"]
 _DRAWN_BY = {
     "worst": ("obliv.view.network.worst_case", "plot_worst"),
     "worst-channels": ("obliv.view.network.pictures", "plot_worst_channels"),
+    "average": ("obliv.view.charts.average", "plot_average"),
+    "deadlock": ("obliv.view.network.cycle", "plot_deadlock"),
     "throughput": ("obliv.view.charts.throughput", "plot_throughput"),
     "compare": ("obliv.view.charts.comparison", "plot_comparison"),
     "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
@@ -29,13 +31,14 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, WorstChannels, Throughput, Comparison, Schedule or Schedules
+    result : WorstCase, WorstChannels, Throughput, Average, Deadlock, Comparison, Schedule or Schedules
         The result.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
         As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`,
-        :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
+        :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_average`, :func:`obliv.view.plot_deadlock`,
+        :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
     -------
