@@ -43,7 +43,7 @@ _ROUTINGS = {
 }
 
 _PATTERNS = {
-    "obliv.patterns.files": "permutation matrix",
+    "obliv.patterns.files": "permutation matrix flows",
     "obliv.patterns.jobs": "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli",
     "obliv.patterns.standard": (
         "uniform random transpose anti-transpose dor-wc complement tornado bit-complement bitcomp "

@@ -5,22 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "rows_of", "shown"]
+__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "shown"]
 
 
 def lines(text: str) -> list[str]:
     """Return the lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def rows_of(text: str) -> list[tuple[int, list[str]]]:
-    """Return number and words of each line that has any; commas separate like blanks, # begins a comment."""
-    rows = []
-    for number, line in enumerate(lines(text), 1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        if words:
-            rows.append((number, words))
-    return rows
 
 
 def shown(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -43,6 +43,8 @@ class Traffic(Value):
         Common denominator of the amounts.
     sources : tuple of (path, SHA-256)
         The files that it was read from.
+    notes : tuple of str
+        What was changed when it was read, such as rounded rows.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Traffic(Value):
     amount: Array
     denominator: int = 1
     sources: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.spec
@@ -155,7 +158,8 @@ class Traffic(Value):
         if share is None or share < 0:
             raise TrafficError(f"traffic cannot be scaled by {factor}: the factor must be a number from 0")
         flows = {(s, d): share * rate for s, d, rate in self._flows()}
-        return from_flows(f"{share}*{self.spec}", self.terminals, flows, share * self.uniform, self.sources)
+        part = from_flows(f"{share}*{self.spec}", self.terminals, flows, share * self.uniform, self.sources)
+        return replace(part, notes=self.notes)
 
     __rmul__ = __mul__
 
@@ -168,13 +172,14 @@ class Traffic(Value):
         for part in (self, other):
             for s, d, rate in part._flows():
                 flows[s, d] = flows.get((s, d), Fraction(0)) + rate
-        return from_flows(
+        total = from_flows(
             f"{self.spec}+{other.spec}",
             self.terminals,
             flows,
             self.uniform + other.uniform,
             self.sources + other.sources,
         )
+        return replace(total, notes=self.notes + other.notes)
 
 
 def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:

@@ -1,8 +1,9 @@
-"""Traffic from files: permutations and matrices of numbers."""
+"""Traffic from files: permutations, matrices, and rates of single pairs."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,19 +13,22 @@ import numpy as np
 from obliv._util.files import read_source
 from obliv._util.memory import require_memory
 from obliv._util.rationals import rational
-from obliv._util.text import rows_of
+from obliv._util.text import shown
 from obliv.errors import FileError, TrafficError
 from obliv.patterns.base import Traffic
-from obliv.patterns.matrices import matrix, permutation
+from obliv.patterns.cells import cells_of, is_number, terminal_reader
+from obliv.patterns.matrices import ROUNDING, permutation, rounded
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 
-__all__ = ["matrix_file", "permutation_file"]
+__all__ = ["flows_file", "matrix_file", "permutation_file"]
+
+Flows = dict[tuple[int, int], Fraction]
 
 
 @register_pattern("permutation", example="permutation:worst.txt")
 def permutation_file(topology: Topology, path: Path) -> Traffic:
-    """Permutation in a file: the destinations of terminals 0, 1, 2 … as integers; # starts a comment.
+    """Permutation in a file: the destinations of terminals 0, 1, 2 … as numbers or names; # starts a comment.
 
     Results that `worst --output` or `--format json` wrote are read, too.
     """
@@ -35,11 +39,10 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
         image = _from_result(text, path)
     else:
         image = []
-        for number, words in rows_of(text):
-            for word in words:
-                if not word.isdigit() or len(word) > 9:
-                    raise FileError(f"{word[:40]!r} is not a terminal number", path, number)
-                image.append(int(word))
+        terminal = terminal_reader(topology)
+        for number, cells in cells_of(text):
+            ends = cells[:-1] if len(cells) > 1 and not cells[-1] else cells  # a comma may end a line
+            image += [_at_line(terminal, cell, path, number) for cell in ends]
     if len(image) != n:
         raise FileError(f"{len(image)} destinations, {topology.spec} has {n} terminals", path)
     try:
@@ -51,33 +54,104 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 
 @register_pattern("matrix", example="matrix:demand.txt")
 def matrix_file(topology: Topology, path: Path) -> Traffic:
-    """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; # starts a comment."""
-    spec = f"matrix:{path}"
-    n = len(topology.terminals)
+    """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; names of terminals may head it."""
+    n, limits = len(topology.terminals), _limits(topology)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
-    most = [max(rate, Fraction(1)) for rate in topology.rates()[0]]
-    rows: list[list[Fraction]] = []
+    limits = _limits(topology)
     text, digest = read_source(path)
-    for number, words in rows_of(text):
-        if len(words) != n:
-            raise FileError(f"{len(words)} numbers in this row, {topology.spec} has {n} terminals", path, number)
-        rows.append([_rate(word, path, number) for word in words])
-        if len(rows) <= n and sum(rows[-1]) > (rate := most[len(rows) - 1]):
-            raise FileError(
-                f"the row adds up to {float(sum(rows[-1])):.6g}, its terminal sends at most {rate}: "
-                "divide the matrix by its largest row sum",
-                path,
-                number,
-            )
+    rows = cells_of(text)
+    terminal = terminal_reader(topology)
+    columns = list(range(n))
+    headed = bool(rows) and _is_header(rows[0][1], n)
+    if headed:
+        number, names = rows.pop(0)
+        columns = [_at_line(terminal, cell, path, number) for cell in names[-n:]]
+        if len(set(columns)) < n:
+            raise FileError("a terminal heads two columns", path, number)
+    flows: Flows = {}
+    line_of: dict[int, int] = {}
+    for number, cells in rows:
+        named = headed and len(cells) == n + 1
+        values = cells[1:] if named else cells
+        if len(values) != n:
+            hint = "; lines of source, destination and rate are read by flows:FILE" if len(values) == 3 else ""
+            raise FileError(f"{len(values)} numbers in this row, {topology.spec} has {n} terminals{hint}", path, number)
+        if len(line_of) == n:
+            break
+        source = _at_line(terminal, cells[0], path, number) if named else columns[len(line_of)]
+        if source in line_of:
+            raise FileError(f"a second row of the terminal of line {line_of[source]}", path, number)
+        line_of[source] = number
+        rates = [_rate(cell, k, path, number) for k, cell in enumerate(values, 1)]
+        _require_row(sum(rates), limits[source], path, number)
+        flows |= {(source, columns[k]): rate for k, rate in enumerate(rates) if rate}
     if len(rows) != n:
         raise FileError(f"{len(rows)} rows, {topology.spec} has {n} terminals", path)
-    return matrix(rows, spec, ((str(path), digest),), most)
+    return rounded(f"matrix:{path}", n, flows, limits, ((str(path), digest),))
 
 
-def _rate(word: str, path: Path, number: int) -> Fraction:
-    value = rational(word)
+@register_pattern("flows", example="flows:rates.txt")
+def flows_file(topology: Topology, path: Path) -> Traffic:
+    """Rates of single pairs in a file: lines of source, destination and rate, by number or name of the terminals."""
+    terminal = terminal_reader(topology)
+    flows: Flows = {}
+    line_of: dict[tuple[int, int], int] = {}
+    totals: dict[int, Fraction] = {}
+    limits = _limits(topology)
+    text, digest = read_source(path)
+    for at, (number, cells) in enumerate(cells_of(text)):
+        if len(cells) != 3:
+            raise FileError("a line has three cells: source, destination and rate", path, number)
+        if at == 0 and cells[2].isalpha():
+            continue  # a header such as  src dst rate
+        source, destination = (_at_line(terminal, cell, path, number) for cell in cells[:2])
+        if (source, destination) in line_of:
+            first = line_of[source, destination]
+            raise FileError(f"the pair stands in line {first} too; write one line for it", path, number)
+        line_of[source, destination] = number
+        rate = _rate(cells[2], 3, path, number)
+        totals[source] = totals.get(source, Fraction(0)) + rate
+        _require_row(totals[source], limits[source], path, number)
+        if rate:
+            flows[source, destination] = rate
+    if not line_of:
+        raise FileError("holds no rates: write lines like  SOURCE DESTINATION RATE", path)
+    return rounded(f"flows:{path}", len(limits), flows, limits, ((str(path), digest),))
+
+
+def _limits(topology: Topology) -> list[Fraction]:
+    """Return what each terminal may send: its rate, and at least one packet per cycle."""
+    return [max(rate, Fraction(1)) for rate in topology.rates()[0]]
+
+
+def _is_header(cells: Sequence[str], n: int) -> bool:
+    """Return whether a first line names the columns, perhaps with a cell before them for the names of the rows."""
+    return (len(cells) == n + 1 and not is_number(cells[0])) or (len(cells) == n and not any(map(is_number, cells)))
+
+
+def _require_row(total: Fraction | int, limit: Fraction, path: Path, number: int) -> None:
+    if total > limit * (1 + ROUNDING):
+        raise FileError(
+            f"the row adds up to {float(total):.7g}, its terminal sends at most {limit}: "
+            "divide the matrix by its largest row sum",
+            path,
+            number,
+        )
+
+
+def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int) -> int:
+    try:
+        return terminal(cell)
+    except TrafficError as error:
+        raise FileError(str(error), path, number) from None
+
+
+def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
+    if not cell:
+        raise FileError(f"cell {column} is empty: write 0 for no traffic", path, number)
+    value = rational(cell)
     if value is None or value < 0:
-        raise FileError(f"{word[:40]!r} is not a rate: write a number from 0, such as 0.25 or 1/4", path, number)
+        raise FileError(f"{shown(cell)} is not a rate: write a number from 0, such as 0.25, 1/4 or 1e-3", path, number)
     return value
 
 

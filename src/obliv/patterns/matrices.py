@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.rationals import exact
+from obliv._util.text import plural
 from obliv.errors import TrafficError
 from obliv.patterns.base import Traffic, from_flows, require_rows
 from obliv.topologies.base import Number
 
-__all__ = ["matrix", "permutation"]
+__all__ = ["ROUNDING", "matrix", "permutation", "rounded"]
+
+#: How far a row may be from what its terminal sends to count as rounded, relative to that.
+ROUNDING = Fraction(1, 10**6)
 
 
 def permutation(destinations: Sequence[int] | npt.NDArray[np.integer[Any]], spec: str = "permutation") -> Traffic:
@@ -89,6 +94,11 @@ def matrix(
     TrafficError
         If it is not square, holds a negative or infinite number, or a row adds up to more than its terminal may send.
 
+    Notes
+    -----
+    A row that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled to exactly that; the
+    traffic's `notes` say so.
+
     Examples
     --------
     >>> matrix([[0, 0.5], ["1/3", 0]]).row_sums
@@ -115,6 +125,30 @@ def matrix(
                 raise TrafficError(f"{spec}: entry ({s}, {d}) is {value}, rates must not be negative")
             if amount:
                 flows[s, d] = amount
-    traffic = from_flows(spec, n, flows, Fraction(0), sources)
-    require_rows(traffic, injection)
-    return traffic
+    return rounded(spec, n, flows, injection, sources)
+
+
+def rounded(
+    spec: str,
+    terminals: int,
+    flows: dict[tuple[int, int], Fraction],
+    limits: Sequence[Fraction] = (),
+    sources: tuple[tuple[str, str], ...] = (),
+) -> Traffic:
+    """Return traffic of exact rates, in which what a terminal sends is its limit if it is that up to rounding."""
+    totals: dict[int, Fraction] = {}
+    for (s, _), rate in flows.items():
+        totals[s] = totals.get(s, Fraction(0)) + rate
+    limit_of = {s: limits[s] if limits else Fraction(1) for s in totals}
+    scale = {s: limit_of[s] / total for s, total in totals.items() if 0 < abs(total / limit_of[s] - 1) <= ROUNDING}
+    exact_flows = {(s, d): rate * scale.get(s, 1) for (s, d), rate in flows.items()}
+    traffic = from_flows(spec, terminals, exact_flows, Fraction(0), sources)
+    require_rows(traffic, limits)
+    if not scale:
+        return traffic
+    first = min(scale)
+    note = (
+        f"{spec}: {plural(len(scale), 'row')} scaled to exactly what the terminal sends, for example row {first}, "
+        f"which added up to {float(totals[first]):.9g} instead of {limit_of[first]}"
+    )
+    return replace(traffic, notes=(note,))

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.memory import require_memory
-from obliv.errors import TopologyError, TrafficError
+from obliv.errors import TrafficError
 from obliv.patterns.base import Traffic, from_flows
+from obliv.patterns.cells import terminal_reader
 from obliv.patterns.matrices import permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
@@ -126,9 +127,10 @@ def hot_nodes(topology: Topology, *nodes: int | str, share: Fraction = Fraction(
     spec = ",".join([f"hot-nodes:{','.join(map(str, nodes))}", *([f"share={share}"] if share != 1 else [])])
     if not nodes:
         raise TrafficError("hot-nodes: no terminals are given; write for example hot-nodes:5,10,share=1/2")
-    hot = [_terminal(topology, node, spec) for node in nodes]
+    terminal = terminal_reader(topology)
+    hot = [terminal(str(node)) for node in nodes]
     if len(set(hot)) < len(hot):
-        twice = next(terminal for terminal in hot if hot.count(terminal) > 1)
+        twice = next(number for number in hot if hot.count(number) > 1)
         raise TrafficError(
             f"{spec}: terminal {twice} is named twice; the share is split evenly among different terminals"
         )
@@ -145,23 +147,6 @@ def hot_nodes(topology: Topology, *nodes: int | str, share: Fraction = Fraction(
         amount=np.full(n * len(nodes), amount.numerator, np.int64),
         denominator=amount.denominator,
     )
-
-
-def _terminal(topology: Topology, name: int | str, spec: str) -> int:
-    """Return the number of a terminal, given by its number or by its name."""
-    n = len(topology.terminals)
-    if isinstance(name, str):
-        try:
-            node = topology.node(name)
-        except TopologyError as error:
-            raise TrafficError(f"{spec}: {error}") from None
-        places = np.flatnonzero(topology.terminals == node)
-        if not len(places):
-            raise TrafficError(f"{spec}: the node {name} of {topology.spec} is not a terminal")
-        return int(places[0])
-    if not 0 <= name < n:
-        raise TrafficError(f"{spec}: {topology.spec} has no terminal {name}; terminals are 0 to {n - 1}")
-    return name
 
 
 @register_pattern("random-permutation", aliases=("randperm",), example="random-permutation:seed=1")

@@ -316,7 +316,7 @@ class Topology:
         """
         if isinstance(name, tuple | list):
             return self.at_coordinates(name)
-        if not isinstance(name, str) or (name.isdigit() and name not in self.labels):
+        if not isinstance(name, str) or (name.isdecimal() and len(name) < 19 and name not in self.labels):
             (number,) = integers(f"a node of {self.spec}", number=int(name) if isinstance(name, str) else name)
             if 0 <= number < self.nodes:
                 return number
