@@ -54,13 +54,6 @@ def test_permutations_by_name(tmp_path: Path) -> None:
     assert swap.destination.tolist() == [1, 0, 3, 2]
 
 
-def test_hot_nodes_by_name() -> None:
-    hot = obliv.traffic("hot-nodes:(1,0),(0,1),share=1/2", MESH)
-    assert hot.to_matrix() == obliv.traffic("hot-nodes:1,2,share=1/2", MESH).to_matrix()
-    assert obliv.traffic(hot.spec, MESH) == hot
-    assert obliv.traffic("hot-nodes:b c", THREE).destination.tolist() == [2, 2, 2]
-
-
 @given(st.lists(st.lists(st.integers(1, 1000), min_size=4, max_size=4), min_size=4, max_size=4))
 def test_rounded_rows_are_scaled_to_one(weights: list[list[int]]) -> None:
     exact = [[Fraction(weight, sum(row)) for weight in row] for row in weights]
