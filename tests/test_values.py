@@ -93,6 +93,7 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
         "design": obliv.routing(f"design:{best}", ring),
         "matrix": obliv.traffic(f"matrix:{rates}", ring),
         "permutation": obliv.traffic(f"permutation:{images}", ring),
+        "flows": obliv.traffic(f"flows:{rates}", ring),
     }
     for value in read.values():
         assert_travels(value)
