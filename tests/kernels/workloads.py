@@ -12,9 +12,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.bufferless.centralized_corpus import some_constants, some_instance, some_plan
 
 import obliv
+from obliv.bufferless import moves
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
@@ -120,6 +122,14 @@ def bufferless(folder: Path, seed: int) -> None:
     command(f"bufferless leveled-mesh:6x6 --algorithm hot-potato --seed {seed} --plot {folder}/schedule.svg")
     obliv.bufferless.instance("array:6", [[0, 1, 2], [2, 3]])
     obliv.bufferless.instance("leveled-mesh:2x128", route="random")  # long sides are drawn in whole vectors
+
+
+@workload
+def large_networks(folder: Path, seed: int) -> None:
+    """Networks of any size as if they were beyond the one from which compiled loops are faster than sorting."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moves, "INTERPRETED", 0)
+        command(f"bufferless leveled-mesh:4x3 --algorithm hot-potato --seed {seed}")
 
 
 @workload
