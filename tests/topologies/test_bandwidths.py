@@ -70,7 +70,7 @@ def test_rates_scale_the_worst_case_and_are_proved() -> None:
     [
         ("mesh:4x4,bandwidth=0", "bandwidth is 0: it must be a positive"),
         ("mesh:4x4,bandwidth=1x2x3", "3 bandwidths 1x2x3; give one, or one for each dimension"),
-        ("torus:4x4,injection=a", "injection is a: it must be a positive"),
+        ("torus:4x4,injection=a", "injection=a is neither a number nor a file"),
         ("hyperx:4x4,bandwidth=1x2x3", "3 bandwidths 1x2x3"),
         ("hypercube:3,injection=-1", "injection is -1"),
         ("ring:4,bandwith=2", "did you mean bandwidth"),

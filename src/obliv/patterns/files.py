@@ -10,16 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
+from obliv._util.cells import cells_of, is_number
 from obliv._util.files import read_source
 from obliv._util.memory import require_memory
 from obliv._util.rationals import rational
 from obliv._util.text import shown
-from obliv.errors import FileError, TrafficError
+from obliv.errors import FileError, TopologyError, TrafficError
 from obliv.patterns.base import Traffic
-from obliv.patterns.cells import cells_of, is_number, terminal_reader
 from obliv.patterns.matrices import ROUNDING, permutation, rounded
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
+from obliv.topologies.terminals import terminal_reader
 
 __all__ = ["flows_file", "matrix_file", "permutation_file"]
 
@@ -142,7 +143,7 @@ def _require_row(total: Fraction | int, limit: Fraction, path: Path, number: int
 def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int) -> int:
     try:
         return terminal(cell)
-    except TrafficError as error:
+    except TopologyError as error:
         raise FileError(str(error), path, number) from None
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.memory import require_memory
-from obliv.errors import TrafficError
+from obliv.errors import TopologyError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
-from obliv.patterns.cells import terminal_reader
 from obliv.patterns.matrices import permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.terminals import terminal_reader
 
 __all__ = [
     "anti_transpose",
@@ -127,8 +127,10 @@ def hot_nodes(topology: Topology, *nodes: int | str, share: Fraction = Fraction(
     spec = ",".join([f"hot-nodes:{','.join(map(str, nodes))}", *([f"share={share}"] if share != 1 else [])])
     if not nodes:
         raise TrafficError("hot-nodes: no terminals are given; write for example hot-nodes:5,10,share=1/2")
-    terminal = terminal_reader(topology)
-    hot = [terminal(str(node)) for node in nodes]
+    try:
+        hot = list(map(terminal_reader(topology), map(str, nodes)))
+    except TopologyError as error:
+        raise TrafficError(f"{spec}: {error}") from None
     if len(set(hot)) < len(hot):
         twice = next(number for number in hot if hot.count(number) > 1)
         raise TrafficError(

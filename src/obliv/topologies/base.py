@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from obliv.topologies.axes import Directions
     from obliv.topologies.layout_hint import LayoutHint
 
-__all__ = ["NodeName", "Number", "Topology", "build", "require_network", "topology"]
+__all__ = ["NodeName", "Number", "RatesLike", "Topology", "build", "require_network", "topology"]
 
 #: A number that is taken as an exact one; a float stands for the simplest rational that rounds to it.
 Number = int | Fraction | float | str
+
+#: Rates of terminals: one for all, one for each, of some by name, or the path of a file.
+RatesLike = Number | Iterable[Number] | Mapping[Any, Number]
 
 #: A node by its number, by its label or name, or by its coordinates.
 NodeName = int | str | Sequence[int]
@@ -345,21 +348,33 @@ class Topology:
             nodes.setdefault(label, []).append(number)
         return nodes
 
-    def with_rates(self, injection: Iterable[Number] = (), ejection: Iterable[Number] = ()) -> Self:
+    def with_rates(self, injection: RatesLike = (), ejection: RatesLike = ()) -> Self:
         """Return the same network whose terminals send and take at other rates (packets per cycle).
+
+        Parameters
+        ----------
+        injection, ejection : number, sequence, mapping or str, optional
+            One rate for all terminals, or one for each; or a mapping from some terminals, by number or name, to their
+            rates, or the path of a file with such lines, where the others have rate 1. Default: 1.
 
         Examples
         --------
         >>> import obliv
         >>> obliv.ring(3).with_rates(injection=["1/2", 1, 1]).injection[0]
         Fraction(1, 2)
+        >>> obliv.mesh(2, 2).with_rates(ejection={"(1,1)": 4}).ejection[3]
+        Fraction(4, 1)
         """
+        from obliv.topologies.terminals import rates_of
+
+        send, take = rates_of(self, "injection", injection), rates_of(self, "ejection", ejection)
         return dataclasses.replace(
             self,
             spec=f"{self.spec} with rates",
             capacity_load=None,
-            injection=tuple(positive_number(rate, f"{self.spec}: an injection rate") for rate in injection),
-            ejection=tuple(positive_number(rate, f"{self.spec}: an ejection rate") for rate in ejection),
+            injection=send.values,
+            ejection=take.values,
+            sources=self.sources + send.sources + take.sources,
         )
 
     def with_terminals(self, nodes: Sequence[int]) -> Self:

@@ -17,7 +17,7 @@ from obliv._util.typing import IntArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.axes import Axis, Directions, axis, first_links
-from obliv.topologies.base import Number, Topology, require_network
+from obliv.topologies.base import Number, RatesLike, Topology, require_network
 from obliv.topologies.checks import integers, positive_number
 
 __all__ = ["Cartesian", "complete", "hypercube", "hyperx", "line", "mesh", "ring", "torus"]
@@ -201,8 +201,8 @@ def _grid(
     radices: Sequence[int],
     share: Fraction | None = None,
     bandwidth: Bandwidth = 1,
-    injection: Number = 1,
-    ejection: Number = 1,
+    injection: RatesLike = 1,
+    ejection: RatesLike = 1,
 ) -> Cartesian:
     """Return a product of axes of one kind whose capacity load is a share of the mesh's; without one it is unknown."""
     radices = integers(name, *radices)
@@ -234,22 +234,26 @@ def _speeds(spec: str, dimensions: int, bandwidth: Bandwidth) -> list[Fraction]:
     return speeds * dimensions if len(speeds) == 1 else speeds
 
 
-def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: Number, ejection: Number) -> Cartesian:
+def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: RatesLike, ejection: RatesLike) -> Cartesian:
     """Return the network, and its spec, with the bandwidth of each dimension and the rates of all terminals."""
-    send = positive_number(injection, f"{network.spec}: injection")
-    take = positive_number(ejection, f"{network.spec}: ejection")
+    if set(speeds) == {1} and all(isinstance(rate, int) and rate == 1 for rate in (injection, ejection)):
+        return network
+    from obliv.topologies.terminals import rates_of
+
+    send, take = rates_of(network, "injection", injection), rates_of(network, "ejection", ejection)
     speed = "x".join(map(str, speeds)) if len(set(speeds)) > 1 else str(speeds[0])
-    named = {"bandwidth": speed, "injection": str(send), "ejection": str(take)}
+    named = {"bandwidth": speed, "injection": send.text, "ejection": take.text}
     spec = ",".join([network.spec, *(f"{key}={value}" for key, value in named.items() if value != "1")])
     if spec == network.spec:
         return network
-    unit = send == take == 1
+    unit = set(send.values + take.values) <= {1}
     return replace(
         network,
         spec=spec,
         bandwidth=() if set(speeds) == {1} else tuple(speeds[dim] for dim in network.dim_of.tolist()),
-        injection=() if unit else (send,) * network.nodes,
-        ejection=() if unit else (take,) * network.nodes,
+        injection=send.values,
+        ejection=take.values,
+        sources=send.sources + take.sources,
         capacity_load=network.capacity_load if unit else None,
     )
 
@@ -260,7 +264,7 @@ def _bisection_load(k: int) -> Fraction:
 
 
 @register_topology("mesh", example="mesh:8x8")
-def mesh(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def mesh(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """Mesh of any number of dimensions; radices may differ.
 
     Parameters
@@ -269,8 +273,8 @@ def mesh(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejectio
         Nodes per dimension, x first, each at least 2.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -291,7 +295,7 @@ def mesh(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejectio
 
 
 @register_topology("torus", example="torus:9x9")
-def torus(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def torus(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """Torus (k-ary n-cube, radices may differ) with channels in both directions around every ring.
 
     Parameters
@@ -300,8 +304,8 @@ def torus(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejecti
         Nodes per dimension, x first, each at least 2; radix 2 has two parallel channels between its nodes.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -322,7 +326,7 @@ def torus(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejecti
 
 
 @register_topology("line", example="line:9")
-def line(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def line(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """Linear array: a mesh of one dimension.
 
     Parameters
@@ -331,8 +335,8 @@ def line(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: 
         At least 2.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -352,7 +356,7 @@ def line(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: 
 
 
 @register_topology("ring", example="ring:16")
-def ring(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def ring(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """Ring with channels in both directions: a torus of one dimension.
 
     Parameters
@@ -361,8 +365,8 @@ def ring(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: 
         At least 2.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -382,7 +386,9 @@ def ring(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: 
 
 
 @register_topology("hypercube", example="hypercube:6")
-def hypercube(dimensions: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def hypercube(
+    dimensions: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1
+) -> Cartesian:
     """Binary hypercube of 2^dimensions nodes, with a channel in each direction between neighbors.
 
     Parameters
@@ -391,8 +397,8 @@ def hypercube(dimensions: int, bandwidth: Bandwidth = 1, injection: Number = 1, 
         1 to 30.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -420,7 +426,7 @@ def hypercube(dimensions: int, bandwidth: Bandwidth = 1, injection: Number = 1, 
 
 
 @register_topology("hyperx", aliases=("flattened-butterfly",), example="hyperx:4x4")
-def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """HyperX (flattened butterfly): all-to-all in each dimension.
 
     Parameters
@@ -429,8 +435,8 @@ def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, eject
         Nodes per dimension, x first, each at least 2.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
@@ -454,7 +460,7 @@ def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: Number = 1, eject
 
 
 @register_topology("complete", aliases=("clique",), example="complete:8")
-def complete(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejection: Number = 1) -> Cartesian:
+def complete(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejection: RatesLike = 1) -> Cartesian:
     """Complete graph: a channel from every node to every other.
 
     Parameters
@@ -463,8 +469,8 @@ def complete(nodes: int, bandwidth: Bandwidth = 1, injection: Number = 1, ejecti
         At least 2.
     bandwidth : number, sequence or str, optional
         Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, optional
-        Packets per cycle that every terminal sends and receives at most, default 1.
+    injection, ejection : number, sequence, mapping or str, optional
+        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
 
     Returns
     -------
