@@ -16,6 +16,7 @@ import obliv
 from obliv.results.base import Channel, Provenance, Result
 from obliv.results.codec import Record, codec_of, derived, entry
 from obliv.results.numbers import Bounds, Estimate
+from obliv.results.tables import to_csv
 
 
 @dataclass(frozen=True)
@@ -119,3 +120,12 @@ def test_codecs_follow_types() -> None:
     with pytest.raises(TypeError, match="no codec"):
         codec_of(set[int])
     assert Row("a", Fraction(1))["name"] == "a"
+
+
+def test_bounds_are_two_columns_of_csv() -> None:
+    text = to_csv(RESULT.rows())
+    assert text.splitlines() == [
+        "topology,routing,name,load,load_exact,load_lower,load_upper",
+        "ring:4,dor,a,2.0,2,,",
+        "ring:4,dor,b,,,1.0,1.5",
+    ]

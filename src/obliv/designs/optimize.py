@@ -129,8 +129,10 @@ def _hop_limit(topology: Topology, max_hops: Number | None) -> tuple[Fraction | 
     if max_hops is None:
         return None, False
     limit = exact_number(max_hops)
+    if limit is None:
+        raise InputError(f"max_hops: {max_hops!r:.40} is not a number; write for example 2.5 or 64/27")
     least = least_hops(topology)
-    if limit is None or limit < least:
+    if limit < least:
         raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")
     return limit, limit == least
 

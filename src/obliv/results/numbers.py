@@ -228,8 +228,8 @@ def capped(value: Fraction | Estimate | None, most: Fraction) -> Fraction | Esti
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with plain numbers.
 
-    Fractions stand also as text under ``name_exact``, errors under ``name_stderr``, intervals under ``name_lower`` and
-    ``name_upper``.
+    Fractions stand also as text under ``name_exact``, errors under ``name_stderr``, intervals and proved bounds under
+    ``name_lower`` and ``name_upper``; a number that is only bounded has nothing under its own name.
     """
     columns: dict[str, Any] = {}
     for name, value in row.items():
@@ -237,6 +237,8 @@ def spread(row: Mapping[str, Any]) -> dict[str, Any]:
             columns |= {name: value.value, f"{name}_stderr": value.stderr}
             if value.interval is not None:
                 columns |= {f"{name}_lower": value.interval[0], f"{name}_upper": value.interval[1]}
+        elif isinstance(value, Bounds):
+            columns |= {name: None, f"{name}_lower": as_float(value.lower), f"{name}_upper": as_float(value.upper)}
         elif isinstance(value, Fraction):
             columns |= {name: as_float(value), f"{name}_exact": str(value)}
         else:

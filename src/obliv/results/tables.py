@@ -13,7 +13,7 @@ import numpy as np
 
 from obliv._util.text import printable
 from obliv.results.format import short
-from obliv.results.numbers import Estimate, spread
+from obliv.results.numbers import Bounds, Estimate, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,7 +80,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     -------
     str
         A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
-        estimates has the standard errors under ``name_stderr`` and their intervals, where they have some, under
+        estimates has the standard errors under ``name_stderr``; intervals of estimates and proved bounds stand under
         ``name_lower`` and ``name_upper``. What is missing is empty. Text that a spreadsheet would
         take for a formula has an apostrophe before it; characters that are not printable become question marks.
 
@@ -97,7 +97,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
         header.append(name)
         header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
         header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
-        if any(isinstance(value, Estimate) and value.interval is not None for value in values):
+        if any(isinstance(value, Bounds) or getattr(value, "interval", None) is not None for value in values):
             header += [f"{name}_lower", f"{name}_upper"]
     text = io.StringIO()
     writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
@@ -130,7 +130,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, None]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Fraction | Estimate | np.number) and not isinstance(value, bool)
+    return isinstance(value, int | float | Fraction | Estimate | Bounds | np.number) and not isinstance(value, bool)
 
 
 def cell_text(value: Any) -> str:
