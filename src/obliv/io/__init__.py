@@ -1,6 +1,7 @@
 """Network files of other programs, read and written; NetworkX graphs."""
 
 from obliv.io.anynet import read_anynet, write_anynet
+from obliv.io.booksim import write_booksim
 from obliv.io.edgelist import read_edgelist, write_edgelist
 from obliv.io.gml import read_gml, write_gml
 from obliv.io.graphml import read_graphml, write_graphml
@@ -14,6 +15,7 @@ __all__ = [
     "read_graphml",
     "to_networkx",
     "write_anynet",
+    "write_booksim",
     "write_edgelist",
     "write_gml",
     "write_graphml",

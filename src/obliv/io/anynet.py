@@ -14,7 +14,7 @@ from obliv.io._options import Options
 from obliv.io._write import save
 from obliv.topologies.base import Topology
 
-__all__ = ["parse", "read_anynet", "write_anynet"]
+__all__ = ["hosts_and_routers", "parse", "read_anynet", "write_anynet"]
 
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 _KINDS = ("router", "node")
@@ -77,7 +77,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
         if (head, tail) not in known:
             name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
             raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
-    names, near = _hosts_and_routers(topology)
+    names, near = hosts_and_routers(topology)
     out: list[list[int]] = [[]]
     named = 0  # the file names all nodes below this number already
     for low, high in _merged(near):
@@ -92,7 +92,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
 
 
-def _hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
+def hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:
     """Return a name of every node of the file, and its neighbors in the order of its channels."""
     near: list[list[int]] = [[] for _ in range(topology.nodes)]
     for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):

@@ -1,0 +1,236 @@
+"""Simulations for BookSim2: a configuration, and an ``anynet`` file where BookSim2 lacks the network."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.files import write_whole
+from obliv._util.text import plural
+from obliv._util.typing import IntArray
+from obliv.errors import RoutingError, TrafficError
+from obliv.io.anynet import hosts_and_routers, write_anynet
+from obliv.patterns.base import Traffic
+from obliv.patterns.make import traffic as traffic_of
+from obliv.routings.base import Routing
+from obliv.routings.make import routing as routing_of
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
+
+__all__ = ["write_booksim"]
+
+#: Routings of BookSim2 on k-ary n-cubes: kind of axis, obliv's spec, function and fewest virtual channels.
+_FUNCTIONS = (
+    ("line", "dor", "dim_order", 1),
+    ("line", "o1turn", "xy_yx", 2),
+    ("line", "romm:xy", "romm", 2),
+    ("line", "valiant", "valiant", 2),
+    ("ring", "dor", "dim_order", 2),
+    ("ring", "valiant", "valiant", 4),
+)
+
+
+def write_booksim(
+    routing: Routing, path: str | Path, traffic: Traffic | str = "uniform", *, rate: float = 0.1
+) -> tuple[Path, ...]:
+    """Write a BookSim2 simulation of a routing under a traffic pattern.
+
+    Parameters
+    ----------
+    routing : Routing
+        On meshes and tori of equal radices ``dor``, ``o1turn`` (two dimensions), ``romm:xy`` and ``valiant``: BookSim2
+        has these networks and routings. On all other networks a routing whose paths are those of BookSim2's ``min``.
+    path : str or Path
+        The configuration. A network that BookSim2 lacks is written beside it, with the ending ``.anynet``.
+    traffic : Traffic or str
+        A pattern that BookSim2 has: ``uniform``, ``bit-complement``, ``bit-reverse``, ``shuffle``, and others where
+        they are the same permutation as BookSim2's.
+    rate : float
+        Packets of one flit per cycle that every node injects.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written.
+
+    Raises
+    ------
+    RoutingError, TrafficError, TopologyError
+        If BookSim2 cannot simulate the routing, the traffic or the network.
+
+    Notes
+    -----
+    All pairs are compared: BookSim2's ``min`` follows, from each router, the shortest path whose routers, from the
+    destination backwards, have the lowest numbers.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "torus.cfg")
+    >>> _ = write_booksim(obliv.DOR(obliv.torus(4, 4)), path, "transpose")
+    >>> print(path.read_text())
+    // dor on torus:4x4 under transpose
+    topology = torus;
+    k = 4;
+    n = 2;
+    routing_function = dim_order;
+    num_vcs = 2;
+    traffic = transpose;
+    packet_size = 1;
+    injection_rate = 0.1;
+    <BLANKLINE>
+    """
+    path, topology = Path(path), routing.topology
+    pattern = traffic_of(traffic, topology)
+    if not 0 < rate <= 1:
+        raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
+    cube = _cube(topology)
+    found = None if cube is None else _function(routing, cube[0])
+    written = [path]
+    digits = None if cube is None or found is None else cube[1:]
+    name_of_pattern = _pattern(pattern, digits)
+    if cube is not None and found is not None:
+        name = {"line": "mesh", "ring": "torus"}[cube[0]]
+        network = [f"topology = {name};", f"k = {cube[1]};", f"n = {cube[2]};"]
+        function, channels = found
+    else:
+        _require_min(routing, "" if cube is None else cube[0])
+        file = path.with_suffix(".anynet")
+        write_anynet(topology, file)
+        written.append(file)
+        network = ["topology = anynet;", f"network_file = {file.name};"]
+        function, channels = "min", 1
+    lines = [
+        f"// {routing.spec} on {topology.spec} under {pattern.spec}".replace("\n", " "),
+        *network,
+        f"routing_function = {function};",
+        f"num_vcs = {channels};",
+        f"traffic = {name_of_pattern};",
+        "packet_size = 1;",
+        f"injection_rate = {rate:g};",
+    ]
+    write_whole(path, ("\n".join(lines) + "\n").encode("utf-8"))
+    return tuple(written)
+
+
+def _cube(topology: Topology) -> tuple[str, int, int] | None:
+    """Return kind of axis, radix and dimensions of a mesh or torus of BookSim2; None for other networks."""
+    if not isinstance(topology, Cartesian) or not topology.all_terminals:
+        return None
+    if not (topology.unit_bandwidth and topology.unit_rates):
+        return None
+    kinds = {(along.kind, along.radix) for along in topology.axes}
+    kind, radix = next(iter(kinds))
+    if len(kinds) > 1 or kind not in ("line", "ring") or (kind == "ring" and radix < 3):
+        return None
+    return kind, radix, len(topology.axes)
+
+
+def _function(routing: Routing, kind: str) -> tuple[str, int] | None:
+    """Return the function of BookSim2 that is this routing, and its virtual channels; None where there is none."""
+    for axis, spec, function, channels in _FUNCTIONS:
+        if axis != kind or (spec == "o1turn" and len(routing.topology.radices) != 2):
+            continue
+        if routing == routing_of(spec, routing.topology):
+            return function, channels
+    return None
+
+
+def _require_min(routing: Routing, kind: str) -> None:
+    """Raise RoutingError unless every path is the one that BookSim2's ``min`` takes; `kind` is that of the axes."""
+    topology = routing.topology
+    names, _ = hosts_and_routers(topology)
+    numbers = [int(name.split()[1]) for name in names if name.startswith("router")]
+    terminals = topology.terminals.tolist()
+    host = set(terminals) if len(numbers) < topology.nodes else set()  # otherwise every node is a router
+    routers = [node for node in range(topology.nodes) if node not in host]
+    number = dict(zip(routers, numbers, strict=True))
+    home = {t: int(topology.head[topology.first_channel[t]]) if t in host else t for t in terminals}
+    table = _tables(topology, number)
+    wrong, first = 0, ""
+    for s in terminals:
+        for d in terminals:
+            if s == d:
+                continue
+            paths = list(routing.paths(s, d))
+            at, expected = home[s], [home[s]]
+            while at != home[d]:
+                at = table[at, home[d]]
+                expected.append(at)
+            taken = [[s, *(int(topology.head[c]) for c in channels)] for channels, _ in paths]
+            visited = [[node for node in nodes if node not in host or node not in (s, d)] for nodes in taken]
+            if any(nodes != expected for nodes in visited):
+                wrong += 1
+                first = first or f"{topology.name_of(s)} -> {topology.name_of(d)}"
+    if wrong:
+        known = ", ".join(spec for axis, spec, *_ in _FUNCTIONS if axis == kind) or "one shortest path for each pair"
+        raise RoutingError(
+            f"BookSim2 cannot route {routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}, would "
+            f"take other paths; it has {known}"
+        )
+
+
+def _tables(topology: Topology, number: dict[int, int]) -> dict[tuple[int, int], int]:
+    """Return the next router of BookSim2's ``min`` by router and destination."""
+    near: dict[int, list[int]] = {node: [] for node in number}
+    for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
+        if tail in number and head in number:
+            near[tail].append(head)
+    table: dict[tuple[int, int], int] = {}
+    for start in number:
+        level, before = {start: 0}, {start: start}
+        queue = deque([start])
+        layer: list[int]
+        while queue:
+            layer = sorted(queue, key=number.__getitem__)
+            queue.clear()
+            for node in layer:  # the first router to reach another one stays its predecessor
+                for other in near[node]:
+                    if other not in level:
+                        level[other], before[other] = level[node] + 1, node
+                        queue.append(other)
+        for end in level:
+            node = end
+            while before[node] != start:
+                node = before[node]
+            table[start, end] = node
+    return table
+
+
+def _pattern(traffic: Traffic, digits: tuple[int, int] | None) -> str:
+    """Return the name of BookSim2's pattern with the same rates."""
+    n = traffic.terminals
+    if traffic.uniform == 1 and not len(traffic.amount):
+        return "uniform"
+    if traffic.is_permutation:
+        order = np.argsort(traffic.source)
+        for name, image in _permutations(n, digits).items():
+            if len(order) == n and np.array_equal(traffic.destination[order], image):
+                return name
+    raise TrafficError(
+        f"BookSim2 has no pattern that is {traffic.spec} here; it has uniform, on powers of two bitcomp, bitrev, "
+        "shuffle and transpose, and on meshes and tori tornado and neighbor in every dimension at once"
+    )
+
+
+def _permutations(n: int, digits: tuple[int, int] | None) -> dict[str, IntArray]:
+    """Return the permutations that BookSim2 has for a number of nodes, by name."""
+    source = np.arange(n)
+    images: dict[str, IntArray] = {}
+    bits = n.bit_length() - 1
+    if n == 1 << bits and bits:
+        images["bitcomp"] = n - 1 - source
+        images["bitrev"] = sum(((source >> b & 1) << (bits - 1 - b) for b in range(bits)), np.zeros(n, np.int64))
+        images["shuffle"] = (source << 1) % n | source >> (bits - 1)
+        if bits % 2 == 0:
+            half = 1 << bits // 2
+            images["transpose"] = source // half + source % half * half
+    if digits is not None:
+        radix, dimensions = digits
+        for name, step in (("tornado", (radix + 1) // 2 - 1), ("neighbor", 1)):
+            places = [radix**dim for dim in range(dimensions)]
+            moved = (place * ((source // place + step) % radix) for place in places)
+            images[name] = sum(moved, np.zeros(n, np.int64))
+    return images

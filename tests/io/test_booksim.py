@@ -1,0 +1,114 @@
+"""Simulations for BookSim2: what it can simulate exactly is written, everything else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx
+import pytest
+
+import obliv
+from obliv.cli import main
+from obliv.errors import RoutingError, TrafficError
+from obliv.io import read_anynet, write_booksim
+from obliv.io.booksim import _permutations
+
+
+def values(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("//")]
+    assert all(line.endswith(";") for line in lines)
+    return dict(line.rstrip(";").split(" = ") for line in lines)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing", "network", "function", "channels"),
+    [
+        ("mesh:4x4", "dor", ("mesh", "4", "2"), "dim_order", "1"),
+        ("mesh:4x4", "xy_yx", ("mesh", "4", "2"), "xy_yx", "2"),
+        ("mesh:5x5", "romm:xy", ("mesh", "5", "2"), "romm", "2"),
+        ("line:9", "dor", ("mesh", "9", "1"), "dim_order", "1"),
+        ("hypercube:3", "dor", ("mesh", "2", "3"), "dim_order", "1"),
+        ("torus:4x4x4", "valiant", ("torus", "4", "3"), "valiant", "4"),
+        ("ring:8", "dor", ("torus", "8", "1"), "dim_order", "2"),
+    ],
+)
+def test_networks_of_booksim(
+    topology: str, routing: str, network: tuple[str, ...], function: str, channels: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "sim.cfg"
+    assert write_booksim(obliv.routing(routing, obliv.topology(topology)), path) == (path,)
+    config = values(path)
+    assert (config["topology"], config["k"], config["n"]) == network
+    assert (config["routing_function"], config["num_vcs"]) == (function, channels)
+    assert config["traffic"] == "uniform"
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        obliv.from_networkx(networkx.petersen_graph()),
+        obliv.complete(6),
+        obliv.build("star", 5, [(4, v) for v in range(4)] + [(v, 4) for v in range(4)], terminals=[2, 0, 1, 3]),
+        obliv.from_networkx(networkx.balanced_tree(2, 3)),
+    ],
+    ids=str,
+)
+def test_other_networks_have_a_file_beside(network: obliv.Topology, tmp_path: Path) -> None:
+    path = tmp_path / "sim.cfg"
+    files = write_booksim(obliv.ECMP(network), path)
+    again = read_anynet(files[1])
+    assert len(again.terminals) == len(network.terminals)
+    assert values(path)["network_file"] == "sim.anynet"
+    assert values(path)["routing_function"] == "min"
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing"),
+    [("mesh:4x3", "dor"), ("torus:4x4", "romm"), ("torus:4x4", "o1turn"), ("mesh:4x4", "dor:yx"), ("mesh:4x4", "ecmp")],
+)
+def test_other_routings_are_refused_and_nothing_is_written(topology: str, routing: str, tmp_path: Path) -> None:
+    with pytest.raises(RoutingError, match="would take other paths"):
+        write_booksim(obliv.routing(routing, obliv.topology(topology)), tmp_path / "sim.cfg")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("topology", "traffic", "name"),
+    [
+        ("mesh:4x4", "transpose", "transpose"),
+        ("mesh:4x4", "bit-complement", "bitcomp"),
+        ("mesh:4x4", "complement", "bitcomp"),
+        ("mesh:4x4", "bit-reverse", "bitrev"),
+        ("mesh:4x4", "shuffle", "shuffle"),
+        ("ring:8", "tornado", "tornado"),
+        ("ring:5", "shift:1", "neighbor"),
+    ],
+)
+def test_patterns(topology: str, traffic: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sim.cfg"
+    write_booksim(obliv.routing("dor", obliv.topology(topology)), path, traffic)
+    assert values(path)["traffic"] == name
+
+
+@pytest.mark.parametrize(("topology", "traffic"), [("mesh:4x4", "tornado"), ("mesh:5x5", "transpose")])
+def test_other_patterns_are_refused(topology: str, traffic: str, tmp_path: Path) -> None:
+    with pytest.raises(TrafficError, match="BookSim2 has no pattern"):
+        write_booksim(obliv.routing("dor", obliv.topology(topology)), tmp_path / "sim.cfg", traffic)
+    assert not list(tmp_path.iterdir())
+
+
+def test_patterns_are_permutations() -> None:
+    for n, digits in ((16, (4, 2)), (9, (3, 2)), (8, None), (25, (5, 2))):
+        for image in _permutations(n, digits).values():
+            assert sorted(image.tolist()) == list(range(n))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "torus.cfg"
+    words = ["export", "torus:8x8", "dor", "--to", "booksim", "--traffic", "transpose", "-o", str(path)]
+    assert main([*words, "--rate", "0.25"]) == 0
+    assert values(path)["injection_rate"] == "0.25"
+    assert "booksim torus.cfg" in capsys.readouterr().err
+    assert main(["export", "torus:8x8", "romm", "--to", "booksim", "-o", str(path)]) == 2
+    assert "BookSim2 cannot route romm" in capsys.readouterr().err
+    assert main([*words, "--rate", "2"]) == 2
