@@ -18,7 +18,7 @@ from obliv.errors import FileError
 __all__ = ["digest_of", "inflated", "pack", "read_json", "read_json_source", "unpack", "unpack_array", "write_json"]
 
 
-_BYTES = 2**33  # size of the largest array
+_NUMBERS = 2**30  # of the largest array
 _DIGITS = 4000  # obliv does not write longer numbers, which are slow to read
 
 
@@ -43,18 +43,18 @@ def _whole(value: int) -> int | str:
     return value if -(2**63) <= value < 2**63 else str(value)
 
 
-def unpack(value: Any) -> Any:
+def unpack(value: Any, most: int = _NUMBERS) -> Any:
     """Return what :func:`pack` packed, as nested lists of whole numbers.
 
     Raises
     ------
     ValueError
-        If there is anything else in it.
+        If there is anything else in it, or a compressed array holds more than `most` numbers.
     """
     if isinstance(value, dict):
-        return inflated(value).tolist()
+        return inflated(value, most).tolist()
     if isinstance(value, list):
-        return [unpack(entry) for entry in value]
+        return [unpack(entry, most) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{value!r} where a whole number is needed")
     if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
@@ -62,13 +62,13 @@ def unpack(value: Any) -> Any:
     return int(value)
 
 
-def unpack_array(value: Any) -> Any:
-    """Return what :func:`pack` packed, as an int64 array; ValueError if it is anything else."""
+def unpack_array(value: Any, most: int = _NUMBERS) -> Any:
+    """Return what :func:`unpack` returns, as an int64 array; ValueError if it is anything else."""
     import numpy as np
 
     if isinstance(value, dict):
-        return inflated(value)
-    whole = unpack(value)
+        return inflated(value, most)
+    whole = unpack(value, most)
     try:
         array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
     except (TypeError, OverflowError):
@@ -76,7 +76,7 @@ def unpack_array(value: Any) -> Any:
     return array
 
 
-def inflated(value: dict[str, Any]) -> Any:
+def inflated(value: dict[str, Any], most: int = _NUMBERS) -> Any:
     """Return an int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error if it is anything else."""
     import numpy as np
 
@@ -84,7 +84,7 @@ def inflated(value: dict[str, Any]) -> Any:
     if value["dtype"] != "int64" or not all(type(n) is int and 0 <= n < 2**31 for n in shape):
         raise ValueError("an array that is not int64")
     size = 8 * prod(shape)
-    if size > _BYTES:
+    if size > 8 * min(most, _NUMBERS):
         raise ValueError(f"an array of {prod(shape)} numbers")
     require_memory(2.0 * size, f"an array of {prod(shape)} numbers")
     stream = zlib.decompressobj()

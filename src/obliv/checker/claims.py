@@ -78,7 +78,8 @@ def read_claim(content: dict[str, Any]) -> Claim:
         if not all(_is_whole(step) for step in entry[1]):
             raise MalformedError("a word in channels contains something other than generator numbers")
     traffic = content.get("traffic")
-    denominator = _numbers(certificate, "denominator")
+    largest = 64 + (len(channels) + 1) ** 2  # of an array: no more nodes than channels, or a few
+    denominator = _numbers(certificate, "denominator", largest)
     if not isinstance(denominator, int) or denominator < 1:
         raise MalformedError("the denominator must be a positive integer")
     return Claim(
@@ -91,11 +92,11 @@ def read_claim(content: dict[str, Any]) -> Claim:
         fraction_of_capacity=_exact(content, "fraction_of_capacity"),
         capacity=_exact(content, "capacity"),
         channel=channel,
-        permutation=_permutation(content, certificate) if traffic is None else None,
+        permutation=_permutation(content, certificate, largest) if traffic is None else None,
         traffic=None if traffic is None else _traffic(traffic),
         denominator=denominator,
-        duals=_vectors(certificate, "duals"),
-        generators=_vectors(certificate, "generators"),
+        duals=_vectors(certificate, "duals", largest),
+        generators=_vectors(certificate, "generators", largest),
         channels=channels,
         sources=_get(certificate, "sources", dict),
         skipped=content.get("skipped"),
@@ -125,17 +126,17 @@ def _get(content: dict[str, Any], key: str, kind: type) -> Any:
     return content[key]
 
 
-def _numbers(content: dict[str, Any], key: str) -> Any:
+def _numbers(content: dict[str, Any], key: str, largest: int) -> Any:
     if key not in content:
         raise MalformedError(f"{key} is missing")
     try:
-        return unpack(content[key])
+        return unpack(content[key], largest)
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
         raise MalformedError(f"{key} cannot be unpacked: {error}") from None
 
 
-def _vectors(content: dict[str, Any], key: str) -> list[list[int]]:
-    vectors = _numbers(content, key)
+def _vectors(content: dict[str, Any], key: str, largest: int) -> list[list[int]]:
+    vectors = _numbers(content, key, largest)
     if not isinstance(vectors, list) or any(
         not isinstance(vector, list) or any(not isinstance(x, int) for x in vector) for vector in vectors
     ):
@@ -143,11 +144,11 @@ def _vectors(content: dict[str, Any], key: str) -> list[list[int]]:
     return vectors
 
 
-def _permutation(content: dict[str, Any], certificate: dict[str, Any]) -> list[int]:
-    image = _numbers(content, "permutation")
+def _permutation(content: dict[str, Any], certificate: dict[str, Any], largest: int) -> list[int]:
+    image = _numbers(content, "permutation", largest)
     if not isinstance(image, list) or any(not isinstance(d, int) for d in image):
         raise MalformedError("permutation must be a list of integers")
-    if _numbers(certificate, "permutation") != image:
+    if _numbers(certificate, "permutation", largest) != image:
         raise MalformedError("the permutation of the certificate differs from that of the result")
     return image
 

@@ -76,7 +76,7 @@ def check_design(
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
-            routing = Listed(topology, "design", paths_of(content.get("paths")))
+            routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
             _check_figures(report, claimed, topology, routing)
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
@@ -115,13 +115,17 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     return claimed, content["certificate"]
 
 
-def paths_of(content: Any) -> PathList:
+def paths_of(content: Any, topology: Topology) -> PathList:
     """Return the paths of a design; the list itself checks that they fit the network."""
     if not isinstance(content, dict) or type(content.get("whole")) is not int:
         raise MalformedError("paths is not a list of paths")
-    per_pair, hops, channel, amount = (array_of(content, key, 1) for key in ("per_pair", "hops", "channels", "amounts"))
+    pairs = len(topology.terminals) ** 2
+    per_pair = array_of(content, "per_pair", 1, pairs)
+    hops = array_of(content, "hops", 1, pairs * topology.channels)
     if any((counts < 0).any() or (counts > 2**31).any() for counts in (per_pair, hops)):
         raise MalformedError("a number of paths or hops is out of range")
+    channel = array_of(content, "channels", 1, min(int(hops.sum()), pairs * topology.channels * topology.nodes))
+    amount = array_of(content, "amounts", 1, len(hops))
     begin = np.zeros(1, np.int64)
     return PathList(
         np.concatenate([begin, np.cumsum(per_pair)]),
@@ -132,10 +136,10 @@ def paths_of(content: Any) -> PathList:
     )
 
 
-def array_of(content: dict[str, Any], key: str, dimensions: int) -> Array:
-    """Return the integer array under a key; MalformedError if it is missing or has another form."""
+def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> Array:
+    """Return an array of the design; a compressed one may hold up to `most` numbers."""
     try:
-        array: Array = unpack_array(content[key])
+        array: Array = unpack_array(content[key], most)
     except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error) as error:
         raise MalformedError(f"{key} cannot be unpacked: {error}") from None
     if array.size == 0:
@@ -243,7 +247,7 @@ def _hop_limit(claimed: Design) -> Fraction:
 
 def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
-    generators = array_of(certificate, "generators", 2)
+    generators = array_of(certificate, "generators", 2, topology.channels * topology.nodes)
     terminals = topology.terminals.astype(np.int64)
     index = np.full(topology.nodes, -1, np.int64)
     index[terminals] = np.arange(len(terminals))
@@ -317,7 +321,7 @@ def _line(content: Any, carried: Carried, topology: Topology, minimal: bool, pro
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
-    table = array_of(content, "lengths", 2).reshape(-1, 3)
+    table = array_of(content, "lengths", 2, 3 * terminals**2).reshape(-1, 3)
     if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > 2**40):
         raise MalformedError("a row of lengths is out of range")
     return table

@@ -18,6 +18,7 @@ from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.errors import OblivError
 from obliv.results import Bounds, Design, NetworkBounds, Verification, provenance
+from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
 
@@ -105,7 +106,7 @@ def _distances(topology: Topology, lengths: list[int], source: int) -> list[int]
 
 
 def _lengths(certificate: dict[str, Any], key: str, topology: Topology) -> list[int]:
-    lengths: list[int] = array_of(certificate, key, 1).tolist()
+    lengths: list[int] = array_of(certificate, key, 1, topology.channels).tolist()
     if len(lengths) != topology.channels or any(length < 0 for length in lengths):
         raise MalformedError(f"{key} must be one length per channel, 0 or more")
     return lengths
@@ -125,7 +126,7 @@ def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[st
         paid += sum(distance[destination] for destination in terminals)
     spent = _spent(topology, lengths)
     lower = Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
-    listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"))).listed
+    listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"), topology)).listed
     translated = len(listed.pair) - 1 != len(terminals) ** 2
     if translated:
         raise MalformedError("capacity_paths must list the paths of all pairs")
@@ -149,7 +150,11 @@ def _check_oblivious(
     if not isinstance(made, dict):
         raise MalformedError("oblivious is missing in the certificate")
     checked = check_design(made, topology, *how)
-    report.note("design", checked.proved and made.get("constraints") == [], checked.claim)
+    others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
+    holds = all(step.ok is True for step in checked.checks if step not in others)
+    report.note("design", holds and made.get("constraints") == [], checked.claim)
+    for step in others:
+        report.note(step.check, step.ok, step.detail)
     if report.holds:
         lower, upper = _ends(Design.from_dict(made).channel_load)
         _note(report, "oblivious", claimed.oblivious, max(lower, least), upper)

@@ -86,11 +86,14 @@ def from_hops(
     work = 60.0 * len(topology.terminals) * len(begin)
     limit = INT64_SAFE // max(1, topology.nodes)
     blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit)
+    # hops that no packet takes may have larger numbers than the denominator of all loads
+    small = denominator <= limit and all(block.total.dtype != object for block in blocks)
+    number: Any = np.int64 if small else object
     counts = np.zeros(topology.channels, np.int64)
     parts: list[tuple[int, Array, Array, Array, Array]] = []
     for at, block in enumerate(blocks):
         first = at * _DESTINATIONS
-        parts.extend(_propagated(topology, block, first, begin, denominator, work, counts, name))
+        parts.extend(_propagated(topology, block, first, begin, denominator, number, work, counts, name))
         if progress is not None:
             progress("pair loads", (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
@@ -163,13 +166,13 @@ def _propagated(
     first: int,
     starts: Array,
     denominator: int,
+    number: Any,
     work: float,
     counts: Array,
     name: str,
 ) -> Iterator[tuple[int, Array, Array, Array, Array]]:
     """Entries (channel, source, numerator) of a block, with the number of the first destination and their ends."""
     nodes, channels = topology.nodes, topology.channels
-    number: Any = np.int64 if denominator <= INT64_SAFE // max(1, nodes) else object
     mass: Array = np.zeros(nodes, number)
     bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
     capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
