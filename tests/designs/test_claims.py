@@ -121,3 +121,14 @@ def test_a_changed_file_is_refused_by_its_digest(saved: Path, tmp_path: Path) ->
     content["objective"] = "average"
     write_json(content, tmp_path / "changed.json")
     assert not obliv.verify(tmp_path / "changed.json").proved
+
+
+@pytest.mark.parametrize("key", ["throughput", "fraction_of_capacity", "gap"])
+def test_figures_that_do_not_follow_are_refused(key: str, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content[key] = exact("1/7")
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    failed = [step for step in obliv.verify(tmp_path / "forged.json").checks if step.ok is False]
+    assert [step.check for step in failed] == ["figures"]
+    assert key in failed[0].detail

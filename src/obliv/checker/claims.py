@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
+from obliv.results.codec import Record
 from obliv.results.numbers import rational
 
-__all__ = ["Claim", "MalformedError", "read_claim"]
+__all__ = ["Claim", "MalformedError", "misstated_key", "read_claim"]
 
 
 class MalformedError(InputError):
@@ -102,6 +104,22 @@ def read_claim(content: dict[str, Any]) -> Claim:
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
     )
+
+
+def misstated_key(claimed: Record, content: dict[str, Any]) -> str:
+    """Return the key of a figure that does not follow from the others as read from `content`; "" if all do."""
+    own = {field.name for field in fields(claimed)}  # type: ignore[arg-type]
+    right = claimed.to_dict()
+    keys = (how.key or name for name, how in claimed.declared().items() if name not in own)
+    return next((key for key in keys if key in right and not _alike(content.get(key), right[key])), "")
+
+
+def _alike(value: Any, right: Any) -> bool:
+    """Return whether two figures are equal; bounds are floats, which may differ in the last digits."""
+    if not (isinstance(right, dict) and isinstance(value, dict) and value.keys() == right.keys() == {"lower", "upper"}):
+        return bool(value == right)
+    ends = ((value[side], right[side]) for side in ("lower", "upper"))
+    return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
 
 
 def _require_largest(content: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError, read_claim
+from obliv.checker.claims import MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.report import Report
 from obliv.checker.worst_case import check_worst_case
@@ -78,7 +78,7 @@ def check_design(
         try:
             routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
-            _check_figures(report, claimed, topology, routing)
+            _check_figures(report, claimed, topology, routing, misstated_key(claimed, content))
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
             _check_lower(report, claimed, certificate, topology, within(progress, 0.6, 1.0))
         except MalformedError:
@@ -149,7 +149,7 @@ def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> A
     return array
 
 
-def _check_figures(report: Report, claimed: Design, topology: Topology, routing: Listed) -> None:
+def _check_figures(report: Report, claimed: Design, topology: Topology, routing: Listed, misstated: str) -> None:
     """Check what is said of the paths: hops and numbers of paths, and the capacity."""
     listed, terminals = routing.listed, len(topology.terminals)
     per_pair, hops = np.diff(listed.pair), np.diff(listed.start)
@@ -163,6 +163,9 @@ def _check_figures(report: Report, claimed: Design, topology: Topology, routing:
         ("most paths", claimed.most_paths, int(per_pair.max())),
         ("capacity", claimed.capacity, 1 / topology.capacity_load if topology.capacity_load else None),
     )
+    if misstated:
+        report.note("figures", False, f"{misstated} does not follow from the other figures")
+        return
     wrong = next((f"{name} {said}, but they are {true}" for name, said, true in figures if said != true), "")
     report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")
     if "minimal" in claimed.constraints:

@@ -13,7 +13,7 @@ import numpy as np
 from obliv._util.codec import digest_of
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, misstated_key
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.errors import OblivError
@@ -54,6 +54,9 @@ def check_network_bounds(
         raise MalformedError("it contains no certificate")
     fits = certificate.get("digest") == digest_of(content) and dict(topology.sources) == claimed.provenance.sources
     report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content or the files")
+    misstated = misstated_key(claimed, content)
+    if misstated:
+        report.note("figures", False, f"{misstated} does not follow from the other figures")
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
