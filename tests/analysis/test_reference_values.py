@@ -98,7 +98,7 @@ def test_capacity(kind: str) -> None:
 @pytest.mark.parametrize(
     "topology",
     [
-        pytest.param(topology, marks=[pytest.mark.nightly] if nodes_of(topology) > 49 and "9x9" not in topology else [])
+        pytest.param(topology, marks=[pytest.mark.nightly] if nodes_of(topology) > 36 and "9x9" not in topology else [])
         for topology in EXACT
     ],
 )

@@ -14,7 +14,7 @@ from tests.papers.reproduction import Reproduction, page_of
 import obliv
 from obliv import papers
 from obliv.papers.paper import agreeing
-from obliv.papers.u2turn import claims, equations, meshes, patterns, table1
+from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1
 from obliv.papers.u2turn.averages import average_of
 from obliv.papers.u2turn.meshes import (
     ASYMMETRIC,
@@ -26,8 +26,8 @@ from obliv.papers.u2turn.meshes import (
     worst,
     worst_load,
 )
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
-from obliv.papers.verdicts import Bounds
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE2, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
+from obliv.papers.verdicts import Bounds, verdict
 from obliv.results.format import shown
 from obliv.results.numbers import from_number
 
@@ -71,9 +71,10 @@ NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 
 @pytest.fixture(scope="module")
 def u2turn() -> Iterator[Reproduction]:
-    """With averages over fewer permutations than the command takes."""
+    """With averages over fewer permutations than the command takes, and fewer optimal routings."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meshes, "SAMPLES", 20_000)
+        patch.setattr(figures26, "_SOLVED", 5)
         yield Reproduction("u2turn")
 
 
@@ -131,15 +132,21 @@ def test_the_optimal_routing(u2turn: Reproduction) -> None:
         row = u2turn[f"k = {k}, Optimal Routing"]
         assert row["computed"]["exact"] == str(Fraction(k + 1, 2 * k + 1))  # the linear program of the paper
         assert row["verdict"] == "match"
-    for k in (7, 9):
-        row = u2turn[f"k = {k}, Optimal Routing"]
-        lower, upper = row["computed"]["lower"], row["computed"]["upper"]
-        assert lower == (k + 1) / (2 * k + 1) <= upper <= 1.001 * lower
-        assert row["verdict"] == "rounding"
-    for k in (11, 13):
+    for k in (7, 9, 11, 13):
         row = u2turn[f"k = {k}, Optimal Routing"]
         assert row["verdict"] == "open"
         assert row["note"].startswith("Bound only")
+
+
+@pytest.mark.parametrize("k", [pytest.param(k, marks=pytest.mark.nightly) for k in (7, 9)])
+def test_the_optimal_routing_of_larger_meshes(k: int) -> None:
+    attained = Fraction(k + 1, 2 * k + 1)
+    optimum = figures26.optimum(k, attained)
+    assert isinstance(optimum.value, Bounds)
+    assert not optimum.undecided
+    assert optimum.value.lower == attained <= optimum.value.upper <= Fraction(1001, 1000) * attained
+    printed = FIGURE2[f"k = {k}, Optimal Routing"]
+    assert verdict(printed.text if printed.says is None else printed.says, optimum.value) == "rounding"
 
 
 def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Reproduction) -> None:

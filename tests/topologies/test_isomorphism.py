@@ -53,6 +53,7 @@ def test_against_all_relabelings_of_small_networks() -> None:
     assert 5 < isomorphic < 35
 
 
+@pytest.mark.usefixtures("search_in_process")
 @pytest.mark.parametrize("spec", ["torus:4x3", "mesh:3x3", "fattree:4,2", "dragonfly:p=1,a=2,h=1", "debruijn:d=2,n=3"])
 def test_a_relabeled_network_is_the_network(spec: str) -> None:
     a = obliv.topology(spec)
@@ -66,6 +67,7 @@ def test_a_relabeled_network_is_the_network(spec: str) -> None:
     assert obliv.isomorphism(a, shuffled(a, np.random.default_rng(1), drop=1)) is None
 
 
+@pytest.mark.usefixtures("search_in_process")
 @pytest.mark.parametrize(
     ("a", "b", "alike"),
     [
@@ -92,6 +94,7 @@ def test_two_strongly_regular_networks_of_the_same_parameters() -> None:
     assert obliv.isomorphism(shuffled(shrikhande, np.random.default_rng(2)), shrikhande) is not None
 
 
+@pytest.mark.usefixtures("search_in_process")
 def test_bandwidths_and_rates_have_to_correspond() -> None:
     mesh = obliv.mesh(3, 2)
     wide = obliv.topology("mesh:3x2,bandwidth=1x2")

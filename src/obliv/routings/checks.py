@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,28 +22,28 @@ __all__ = ["channels_of", "checked_channels", "checked_paths", "is_channel", "li
 
 def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
     """Yield the paths of a pair; RoutingError unless channels lead to the destination and probabilities are valid."""
-    pair = _pair(routing.topology, source, destination)
-    for path in listed(routing, routing.paths(source, destination), f"the paths {pair}"):
+    pair = partial(_pair, routing.topology, source, destination)
+    for path in listed(routing, routing.paths(source, destination), lambda: f"the paths {pair()}"):
         if not isinstance(path, tuple | list) or len(path) != 2:
-            raise RoutingError(f"{routing.spec}: a path {pair} is {path!r}, not (channels, probability)")
+            raise RoutingError(f"{routing.spec}: a path {pair()} is {path!r}, not (channels, probability)")
         chance = share(path[1])
         if chance is None:
-            raise RoutingError(f"{routing.spec}: a path {pair} has probability {path[1]!r}, not a number from 0 to 1")
+            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]!r}, not a number from 0 to 1")
         yield checked_channels(routing, source, destination, path[0]), chance
 
 
 def checked_channels(routing: Routing, source: int, destination: int, path: Any) -> tuple[int, ...]:
     """Return the channels of a path; raise RoutingError unless they lead from the source to the destination."""
     topology = routing.topology
-    pair = _pair(topology, source, destination)
+    pair = partial(_pair, topology, source, destination)
     at = source
-    channels = listed(routing, channels_of(routing, source, path), f"the channels of a path {pair}")
+    channels = listed(routing, channels_of(routing, source, path), lambda: f"the channels of a path {pair()}")
     for c in channels:
         if not is_channel(topology, c) or topology.tail[c] != at:
-            raise RoutingError(f"{routing.spec}: a path {pair} takes channel {c!r} at {topology.name_of(at)}")
+            raise RoutingError(f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}")
         at = int(topology.head[c])
     if at != destination:
-        raise RoutingError(f"{routing.spec}: a path {pair} ends at {topology.name_of(at)}")
+        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}")
     return tuple(int(c) for c in channels)
 
 
@@ -77,10 +78,10 @@ def require_all(routing: Routing, source: int, destination: int, total: Fraction
         raise RoutingError(f"{routing.spec}: the paths {pair} have total probability {total}, not 1")
 
 
-def listed(routing: Routing, values: Any, what: str) -> list[Any]:
+def listed(routing: Routing, values: Any, what: Callable[[], str]) -> list[Any]:
     """Return what a routing gave as a list; raise RoutingError where it is something else."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RoutingError(f"{routing.spec}: {what} must be a list, not {values!r}")
+        raise RoutingError(f"{routing.spec}: {what()} must be a list, not {values!r}")
     return list(values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any
 
@@ -53,17 +54,17 @@ class HopRouting(Routing):
 
     def chances(self, node: int, destination: int) -> list[tuple[int, Fraction]]:
         """Return the next hops of a node as (channel, exact probability), checked."""
-        here = self.topology.name_of(node)
-        hops = listed(self, self.next_hops(node, destination), f"the next hops of {here}")
+        here = partial(self.topology.name_of, node)
+        hops = listed(self, self.next_hops(node, destination), lambda: f"the next hops of {here()}")
         chance_of: dict[int, Fraction] = {}
         for hop in hops:
             channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
             if not is_channel(self.topology, channel) or self.topology.tail[channel] != node:
-                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here} is not a channel that leaves it")
+                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here()} is not a channel that leaves it")
             exact = share(chance)
             if exact is None:
                 raise RoutingError(
-                    f"{self.spec}: a next hop of {here} has probability {chance!r}, not a number from 0 to 1"
+                    f"{self.spec}: a next hop of {here()} has probability {chance!r}, not a number from 0 to 1"
                 )
             if exact:  # a channel may be named twice
                 chance_of[int(channel)] = chance_of.get(int(channel), Fraction(0)) + exact

@@ -117,8 +117,8 @@ def pairs_on_links(routing: Routing) -> dict[int, set[Pair]]:
     """
     if routing.by_number is not None:  # single paths: a load is that of one path
         loads = routing.pair_loads()
-        tables = {c: loads.on_channel(c).nonzero() for c in range(routing.topology.channels)}
-        return {c: set(zip(i.tolist(), j.tolist(), strict=True)) for c, (i, j) in tables.items() if len(i)}
+        tables = {c: loads.weights(c).spread() for c in range(routing.topology.channels)}
+        return {c: set(zip(i.tolist(), j.tolist(), strict=True)) for c, (i, j, _) in tables.items() if len(i)}
     terminals = routing.topology.terminals.tolist()
     pairs: dict[int, set[Pair]] = defaultdict(set)
     for i, s in enumerate(terminals):

@@ -62,7 +62,7 @@ def _pairs(routing: obliv.TreeRouting, height: int) -> list[frozenset[Pair]]:
     tree, loads = routing.topology, routing.pair_loads()
     links = np.arange(tree.links(height))
     channels = np.concatenate([tree.up_channel(height, links), tree.down_channel(height, links)])
-    used = (loads.on_channel(int(channel)).nonzero() for channel in channels)
+    used = (loads.weights(int(channel)).spread()[:2] for channel in channels)
     return [frozenset(zip(*(end.tolist() for end in ends), strict=True)) for ends in used]
 
 
