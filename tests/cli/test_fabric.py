@@ -148,6 +148,18 @@ def test_worst(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {(row["worst_load_exact"], row["at_least_exact"]) for row in rows} == {("4", "4")}
 
 
+def test_the_worst_case_is_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["worst", "a.net", "--lft", "a.lfts", "--plot"]
+    status, out, err = run(capsys, *words, "worst.svg")
+    assert status == 0
+    assert "channel load    4" in out
+    assert "picture saved in worst.svg" in err
+    assert 'id="flows on the worst channel"' in Path("worst.svg").read_text()
+    assert run(capsys, *words, "worst.xyz")[0] == 2
+    assert run(capsys, *words, "worst.svg", "-o", "worst.svg")[0] == 2
+
+
 def test_worst_is_proved(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "worst", "a.net", "--lft", "a.lfts", "-o", "claim.json.gz")
     assert status == 0
@@ -182,7 +194,7 @@ def test_tables_without_rows_have_a_header(here: Path, capsys: pytest.CaptureFix
     )
     assert none == ranked.splitlines(True)[0]
     status, out, _ = run(capsys, "check", "a.net", "--format", "csv")
-    assert (status, out) == (0, "severity,kind,file,line,message\n")
+    assert (status, out) == (0, "severity,kind,file,line,message,guid,switch,port,peer\n")
 
 
 def test_dimension_order_on_the_torus(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

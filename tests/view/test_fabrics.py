@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.view.drawn import boxes, legend, part, texts
 import obliv
 from obliv import view
 from obliv.fabric.files.read import read_fabric
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.topology import FabricTopology, network
 from obliv.view.layout.curves import RADIUS, channel_lines
 from obliv.view.layout.places import layout_of
@@ -216,3 +217,53 @@ def test_pairs_both_ways_are_drawn_apart() -> None:
     paths = [path for name in ("flows on the worst channel", "other flows") for path in part(ax, name).get_paths()]
     lows = sorted(round(float(path.vertices[:, 1].min()), 3) for path in paths)
     assert len(set(lows)) == len(lows)
+
+
+@pytest.mark.parametrize("pulled", [0, 5])
+def test_large_trees_are_drawn_by_tiers(pulled: int) -> None:
+    """Every cable is a cell of its own, with its load; missing cables are crosses on free places."""
+    topology = fabric("fattree:24,2", pulled)
+    loads = [Fraction(1 + c % 7) for c in range(topology.channels)]
+    loads[5] = Fraction(0)
+    ax = view.draw_loads(topology, loads)
+    cells = part(ax, "channels")
+    assert len(cells.get_paths()) == topology.channels - 1
+    assert len(part(ax, "idle channels").get_paths()) == 1
+    assert sorted(cells.get_array().tolist()) == sorted(float(load) for load in loads if load)
+    corners = [tuple(path.vertices[0].round(6)) for path in cells.get_paths()]
+    middles = [path.vertices[:4].mean(axis=0) for path in cells.get_paths()]
+    assert len(set(corners)) == len(corners)
+    crosses = [line for line in ax.lines if line.get_gid() == "missing cables"]
+    assert len(crosses) == bool(pulled)
+    if pulled:
+        marked = np.column_stack([crosses[0].get_xdata(), crosses[0].get_ydata()])
+        assert len(marked) == 2 * pulled
+        apart = np.abs(np.array(middles)[None] - marked[:, None]).max(axis=2)
+        assert apart.min() > 0.01
+        assert "5 missing cables" in legend(ax)
+    assert {"hosts → level 1", "level 1 → hosts", "level 1 → level 2", "level 2 → level 1"} == set(texts(ax))
+    assert any(f"cable {topology.name_of(int(topology.tail[6]))}" in text for text in legend(ax))
+
+
+def test_the_worst_case_of_a_large_tree_has_its_pairs() -> None:
+    routing = from_routing(obliv.routing("dmodk", obliv.topology("fattree:24,2")))
+    result = obliv.worst_case(routing)
+    ax = result.plot()
+    assert len(part(ax, "flows on the worst channel").get_paths()) == 12
+    assert len(part(ax, "worst channel").get_paths()) == 1
+    assert part(ax, "nodes") is None
+    assert any("12 pairs that load it" in text for text in legend(ax))
+
+
+def test_missing_cables_of_small_trees_are_dotted() -> None:
+    topology = fabric("fattree:8,2", 3)
+    points = layout_of(topology).points
+    for ax in (view.draw_topology(topology), view.draw_loads(topology, [1] * topology.channels)):
+        lines = part(ax, "missing cables")
+        assert len(lines.get_segments()) == 3
+        for segment in lines.get_segments():
+            lower, upper = (int(np.abs(points - end).sum(axis=1).argmin()) for end in segment)
+            assert lower >= topology.hosts
+            assert not ((topology.tail == lower) & (topology.head == upper)).any()
+        assert "3 missing cables" in legend(ax)
+    assert part(view.draw_topology(fabric("fattree:8,2")), "missing cables") is None

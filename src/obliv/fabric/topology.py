@@ -125,6 +125,7 @@ class FabricTopology(Topology):
             order,
             level=np.concatenate([np.where(shape.place >= 0, 0, -1), level]),
             across=np.concatenate([shape.leaf * room + (shape.place + 0.5) * room / sharing, across]),
+            missing=[tuple((self.hosts + fabric.switch_row[list(ends)]).tolist()) for ends in shape.missing],
         )
 
     def _node_text(self, slot: int) -> str:

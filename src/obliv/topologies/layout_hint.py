@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from obliv._util.typing import Array
@@ -23,9 +24,12 @@ class LayoutHint:
         The level of every node in a tree, 0 for hosts, -1 for nodes without a place in the tree.
     across : float array, shape (nodes,), optional
         The horizontal position of every node in the tree.
+    missing : sequence of (int, int)
+        Pairs of switches with a cable less than in the tree, as often as cables are missing.
     """
 
     hosts: int
     order: Array
     level: Array | None = None
     across: Array | None = None
+    missing: Sequence[tuple[int, int]] = ()

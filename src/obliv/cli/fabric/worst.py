@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs
+from obliv.cli.output import Answer, progress, require_outputs, require_picture, save_picture
 
 __all__ = ["worst"]
 
@@ -17,6 +18,9 @@ def worst(
     *,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
+    ] = None,
     answer: Answer,
 ) -> None:
     """Find the exact worst permutation of the hosts.
@@ -27,8 +31,10 @@ def worst(
     """
     import obliv.fabric
 
-    require_outputs(answer.output, inputs=files.inputs)
+    require_picture(plot)
+    require_outputs(answer.output, plot, inputs=files.inputs)
     with progress() as step:
         routing = files.routing(skip, notes=answer.format == "csv")
         result = obliv.fabric.worst(routing, hottest=hottest, certificate=answer.output is not None, progress=step)
+    save_picture(result, plot)
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))

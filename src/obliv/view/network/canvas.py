@@ -21,7 +21,7 @@ from obliv.view.network.witness import Flow
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Canvas", "canvas"]
+__all__ = ["Canvas", "bare_axes", "canvas"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def canvas(
     box = _box(points, list(chain.from_iterable(lines)))
     unit = 72.0 * _inches(box)
     if ax is not None:
-        _set_up(ax, box)
+        bare_axes(ax, box)
         unit = points_per_unit(ax)
     names = names_of(topology, points, unit, labels, ends)
     curves = {flow: _flow(flow, topology, points, names) for flow in flows}
@@ -88,7 +88,7 @@ def canvas(
         box = _box(points, [*chain.from_iterable(lines), *curves.values()])
     own = ax is None
     ax = room(ax, *((box[1] - box[0]) * _inches(box)))
-    _set_up(ax, box)
+    bare_axes(ax, box)
     return Canvas(topology, points, lines, ax, own, labels, names, hot, ends, curves)
 
 
@@ -110,7 +110,8 @@ def _inches(box: Points) -> float:
     return float(min(max(0.75, min(1.1, 3.2 / max(width, height))), most_inches() / width, 7.0 / height))
 
 
-def _set_up(ax: Axes, box: Points) -> None:
+def bare_axes(ax: Axes, box: Points) -> None:
+    """Set the limits of axes to a box, at one scale in both directions, without ticks and frame."""
     (left, low), (right, high) = box.tolist()
     ax.set_aspect("equal")
     ax.set_xlim(left, right)

@@ -16,16 +16,17 @@ from obliv.results.numbers import as_float
 from obliv.topologies.base import Topology
 from obliv.view.axes import bar, finish, key, points_per_unit
 from obliv.view.network.canvas import Canvas, canvas
-from obliv.view.network.names import Labels
-from obliv.view.network.nodes import draw_nodes, node_signs
+from obliv.view.network.names import Labels, require_labels
+from obliv.view.network.nodes import draw_missing, draw_nodes, node_signs
 from obliv.view.network.ports import channel_title
 from obliv.view.network.ribbons import add_ribbons, thickened
+from obliv.view.network.tiers import draw_tiers, tiers_of
 from obliv.view.style import ACCENT, FAINT, LOADS, NODE, QUIET, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined"]
+__all__ = ["as_amounts", "draw_loads", "draw_topology", "loads_on", "outlined", "worst_sign"]
 
 Amounts = npt.NDArray[np.float64]
 
@@ -54,11 +55,16 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     >>> import obliv
     >>> ax = draw_topology(obliv.torus(4, 3))
     """
+    require_labels(labels)
+    if (tiers := tiers_of(topology)) is not None:
+        on, signs = draw_tiers(topology, tiers, ax)
+        key(on.ax, signs)
+        return finish(on.ax, on.own)
     on = canvas(topology, ax, labels)
     widths = thickened(on.ax, [0.025] * len(on.lines), 0.5)
     add_ribbons(on.ax, on.lines, widths, "channels", facecolors=FAINT)
     draw_nodes(on)
-    key(on.ax, node_signs(topology))
+    key(on.ax, [*draw_missing(on), *node_signs(topology)])
     return finish(on.ax, on.own)
 
 
@@ -108,11 +114,18 @@ def draw_loads(
     if worst is not None and not 0 <= worst < topology.channels:
         raise InputError(f"{topology.spec} has no channel {worst}; channels are 0 to {topology.channels - 1}")
     chosen = (int(amounts.argmax()) if worst is None else worst) if amounts.any() else None
+    require_labels(labels)
+    name = "" if chosen is None else f"{channel_title(topology, chosen)}: {brief(loads[chosen])}"
+    if (tiers := tiers_of(topology)) is not None:
+        on, signs = draw_tiers(topology, tiers, ax, amounts, label, chosen)
+        signs = signs if chosen is None else [worst_sign("o", name), *signs]
+        key(on.ax, signs)
+        return finish(on.ax, on.own)
     on = canvas(topology, ax, labels, hot=chosen)
     loads_on(on, amounts, label)
-    signs = node_signs(topology)
+    signs = [*draw_missing(on), *node_signs(topology)]
     if chosen is not None:
-        signs.insert(0, outlined(on, chosen, amounts, f"{channel_title(topology, chosen)}: {brief(loads[chosen])}"))
+        signs.insert(0, outlined(on, chosen, amounts, name))
     key(on.ax, signs)
     return finish(on.ax, on.own)
 
@@ -133,8 +146,6 @@ def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
 
 def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
     """Outline a channel and return its entry of the key."""
-    from matplotlib.lines import Line2D
-
     unit = points_per_unit(on.ax)
     width = _widths(on, amounts)[channel]
     color = {"array": amounts[[channel]], "clim": (0.0, float(amounts.max()) or 1.0), "cmap": colormap("loads", LOADS)}
@@ -148,6 +159,13 @@ def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
         look: dict[str, Any] = {"markersize": max(1.6 * unit, 14.0), "markeredgewidth": 1.5, "markerfacecolor": "none"}
         circle = on.ax.plot(*middle[:, None], "o", color=ACCENT, zorder=9, clip_on=False, **look)[0]
         circle.set_gid("circle round the worst channel")
+    return worst_sign(marker, text)
+
+
+def worst_sign(marker: str, text: str) -> Any:
+    """Return the entry of the key for the worst channel."""
+    from matplotlib.lines import Line2D
+
     return Line2D([], [], color=ACCENT, linewidth=1.2, marker=marker, markersize=5, markerfacecolor=NODE, label=text)
 
 

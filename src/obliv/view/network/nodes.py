@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv._util.text import plural
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 from obliv.view.axes import points_per_unit
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from obliv.view.network.canvas import Canvas
 
-__all__ = ["draw_nodes", "node_signs"]
+__all__ = ["draw_missing", "draw_nodes", "node_signs"]
 
 _AXES = "xyzw"
 
@@ -56,6 +57,20 @@ def draw_nodes(on: Canvas) -> None:
         elif len(topology.axes) == 3:
             _captions(ax, topology)
     draw_names(on, terminal)
+
+
+def draw_missing(on: Canvas) -> list[Any]:
+    """Draw a dotted line for every cable that a fat tree lacks, and return their entry of the key, if there are any."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    hint = on.topology.layout_hint()
+    if hint is None or not hint.missing:
+        return []
+    look: dict[str, Any] = {"color": INK, "linewidth": 1.3, "linestyle": (0, (1.0, 2.0))}
+    lines = LineCollection([on.points[list(pair)] for pair in hint.missing], zorder=5.2, gid="missing cables", **look)
+    on.ax.add_collection(lines, autolim=False)
+    return [Line2D([], [], label=plural(len(hint.missing), "missing cable"), **look)]
 
 
 def node_signs(topology: Topology) -> list[Any]:

@@ -10,12 +10,13 @@ from obliv.results import Estimate, WorstCase
 from obliv.results.format import brief, short
 from obliv.view.axes import finish, key, require_matplotlib
 from obliv.view.network.canvas import canvas
-from obliv.view.network.channels import as_amounts, loads_on, outlined
+from obliv.view.network.channels import as_amounts, loads_on, outlined, worst_sign
 from obliv.view.network.flows import draw_flows, flow_sign
 from obliv.view.network.matrix import draw_matrix
 from obliv.view.network.names import Labels, require_labels
-from obliv.view.network.nodes import node_signs
+from obliv.view.network.nodes import draw_missing, node_signs
 from obliv.view.network.ports import channel_title
+from obliv.view.network.tiers import draw_tiers, tiers_of
 from obliv.view.network.witness import Witness, witness
 from obliv.view.style import INK, MANY
 
@@ -78,20 +79,27 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
     from matplotlib.lines import Line2D
 
     topology, many, worst = shown.topology, shown.topology.nodes > MANY, shown.channel
-    weak = () if many else shown.weak
-    on = canvas(topology, ax, labels, [*shown.strong, *weak], worst)
     amounts = as_amounts(topology, shown.loads.under(shown.traffic))
     if isinstance(result.channel_load, Estimate):  # one number for one channel: the estimate that is written
         amounts[worst] = result.channel_load.value
-    loads_on(on, amounts, shown.label)
-    draw_flows(on, shown.strong, weak)
+    name = f"worst {channel_title(topology, worst)}: load {brief(result.channel_load)}"
+    if (tiers := tiers_of(topology)) is not None:
+        on, more = draw_tiers(topology, tiers, ax, amounts, shown.label, worst, shown.strong)
+        first = worst_sign("o", name)
+    else:
+        weak = () if many else shown.weak
+        on = canvas(topology, ax, labels, [*shown.strong, *weak], worst)
+        more = [*draw_missing(on), *node_signs(topology)]
+        loads_on(on, amounts, shown.label)
+        draw_flows(on, shown.strong, weak)
+        first = outlined(on, worst, amounts, name)
     weak_text = plural(len(shown.weak), "other pair") + (" (not drawn)" if many else "")
     signs = [
-        outlined(on, worst, amounts, f"worst {channel_title(topology, worst)}: load {brief(result.channel_load)}"),
+        first,
         flow_sign(on, shown.strong, plural(len(shown.strong), "pair that loads it", "pairs that load it")),
         Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
     ]
-    key(on.ax, [*(signs if shown.weak else signs[:2]), *node_signs(topology)])
+    key(on.ax, [*(signs if shown.weak else signs[:2]), *more])
     return on.ax
 
 
