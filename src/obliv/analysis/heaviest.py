@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.patterns.doubly_stochastic import birkhoff
@@ -15,6 +15,7 @@ from obliv.results import Channel, HeaviestPermutation, provenance
 __all__ = ["heaviest_permutation"]
 
 
+@by_specs
 def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutation:
     """Return the permutation of a traffic matrix that loads the matrix's worst channel most.
 

@@ -12,7 +12,7 @@ import numpy as np
 from obliv._util.arrays import product_sum
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
 from obliv.results import provenance
 from obliv.results.locality import Locality
@@ -23,6 +23,7 @@ from obliv.topologies.base import Topology
 __all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs"]
 
 
+@by_specs
 def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
     """Return the mean hops over all ordered pairs, the least possible, and how long the paths are.
 

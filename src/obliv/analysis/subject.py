@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -11,12 +13,54 @@ from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
+from obliv.topologies.base import Topology
 
-__all__ = ["Subject", "exactness_of", "loads_of", "name_of", "routing_of", "sampled_of", "sources_of", "subject_of"]
+__all__ = [
+    "Analysis",
+    "Subject",
+    "by_specs",
+    "exactness_of",
+    "loads_of",
+    "name_of",
+    "routing_of",
+    "sampled_of",
+    "sources_of",
+    "subject_of",
+]
 
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 #: What analyses take: a routing, an object of a user that can be one, or pair loads.
 Subject = RoutingLike | PairLoads
+
+
+class Analysis(Protocol[P, R]):
+    """A function of a routing and more, which takes a topology and a routing in place of the routing, too."""
+
+    @overload
+    def __call__(self, x: Subject, /, *more: P.args, **named: P.kwargs) -> R: ...
+
+    @overload
+    def __call__(self, topology: str | Topology, routing: Any, /, *more: P.args, **named: P.kwargs) -> R: ...
+
+
+def by_specs(analysis: Callable[Concatenate[Any, P], R]) -> Analysis[P, R]:
+    """Let an analysis take a topology and a routing, as specs or objects, in place of a routing (decorator)."""
+
+    @wraps(analysis)
+    def analyze(*given: Any, **named: Any) -> R:
+        if given and isinstance(given[0], str | Topology):
+            if len(given) == 1 and "routing" not in named:
+                own = analysis.__name__
+                raise InputError(f'{own} needs a routing, or a topology and a routing: {own}("mesh:8x8", "o1turn")')
+            place, *more = given
+            chosen = named.pop("routing") if not more else more.pop(0)
+            given = (routing(chosen, place), *more)
+        return analysis(*given, **named)
+
+    return analyze
 
 
 def routing_of(x: Any, analysis: str) -> Routing:

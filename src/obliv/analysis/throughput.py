@@ -9,7 +9,16 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.rng import Rng, generator, seed_of
-from obliv.analysis.subject import Subject, exactness_of, loads_of, name_of, sampled_of, sources_of, subject_of
+from obliv.analysis.subject import (
+    Subject,
+    by_specs,
+    exactness_of,
+    loads_of,
+    name_of,
+    sampled_of,
+    sources_of,
+    subject_of,
+)
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
@@ -24,6 +33,7 @@ from obliv.topologies.base import Topology
 __all__ = ["throughput"]
 
 
+@by_specs
 def throughput(
     x: Subject,
     *traffic: str | Traffic,

@@ -17,7 +17,16 @@ from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import Subject, exactness_of, loads_of, name_of, sampled_of, sources_of, subject_of
+from obliv.analysis.subject import (
+    Subject,
+    by_specs,
+    exactness_of,
+    loads_of,
+    name_of,
+    sampled_of,
+    sources_of,
+    subject_of,
+)
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
@@ -33,6 +42,7 @@ _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they 
 _BLOCKS = 8  # of them one after another in the same memory
 
 
+@by_specs
 def average_case(
     x: Subject,
     samples: int = 100_000,

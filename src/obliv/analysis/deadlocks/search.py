@@ -13,7 +13,7 @@ from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
 from obliv.analysis.deadlocks.programs import follow_programs
 from obliv.analysis.deadlocks.schemes import COORDINATES, PLANE, PROGRAMS, SCHEMES, Scheme, directions, find
-from obliv.analysis.subject import routing_of
+from obliv.analysis.subject import by_specs, routing_of
 from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
 from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
@@ -23,6 +23,7 @@ from obliv.routings.cartesian import require_grid
 __all__ = ["deadlock", "fewest_virtual_channels"]
 
 
+@by_specs
 def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
     """Check whether the channel dependency graph of a routing is acyclic.
 
@@ -90,6 +91,7 @@ def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress
     return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
 
 
+@by_specs
 def fewest_virtual_channels(routing: RoutingLike, *, progress: Progress | None = None) -> VirtualChannels:
     """Try the known virtual-channel schemes that fit a routing, for the one that suffices with the fewest.
 

@@ -9,7 +9,7 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import named_channel, worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -21,6 +21,7 @@ from obliv.topologies.trees import Tree
 __all__ = ["ratio"]
 
 
+@by_specs
 def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
     """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
 

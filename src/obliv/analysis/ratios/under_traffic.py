@@ -15,7 +15,7 @@ from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.ratios.optimum import require_base_load
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError, TrafficError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
@@ -120,6 +120,7 @@ def _mean(values: list[Fraction]) -> Estimate:
     return Estimate(mean, error, len(floats))
 
 
+@by_specs
 def traffic_ratio(
     x: Subject,
     *traffic: str | Traffic,

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.progress import Progress, silent
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.base import terminal_map
@@ -18,6 +18,7 @@ from obliv.results.worst_channels import ChannelWorst, WorstChannels
 __all__ = ["worst_channels"]
 
 
+@by_specs
 def worst_channels(
     x: Subject, *, symmetry: str = "auto", certificate: bool = False, progress: Progress | None = None
 ) -> WorstChannels:

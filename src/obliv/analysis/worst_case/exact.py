@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
-from obliv.analysis.subject import Subject, exactness_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, exactness_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -23,6 +23,7 @@ from obliv.topologies.base import Topology
 __all__ = ["named_channel", "solved_worst_case", "worst_case", "worst_load"]
 
 
+@by_specs
 def worst_case(
     x: Subject,
     *,
