@@ -5,13 +5,14 @@ Add a new name to its room and to this table; a test compares the table with wha
 
 from __future__ import annotations
 
-from obliv.specs.builtin import FILE_FORMATS, MODULES, FileFormat
+from obliv.specs.builtin import CONVERTERS, FILE_FORMATS, MODULES, Converter, FileFormat
 
 __all__: list[str] = []
 
 _TOPOLOGIES = {
     "obliv.fabric.specs": "fabric",
     "obliv.io.leveled": "leveled-file",
+    "obliv.io.named_graphs": "graph",
     "obliv.io.topology_file": "file",
     "obliv.topologies.cartesian": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
     "obliv.topologies.circulant": "circulant",
@@ -57,6 +58,8 @@ FILE_FORMATS["ibnetdiscover"] = FileFormat(
     "obliv.fabric.specs",
     "fabric",
 )
+
+CONVERTERS["networkx"] = Converter("obliv.io.networkx", "from_networkx")
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FILE_FORMATS", "MODULES", "FileFormat"]
+__all__ = ["CONVERTERS", "FILE_FORMATS", "MODULES", "Converter", "FileFormat"]
 
 
 class FileFormat(NamedTuple):
@@ -27,8 +27,18 @@ class FileFormat(NamedTuple):
     function: str
 
 
+class Converter(NamedTuple):
+    """A function that takes an object of another package and a spec, and returns a topology."""
+
+    module: str
+    function: str
+
+
 #: The module that registers each built-in name, by kind.
 MODULES: dict[str, dict[str, str]] = {"topology": {}, "routing": {}, "traffic": {}}
 
 #: Formats of network files that rooms above :mod:`obliv.io` read, by name.
 FILE_FORMATS: dict[str, FileFormat] = {}
+
+#: What turns objects into topologies, by the package of their class.
+CONVERTERS: dict[str, Converter] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from obliv._util.content import same_content, state_of
 from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
+from obliv.specs.builtin import CONVERTERS
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.checks import check, integers, positive_number, require_network, whole_numbers
@@ -505,9 +507,18 @@ def topology(spec: str | Topology) -> Topology:
         raise InputError(f"a topology is a spec or a Topology, not {type(spec).__name__}")
     if split_mix(spec) is not None:
         raise SpecError(f"{spec!r} is a mix: routings and traffic can be mixed, topologies cannot")
-    network = TOPOLOGIES.make(spec)
+    network = _converted(TOPOLOGIES.make(spec), spec.strip())
     if not isinstance(network, Topology):
         raise TopologyError(f"{spec}: the registered function returned {type(network).__name__}, not a Topology")
     if not network.spec:
         object.__setattr__(network, "spec", spec.strip())
     return network
+
+
+def _converted(value: Any, spec: str) -> Any:
+    """Return an object of another package, such as a graph of NetworkX, as a topology; anything else as it is."""
+    packages = (kind.__module__.partition(".")[0] for kind in type(value).__mro__)
+    converter = next((CONVERTERS[package] for package in packages if package in CONVERTERS), None)
+    if converter is None:
+        return value
+    return getattr(importlib.import_module(converter.module), converter.function)(value, spec=spec)
