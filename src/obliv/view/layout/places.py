@@ -11,6 +11,7 @@ from obliv.topologies.cartesian import Cartesian
 from obliv.view.layout.base import Layout, Points
 from obliv.view.layout.clusters import clusters
 from obliv.view.layout.levels import tree_points
+from obliv.view.layout.rings import ring_points
 
 __all__ = ["layout_of", "on_grid"]
 
@@ -21,7 +22,8 @@ def layout_of(topology: Topology) -> Layout:
     """Return the positions of all nodes.
 
     Meshes, tori and hypercubes lie on their grid, rings and complete graphs on a circle, fat trees on levels, hosts
-    around their switches. Other networks use the positions that the topology gives, or a spring layout.
+    around their switches. Other networks use the positions that the topology gives; small ones with a rotation lie on
+    one or two circles, the rest in a spring layout.
     """
     if on_grid(topology):
         return Layout(np.asarray(topology.positions, float))
@@ -36,7 +38,8 @@ def layout_of(topology: Topology) -> Layout:
     positions = topology.positions
     if positions is not None and np.isfinite(positions).all() and np.ptp(positions, axis=0).max() > 0:
         return Layout(1.5 * _scaled(np.asarray(positions, float)))  # places on a map crowd in spots
-    return Layout(_springs(topology))
+    rings = ring_points(topology)
+    return Layout(_springs(topology) if rings is None else rings)
 
 
 def on_grid(topology: Topology) -> TypeGuard[Cartesian]:
