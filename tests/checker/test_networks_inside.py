@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,15 @@ def test_a_malformed_network_is_one_line(key: str, value: Any, tmp_path: Path, c
     assert len(lines) == 1
     assert "is not a complete claim" in lines[0]
     assert len(lines[0]) < 400
+
+
+def test_a_long_name_is_refused_at_once(tmp_path: Path) -> None:
+    claim = _claim(NETWORKS["terminals"])
+    claim["topology"] = "mesh:4x3" + " with 5 terminals" * 50_000 + "!"
+    began = time.perf_counter()
+    with pytest.raises(FileError, match="letters"):
+        _verdict(claim, tmp_path / "claim.json")
+    assert time.perf_counter() - began < 5
 
 
 def test_a_changed_network_proves_nothing_but_what_is_true_of_it(tmp_path: Path) -> None:

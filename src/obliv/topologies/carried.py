@@ -22,6 +22,7 @@ __all__ = ["carried", "network_of"]
 
 #: The spec of a network whose rates or terminals were changed, after that of the network itself.
 _CHANGED = re.compile(r"(.+?)(?: with (?:rates|\d+ terminals))+", re.DOTALL)
+_LONGEST = 1000  # letters of a name, so that its end is found quickly
 _ISOLATED = 256  # nodes of a small network, most of which may have no channel
 
 
@@ -68,6 +69,8 @@ def network_of(content: Any, spec: str, channels: int) -> Topology:
     """
     if not isinstance(content, dict):
         raise ValueError("the network is not an object")
+    if len(spec) > _LONGEST:
+        raise ValueError(f"the name of the network has {len(spec):,} letters, {_LONGEST:,} are allowed")
     try:
         network = _changed(content, spec) if "base" in content else _built(content, spec, channels)
         injection, ejection = (_rates_of(content, name, len(network.terminals)) for name in ("injection", "ejection"))
