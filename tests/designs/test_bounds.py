@@ -111,6 +111,18 @@ def test_bounds_are_saved_and_verified(saved: Path) -> None:
     assert obliv.load(saved) == obliv.bounds("mesh:3x2")
 
 
+def test_bounds_of_networks_made_in_python_contain_the_network(tmp_path: Path) -> None:
+    square = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
+    obliv.bounds(obliv.build("square", 4, square)).save(tmp_path / "bounds.json")
+    assert obliv.verify(tmp_path / "bounds.json").proved
+    content = read_json(tmp_path / "bounds.json")
+    content["certificate"]["oblivious"]["certificate"]["network"]["head"][0] = 2
+    for claim in (content["certificate"]["oblivious"], content):
+        claim["certificate"]["digest"] = digest_of(claim)
+    write_json(content, tmp_path / "forged.json")
+    assert not obliv.verify(tmp_path / "forged.json").proved
+
+
 @pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection"])
 def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> None:
     for factor in (Fraction(1001, 1000), Fraction(999, 1000)):

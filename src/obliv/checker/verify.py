@@ -259,15 +259,23 @@ def _check_network(subject: _Subject, options: _Options) -> Verification:
 
 def _network(subject: _Subject) -> Any:
     """Return the network inside a claim, as it was read; None where there is none."""
+    return _certificate(subject).get("network")
+
+
+def _certificate(subject: _Subject) -> dict[str, Any]:
+    """Return the certificate that lists the channels: that of a claim, or of the design inside bounds."""
     certificate = subject.content.get("certificate")
-    return certificate.get("network") if isinstance(certificate, dict) else None
+    if subject.kind == "bounds" and isinstance(certificate, dict):
+        design = certificate.get("oblivious")
+        certificate = design.get("certificate") if isinstance(design, dict) else None
+    return certificate if isinstance(certificate, dict) else {}
 
 
 def _inside(content: Any, subject: _Subject) -> Topology:
     """Return the network inside a claim, which must bear the name that the claim gives and have its channels."""
     from obliv.topologies.carried import network_of
 
-    channels = subject.content["certificate"].get("channels")
+    channels = _certificate(subject).get("channels")
     count = len(channels) if isinstance(channels, list) else 0
     try:
         return network_of(content, subject.content["topology"], count)
