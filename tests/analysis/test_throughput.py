@@ -120,3 +120,54 @@ def test_saved_and_loaded_again(tmp_path: Any) -> None:
 def test_weights_above_one_are_refused(spec: str) -> None:
     with pytest.raises(obliv.SpecError, match="at most 1"):
         obliv.traffic(spec, obliv.mesh(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing"),
+    [("mesh:3x3", "romm"), ("torus:4x3", "valiant"), ("mesh:3x3,bandwidth=1x1/3", "ecmp"), ("fattree:4,2", "omrmn")],
+)
+def test_hops_of_a_traffic_are_those_of_its_paths(topology: str, routing: str) -> None:
+    network = obliv.topology(topology)
+    algorithm = obliv.routing(routing, network)
+    nodes = network.terminals.tolist()
+    for spec in ("shift:1", "1/3*uniform+1/2*shift:2", "hot-nodes:1,share=1/3"):
+        traffic = obliv.traffic(spec, network)
+        hops = packets = Fraction(0)
+        for s, row in enumerate(traffic.to_matrix()):
+            for d, rate in enumerate(row):
+                hops += rate * sum(chance * len(path) for path, chance in algorithm.paths(nodes[s], nodes[d]))
+                packets += rate
+        (figures,) = obliv.throughput(algorithm, spec).patterns
+        assert figures.hops == hops / packets
+        (row,) = obliv.compare(network, algorithm, traffic=spec).entries
+        assert row.under[spec].hops == figures.hops
+
+
+def test_hops_of_a_traffic_count_packets_that_arrive() -> None:
+    network = obliv.ring(4)
+    whole = obliv.routing("dor", network)
+
+    class Lossy(obliv.Routing):
+        partial = True
+
+        def paths(self, source: int, destination: int) -> list[tuple[list[int], Fraction]]:
+            listed = whole.paths(source, destination)
+            return [(path, chance / 2) for path, chance in listed] if (source, destination) == (0, 2) else listed
+
+    lossy = Lossy(network)
+    (uniform, shift) = obliv.throughput(lossy, "uniform", "shift:2").patterns
+    assert shift.hops == 2
+    assert uniform.hops == obliv.locality(lossy).hops
+    (row,) = obliv.throughput(lossy.pair_loads(), "uniform").patterns
+    assert row.hops is None
+    assert "give the routing" in row.no_hops
+
+
+def test_hops_of_a_traffic_need_exact_loads_and_packets() -> None:
+    mesh = obliv.mesh(3, 3)
+    (sampled,) = obliv.throughput(obliv.ROMM(mesh), "transpose", samples=5).patterns
+    assert sampled.hops is None
+    assert sampled.no_hops == "mean hops need exact pair loads"
+    (idle,) = obliv.throughput(obliv.DOR(mesh), obliv.matrix([[0] * 9] * 9)).patterns
+    assert idle.hops is None
+    assert idle.no_hops == "there is no traffic"

@@ -14,7 +14,7 @@ from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.locality import minimal_hops, served_pairs
-from obliv.analysis.throughput import throughput
+from obliv.analysis.throughput import pattern_throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
 from obliv.loads.base import PairLoads
@@ -187,8 +187,7 @@ def _entry(
     if samples and network.channels:
         average = average_case(loads, samples, seed, progress=within(progress, 0.7, 1.0)).throughput
     fitting = {name: flow for name, flow in under.items() if not isinstance(flow, Misfit)}
-    rows = throughput(loads, *fitting.values()).patterns if fitting else ()
-    carried = dict(zip(fitting, rows, strict=True))
+    carried = {name: pattern_throughput(routing, loads, flow) for name, flow in fitting.items()}
     hops = loads.hops()
     if routing.partial:  # the same packets in both means
         served = served_pairs(routing)

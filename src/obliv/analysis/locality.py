@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 
@@ -14,13 +15,15 @@ from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.errors import InputError
+from obliv.loads.base import PairLoads
+from obliv.patterns.base import Traffic
 from obliv.results import provenance
 from obliv.results.locality import Locality
 from obliv.routings.base import Routing
 from obliv.routings.distances import Distances
 from obliv.topologies.base import Topology
 
-__all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs"]
+__all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs", "traffic_hops"]
 
 
 @by_specs
@@ -126,6 +129,38 @@ def served_pairs(routing: Routing) -> ServedPairs:
         pairs += Fraction(product_sum(arriving, np.ones(len(arriving), np.int64)), over)
         hops += Fraction(product_sum(arriving, far), over)
     return ServedPairs(pairs, hops / pairs)
+
+
+def traffic_hops(
+    subject: Routing | PairLoads, loads: PairLoads, traffic: Traffic, under: Sequence[Fraction]
+) -> Fraction | None:
+    """Return the mean hops of the packets of a traffic that arrive, from the load of every channel under it.
+
+    None stands for unknown: estimates, pair loads of a partial routing, and no packets at all.
+    """
+    if loads.samples is not None:
+        return None
+    if not loads.partial:
+        packets = sum(traffic.row_sums, Fraction(0))
+    elif isinstance(subject, Routing):
+        packets = _arriving(subject, traffic)
+    else:
+        return None
+    speeds = loads.topology.bandwidth
+    crossed = sum(map(mul, under, speeds) if speeds else under, Fraction(0))
+    return crossed / packets if packets else None
+
+
+def _arriving(routing: Routing, traffic: Traffic) -> Fraction:
+    """Return the packets per cycle of a traffic that a partial routing delivers."""
+    total = Fraction(0)
+    for d, node in enumerate(routing.topology.terminals.tolist()):
+        shares, over = routing.served(node)
+        to_here = np.flatnonzero(traffic.destination == d)
+        total += traffic.uniform / traffic.terminals * Fraction(product_sum(np.ones_like(shares), shares), over)
+        sent = product_sum(traffic.amount[to_here], shares[traffic.source[to_here]])
+        total += Fraction(sent, traffic.denominator * over)
+    return total
 
 
 def _distances(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-import numpy as np
-
 from obliv._util.progress import Progress
 from obliv._util.rng import Rng, generator, seed_of
+from obliv.analysis.locality import traffic_hops
 from obliv.analysis.subject import (
     Subject,
     by_specs,
@@ -30,7 +29,7 @@ from obliv.results.throughput import Bottleneck, PatternThroughput
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["throughput"]
+__all__ = ["pattern_throughput", "throughput"]
 
 
 @by_specs
@@ -60,7 +59,7 @@ def throughput(
     Throughput
         For each pattern the largest channel load γ; the throughput, 1/γ or what the terminals can send and take if
         that is less; γ*/γ, the fraction of capacity, where the capacity has a closed form; and what limits the
-        throughput. Exact, unless `samples` is given.
+        throughput; mean hops of the traffic's packets. Exact, unless `samples` is given.
 
     Raises
     ------
@@ -100,7 +99,7 @@ def throughput(
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
-        patterns.append(_under(subject, loads, flow, random))
+        patterns.append(pattern_throughput(subject, loads, flow, random))
     routing = name_of(subject)
     specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}
     return Throughput(
@@ -119,8 +118,8 @@ def throughput(
     )
 
 
-def _under(
-    subject: Routing | PairLoads, loads: PairLoads, traffic: Traffic, rng: np.random.Generator
+def pattern_throughput(
+    subject: Routing | PairLoads, loads: PairLoads, traffic: Traffic, rng: Rng = None
 ) -> PatternThroughput:
     """Return the throughput of one traffic: the least of what channels and terminals can carry."""
     topology = loads.topology
@@ -130,7 +129,7 @@ def _under(
     if load is not None and loads.samples is not None and isinstance(subject, Routing):
         from obliv.analysis.estimate import largest_load, pair_rates
 
-        load = largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], rng)
+        load = largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], generator(rng))
     through = None if load is None else inverse(load)
     busiest = traffic.busiest_terminal(topology.injection, topology.ejection)
     base = topology.capacity_load
@@ -141,6 +140,7 @@ def _under(
         fraction_of_capacity=None if through is None or base is None else scaled(through, base),
         admissible=busiest is None or busiest[0] <= 1,
         limited_by=None if busiest is None else _bottleneck(topology, worst, through, busiest),
+        hops=traffic_hops(subject, loads, traffic, under),
     )
 
 

@@ -32,6 +32,8 @@ class Figures(Record):
         Whether no terminal sends or takes more than its rate; None in the worst case and on average.
     limited_by : Bottleneck or None
         What limits the throughput under a pattern; None in the worst case and on average.
+    hops : Fraction or None
+        Mean hops of a pattern's packets; None in the worst case and on average.
     why : str
         Why the first missing number is missing.
     no_share : str
@@ -44,6 +46,7 @@ class Figures(Record):
     fraction_of_capacity: Fraction | Estimate | None = entry(None, reason=lambda row: row.no_share or row.why)
     admissible: bool | None = entry(None, omit=lambda row: row.admissible is None)
     limited_by: Bottleneck | None = entry(None, omit=lambda row: row.limited_by is None)
+    hops: Fraction | None = entry(None, omit=lambda row: row.hops is None)
     why: str = entry("", key="channel_load_reason", omit=lambda row: True)
     no_share: str = entry("", hidden=True)
 
@@ -52,7 +55,7 @@ class Figures(Record):
         if self.admissible is None:
             return None
         shares = self.channel_load, self.throughput, self.fraction_of_capacity
-        return PatternThroughput(self.traffic, *shares, self.admissible, self.limited_by)
+        return PatternThroughput(self.traffic, *shares, self.admissible, self.limited_by, self.hops)
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,17 @@ class Entry(Record):
         no_share = NO_CAPACITY if self.capacity is None and through is not None else ""
         if row is None:
             return Figures(name, load, through, of_capacity, why=self.why_not(name), no_share=no_share)
-        return Figures(name, load, through, of_capacity, row.admissible, row.limited_by, self.why_not(name), no_share)
+        return Figures(
+            traffic=name,
+            channel_load=load,
+            throughput=through,
+            fraction_of_capacity=of_capacity,
+            admissible=row.admissible,
+            limited_by=row.limited_by,
+            hops=row.hops,
+            why=self.why_not(name),
+            no_share=no_share,
+        )
 
     hops: Fraction | None = entry(None, label="hops", column="hops", reason=lambda row: row.no_hops)
     minimal_hops: Fraction | None = entry(None, reason=lambda row: row.no_hops)
@@ -234,6 +247,7 @@ class Comparison(Result):
                     cells[f"{name}_admissible"] = None if figures is None else figures.admissible
                     limit = None if figures is None else figures.limited_by
                     cells[f"{name}_limited_by"] = None if limit is None else limit.text
+                    cells[f"{name}_hops"] = None if figures is None else figures.hops
             yield cells | row.cells()
 
     @property

@@ -15,6 +15,8 @@ __all__ = ["Bottleneck", "PatternThroughput", "Throughput"]
 
 _NO_LOAD = "this traffic loads no channel"
 _NO_TRAFFIC = "there is no traffic"
+_ESTIMATED = "mean hops need exact pair loads"
+_LEFT_OUT = "packets without a path are left out: give the routing instead of its pair loads"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,9 @@ class PatternThroughput(Record):
         Whether no terminal sends or takes more than its rate (by default one packet per cycle).
     limited_by : Bottleneck or None
         The channel or the terminal that limits the throughput; a channel, where both do.
+    hops : Fraction or None
+        Mean hops of the packets of the traffic that arrive, those from a terminal to itself included; exact. None for
+        estimates, for pair loads that leave out packets without a path, and where there is no traffic.
     """
 
     traffic: str = entry(column="traffic")
@@ -82,6 +87,14 @@ class PatternThroughput(Record):
     )
     admissible: bool = entry(column="admissible")
     limited_by: Bottleneck | None = entry(None, column="limited_by", reason=_NO_TRAFFIC, omit=lambda row: False)
+    hops: Fraction | None = entry(None, column="hops", reason=lambda row: row.no_hops, omit=lambda row: False)
+
+    @property
+    def no_hops(self) -> str:
+        """The reason why mean hops are missing."""
+        if self.limited_by is None:
+            return _NO_TRAFFIC
+        return _ESTIMATED if isinstance(self.channel_load, Estimate) else _LEFT_OUT
 
     def __str__(self) -> str:
         if self.throughput is None:
@@ -103,9 +116,9 @@ class Throughput(Result):
     >>> obliv.throughput(obliv.DOR(obliv.mesh(4, 4)), "uniform", "transpose")
     throughput: dor on mesh:4x4
       uniform    load 1, throughput 1, of capacity 1
-                 limited by channel (1,0) -> (2,0)
+                 limited by channel (1,0) -> (2,0); mean hops 5/2 = 2.5
       transpose  load 3, throughput 1/3 = 0.333333, of capacity 1/3 = 0.333333
-                 limited by channel (0,0) -> (0,1)
+                 limited by channel (0,0) -> (0,1); mean hops 5/2 = 2.5
     """
 
     kind: ClassVar[str] = "throughput"
@@ -119,5 +132,6 @@ class Throughput(Result):
         for row in self.patterns:
             lines.append((row.traffic, str(row)))
             if row.limited_by is not None:
-                lines.append(("", f"limited by {row.limited_by}"))
+                hops = "" if row.hops is None else f"; mean hops {shown(row.hops)}"
+                lines.append(("", f"limited by {row.limited_by}{hops}"))
         return lines
