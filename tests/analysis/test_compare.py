@@ -7,6 +7,7 @@ import io
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,3 +203,46 @@ def test_commas_within_a_pattern_stay(capsys: pytest.CaptureFixture[str]) -> Non
     assert split_patterns("uniform,hot-nodes:(0,1),(2,2),share=1/2") == ["uniform", "hot-nodes:(0,1),(2,2),share=1/2"]
     assert split_patterns("hotspot:4,16,seed=2,uniform") == ["hotspot:4,16,seed=2", "uniform"]
     assert split_patterns("transpose,tornados") == ["transpose", "tornados"]
+
+
+def test_deadlocks_and_virtual_channels(tmp_path: Path) -> None:
+    result = obliv.compare("mesh:4x4", "dor", "romm", "o1turn", deadlock=True)
+    for row in result.entries:
+        routing = obliv.routing(row.routing, obliv.mesh(4, 4))
+        fewest = obliv.fewest_virtual_channels(routing)
+        assert row.acyclic == obliv.deadlock(routing).acyclic
+        assert (row.virtual_channels, row.scheme) == (fewest.fewest, fewest.best)
+    text = [line.split() for line in repr(result).splitlines()]
+    assert text[1][-3:] == ["deadlock", "virtual", "channels"]
+    assert text[2][-2:] == ["free", "1"]
+    assert text[3][-4:] == ["possible", "2", "by", "double-y"]
+    assert list(result.rows())[1]["acyclic"] is False
+    result.save(tmp_path / "x.json")
+    assert obliv.load(tmp_path / "x.json") == result
+    plain = obliv.compare("mesh:4x4", "dor")
+    assert "acyclic" not in next(plain.rows())
+    assert "acyclic" not in plain.to_dict()["rows"][0]
+    assert "deadlocks" not in plain.to_dict()
+
+
+def test_deadlocks_where_every_scheme_is_cyclic(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "ring:4", "ecmp", "--deadlock", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    fewest = obliv.fewest_virtual_channels(obliv.routing("ecmp", obliv.ring(4))).fewest
+    assert (row["acyclic"], row["virtual_channels"]) == (False, fewest)
+
+
+def test_deadlocks_that_are_too_large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from obliv.analysis import compare as module
+
+    def refuse(routing: Any) -> None:
+        raise obliv.TooLargeError("too many dependencies")
+
+    monkeypatch.setattr(module, "find_deadlock", refuse)
+    result = obliv.compare("mesh:3x3", "dor", deadlock=True)
+    (row,) = result.entries
+    assert (row.acyclic, row.virtual_channels) == (None, None)
+    assert result.to_dict()["rows"][0]["acyclic_reason"] == "too many dependencies"
+    assert "too many dependencies" in repr(result)
+    result.save(tmp_path / "x.json")
+    assert obliv.load(tmp_path / "x.json") == result

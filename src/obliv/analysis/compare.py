@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
@@ -13,6 +13,8 @@ from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
+from obliv.analysis.deadlocks.search import deadlock as find_deadlock
+from obliv.analysis.deadlocks.search import fewest_virtual_channels
 from obliv.analysis.locality import minimal_hops, served_pairs
 from obliv.analysis.throughput import pattern_throughput
 from obliv.analysis.worst_case.exact import worst_load
@@ -56,6 +58,7 @@ def compare(
     *routings: str | RoutingLike | Callable[[Topology], Any],
     traffic: str | Traffic | Iterable[str | Traffic] = (),
     samples: int = 0,
+    deadlock: bool = False,
     rng: Rng = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -71,6 +74,9 @@ def compare(
         Patterns, or their specs.
     samples : int
         How many random permutations to take for the average; 0 leaves it out. The same ones for all rows.
+    deadlock : bool
+        Whether to check for deadlocks, and to find the scheme with the fewest virtual channels; it can take longer
+        than all the rest.
     rng : numpy.random.Generator or int, optional
         Source of the seed of the average, or the seed itself; default 0.
     progress : callable, optional
@@ -109,7 +115,7 @@ def compare(
     cells: list[Cell] = []
     total = len(networks) * len(columns)
     try:
-        for cell in _cells(networks, columns, patterns, samples, seed, progress or silent):
+        for cell in _cells(networks, columns, patterns, samples, seed, deadlock, progress or silent):
             cells.append(cell)
     except KeyboardInterrupt:
         if not cells:
@@ -138,6 +144,7 @@ def compare(
         ),
         entries=tuple(entries),
         samples=samples,
+        deadlocks=deadlock,
     )
     if len(cells) < total:
         raise Interrupted(f"after {len(cells)} of {total} rows; name the others to go on", result)
@@ -150,6 +157,7 @@ def _cells(
     patterns: list[_Named[Traffic]],
     samples: int,
     seed: int,
+    deadlock: bool,
     progress: Progress,
 ) -> Iterator[Cell]:
     """Yield the cells in order, topology by topology."""
@@ -165,7 +173,8 @@ def _cells(
                 yield routing
                 continue
             try:
-                yield _entry(routing, column.name, under, least, samples, seed, part)
+                row = _entry(routing, column.name, under, least, samples, seed, part)
+                yield _with_deadlocks(row, routing, part) if deadlock else row
             except _MISFIT as error:
                 yield Misfit(error)
 
@@ -206,6 +215,19 @@ def _entry(
         skipped=routing.skipped if routing.partial else 0,
         reasons={name: str(flow.error) for name, flow in under.items() if isinstance(flow, Misfit)},
     )
+
+
+def _with_deadlocks(row: Entry, routing: Routing, progress: Progress) -> Entry:
+    """Return a row with the verdict on deadlocks and the scheme with the fewest virtual channels."""
+    progress("deadlocks", 1.0)
+    try:
+        acyclic = find_deadlock(routing).acyclic
+        fewest = None if acyclic else fewest_virtual_channels(routing)
+    except _MISFIT as error:
+        return replace(row, reasons=row.reasons | {"deadlock": str(error)})
+    if fewest is None:
+        return replace(row, acyclic=True, virtual_channels=1, scheme="none")
+    return replace(row, acyclic=False, virtual_channels=fewest.fewest, scheme=fewest.best or "")
 
 
 def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:

@@ -29,6 +29,9 @@ def compare(
     samples: Annotated[
         int, typer.Option("--samples", min=0, help="Random permutations for the average (0 = no average).")
     ] = 0,
+    deadlock: Annotated[
+        bool, typer.Option("--deadlock", help="Find deadlocks, and the fewest virtual channels without.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
     ] = None,
@@ -56,7 +59,9 @@ def compare(
         say(note)
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
     with answer.kept(), progress() as step:
-        result = obliv.compare(networks, *routings, traffic=patterns, samples=samples, rng=seed, progress=step)
+        result = obliv.compare(
+            networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
+        )
     save_picture(result, plot, kind=picture)
     answer.show(result)
 

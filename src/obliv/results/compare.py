@@ -16,6 +16,8 @@ from obliv.results.throughput import Bottleneck, PatternThroughput
 
 __all__ = ["Comparison", "Entry", "Figures"]
 
+_DEADLOCK = ("acyclic", "virtual_channels", "scheme")  # columns of rows where deadlocks were asked for
+
 
 @dataclass(frozen=True)
 class Figures(Record):
@@ -81,6 +83,12 @@ class Entry(Record):
         Mean hops over all pairs, and the least of any routing; of a partial routing, over the packets that arrive.
     skipped : int
         How many pairs a partial routing leaves out, as a whole or for a share of their packets.
+    acyclic : bool, optional
+        Whether the channel dependency graph has no cycle on one virtual channel; None where it was not asked for.
+    virtual_channels : int, optional
+        The fewest virtual channels with which a known scheme has no cycle; None where all schemes have one.
+    scheme : str
+        That scheme.
     """
 
     topology: str = entry(column="topology")
@@ -175,6 +183,32 @@ class Entry(Record):
         """Mean hops divided by the minimum for any routing; None if there is only one terminal."""
         return self.hops / self.minimal_hops if self.hops is not None and self.minimal_hops else None
 
+    acyclic: bool | None = entry(
+        None,
+        column="acyclic",
+        omit=lambda row: row.acyclic is None and "deadlock" not in row.reasons,
+        reason=lambda row: row.why_not("deadlock"),
+    )
+    virtual_channels: int | None = entry(
+        None,
+        column="virtual_channels",
+        omit=lambda row: row.acyclic is None,
+        reason="every scheme that was tried is cyclic",
+    )
+    scheme: str = entry("", column="scheme", omit=lambda row: not row.scheme)
+
+    @property
+    def deadlock(self) -> str:
+        """The verdict on deadlocks in a word."""
+        return "-" if self.acyclic is None else "free" if self.acyclic else "possible"
+
+    @property
+    def fewest(self) -> str:
+        """The fewest virtual channels and their scheme, as text."""
+        if self.virtual_channels is None:
+            return "-"
+        return f"{self.virtual_channels}" if self.scheme == "none" else f"{self.virtual_channels} by {self.scheme}"
+
     @property
     def no_hops(self) -> str:
         """The reason why mean hops are missing."""
@@ -191,6 +225,8 @@ class Entry(Record):
         reasons = {row.traffic: row.why for row in patterns if row.admissible is None}
         if figures["worst"].channel_load is None:
             reasons = {"routing": figures["worst"].why}
+        elif "acyclic_reason" in data:
+            reasons["deadlock"] = str(data["acyclic_reason"])
         return cls(
             **cls._fields_from(data),
             worst=figures["worst"].channel_load,
@@ -222,6 +258,7 @@ class Comparison(Result):
 
     entries: tuple[Entry, ...] = entry((), key="rows")
     samples: int = 0
+    deadlocks: bool = entry(False, omit=lambda result: not result.deadlocks)
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -248,7 +285,8 @@ class Comparison(Result):
                     limit = None if figures is None else figures.limited_by
                     cells[f"{name}_limited_by"] = None if limit is None else limit.text
                     cells[f"{name}_hops"] = None if figures is None else figures.hops
-            yield cells | row.cells()
+            cells |= row.cells()
+            yield cells if self.deadlocks else {name: value for name, value in cells.items() if name not in _DEADLOCK}
 
     @property
     def _names(self) -> list[str]:
@@ -281,11 +319,14 @@ class Comparison(Result):
         """Return the table as text, its heading first."""
         several = len({row.topology for row in self.entries}) > 1
         labels = {name: how.label for name, how in Entry.declared().items() if how.label}
-        rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values()]]
+        verdicts = ["deadlock", "virtual channels"] if self.deadlocks else []
+        rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values(), *verdicts]]
         for row in self.entries:
             figures = row.of_capacity if self.relative else row.throughput
             numbers = [*map(figures, self._names), *(getattr(row, name) for name in labels)]
-            rows.append([*([row.topology] if several else []), row.routing, *(short(number, 11) for number in numbers)])
+            cells = [row.routing, *(short(number, 11) for number in numbers)]
+            rows.append([*([row.topology] if several else []), *cells])
+            rows[-1] += [row.deadlock, row.fewest] if self.deadlocks else []
         return rows
 
     def _notes(self) -> list[str]:
