@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
 import sys
+import threading
 import warnings
+from typing import Any
 
 __all__ = ["main"]
 
@@ -70,6 +73,7 @@ def _discard_output() -> None:
 def run() -> None:
     """Run the console script; an interrupt before or after the work has the same effect as one during it."""
     status = 130
+    sys.unraisablehook = _interrupt_again
     try:
         try:
             status = main()
@@ -78,4 +82,19 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if threading.active_count() > 1:  # an interrupted solver would abort the process when Python ends its thread
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
     sys.exit(status)
+
+
+def _interrupt_again(unraisable: Any) -> None:
+    """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        timer = threading.Timer(0.01, _thread.interrupt_main)
+        timer.daemon = True
+        timer.start()
+    else:
+        sys.__unraisablehook__(unraisable)

@@ -1,0 +1,123 @@
+"""Commands that are stopped in the middle of their work: by Ctrl-C, and for good."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Where the tests run in the background of a script, processes start with interrupts ignored.
+_CODE = (
+    "import signal, sys; from obliv.cli import run; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "sys.argv[0] = 'obliv'; run()"
+)
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PATIENCE = 600.0
+
+#: A command of each long verb that works for some seconds.
+LONG: dict[str, list[str]] = {
+    "worst": ["worst", "random-regular:n=250,d=6,seed=1", "valiant"],
+    "average": ["average", "mesh:10x10", "romm", "--samples", "100000"],
+    "ratio": ["ratio", "fattree:20,3", "hash:seed=1"],
+    "design": ["design", "mesh:5x5"],
+    "bufferless": ["bufferless", "random-leveled:L=120,W=20,d=3,seed=1", "--algorithm", "centralized"],
+    "fabric worst": ["fabric", "worst", "fabric.net", "--lft", "fabric.lfts"],
+    "reproduce": ["reproduce", "u2turn", "table1"],
+}
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How a command ended: its status, the processor time between signal and end, and what it wrote."""
+
+    status: int
+    begun: float
+    seconds: float
+    wall: float
+    out: str
+    err: str
+
+
+def start(words: list[str], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _CODE, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def busy(pid: int) -> float:
+    """The processor time of a process so far, in seconds."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def stop_after(words: list[str], folder: Path, moment: float, number: int) -> Stopped:
+    """Run a command, send it a signal after some processor time, and wait for its end."""
+    process = start(words, folder)
+    limit = time.monotonic() + _PATIENCE
+    while time.monotonic() < limit and process.poll() is None and busy(process.pid) < moment:
+        time.sleep(0.003)
+    before, began = busy(process.pid), time.monotonic()
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(number)
+    last = before
+    while time.monotonic() < limit:
+        last = max(last, busy(process.pid))
+        try:
+            out, err = process.communicate(timeout=0.02)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    else:
+        process.kill()
+        out, err = process.communicate()
+    return Stopped(process.returncode, before, last - before, time.monotonic() - began, out, err)
+
+
+def time_of(words: list[str], folder: Path) -> float:
+    """The processor time that a command takes."""
+    process = start(words, folder)
+    spent = 0.0
+    while process.poll() is None:
+        spent = max(spent, busy(process.pid))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=0.05)
+    return spent
+
+
+def moments(total: float, count: int, seed: int = 1) -> list[float]:
+    """Moments from the start of Python to the end of a command."""
+    chance = random.Random(seed)
+    return sorted(chance.uniform(0.0, 0.95 * total) for _ in range(count))
+
+
+def faults(words: list[str], folder: Path, count: int, seed: int = 1) -> tuple[list[str], list[Stopped]]:
+    """Interrupt a command at many moments; return what went wrong, and all ends."""
+    total = time_of(words, folder)
+    wrong, ends = [], []
+    for moment in moments(total, count, seed):
+        end = stop_after(words, folder, moment, signal.SIGINT)
+        ends.append(end)
+        state = f"{' '.join(words)}: after {end.begun:.2f} of {total:.2f} s"
+        if end.status == -signal.SIGINT:  # as Python itself began or ended; shells call this 130 as well
+            continue
+        if end.status not in (0, 130):
+            wrong.append(f"{state}: status {end.status}: {end.err[-300:]}")
+        if "Traceback" in end.err and end.begun > 0.5:  # before, Python itself may still be starting
+            wrong.append(f"{state}: a traceback: {end.err[-600:]}")
+        threads = 2 if words[0] == "average" else 1
+        if end.status == 130 and end.seconds > 1.0 * threads:
+            wrong.append(f"{state}: {end.seconds:.2f} s to the end")
+    return wrong, ends

@@ -1,0 +1,191 @@
+"""Interrupted and killed commands, a full disk, and processes that share an empty cache of kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli import stopping
+
+from obliv._util.codec import digest_of, read_json
+from obliv.cli import main
+
+#: Writes two results in turn under one name, again and again.
+WRITER = """
+import sys
+from obliv._util.codec import digest_of, write_json
+
+contents = []
+for number in (1, 2):
+    content = {"kind": "test", "number": number, "rows": list(range(200_000)), "certificate": {}}
+    content["certificate"]["digest"] = digest_of(content)
+    contents.append(content)
+print("ready", flush=True)
+while True:
+    for content in contents:
+        write_json(content, sys.argv[1])
+"""
+
+
+def killed(path: Path, moments: int, seed: int) -> Iterator[bool]:
+    """Kill a process that writes a file at random moments; yield whether the file is whole, if it is there."""
+    chance = random.Random(seed)
+    for _ in range(moments):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(chance.uniform(0.0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        if path.exists():
+            content = read_json(path)
+            yield content["certificate"]["digest"] == digest_of(content)
+
+
+@pytest.mark.parametrize("name", ["result.json", "result.json.gz"])
+@pytest.mark.parametrize("moments", [2, pytest.param(50, marks=pytest.mark.nightly)])
+def test_a_killed_process_leaves_no_half_file(name: str, moments: int, tmp_path: Path) -> None:
+    seen = list(killed(tmp_path / name, moments, 1))
+    assert all(seen)
+    assert moments < 50 or len(seen) > 25
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("verb", stopping.LONG)
+def test_ctrl_c_at_fifty_moments(verb: str, tmp_path: Path) -> None:
+    """The status is 130 within a second of processor time, without a traceback."""
+    if verb == "fabric worst":
+        net, tables = str(tmp_path / "fabric.net"), str(tmp_path / "fabric.lfts")
+        assert main(["fabric", "generate", "fattree:8,3", "-o", net, "--routing", "dmodk", "--tables", tables]) == 0
+    wrong, ends = stopping.faults(stopping.LONG[verb], tmp_path, 50)
+    assert not wrong
+    assert sum(end.status == 130 for end in ends) > 10
+
+
+FULL = {
+    "worst": ["worst", "mesh:3x3", "dor", "--output"],
+    "gzip": ["worst", "mesh:4x4", "dor", "--output"],
+    "throughput": ["throughput", "mesh:3x3", "dor", "uniform", "--output"],
+    "average": ["average", "mesh:3x3", "dor", "--samples", "50", "--output"],
+    "ratio": ["ratio", "fattree:4,2", "dmodk", "--output"],
+    "compare": ["compare", "mesh:3x3", "dor", "romm", "--output"],
+    "deadlock": ["deadlock", "mesh:3x3", "dor", "--output"],
+    "bufferless": ["bufferless", "butterfly:3", "--algorithm", "direct", "--output"],
+    "fabric generate": ["fabric", "generate", "fattree:4,2", "-o"],
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("name", FULL)
+def test_a_full_disk_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*FULL[name], "/dev/full"]) == 2
+    out, err = capsys.readouterr()
+    assert err.strip().splitlines()[-1] == "obliv: /dev/full: cannot be written: No space left on device"
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_standard_output_on_a_full_disk(form: str) -> None:
+    words = ["worst", "mesh:3x3", "dor", "--format", form]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "obliv", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "obliv: the answer cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("name", ["claim.json", "claim.json.gz"])
+def test_a_disk_that_fills_while_a_result_is_written(name: str, tmp_path: Path) -> None:
+    """Files may grow to one kilobyte: the old result stays, no draft is left."""
+    (tmp_path / name).write_text("old")
+
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "obliv", "worst", "mesh:8x8", "romm", "--output", name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited,
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"obliv: {name}: cannot be written: File too large\n"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "old"
+
+
+@pytest.mark.nightly
+def test_four_processes_on_one_empty_cache(tmp_path: Path) -> None:
+    words = ["worst", "random-regular:n=300,d=4,seed=1", "ecmp", "--format", "json"]
+    space = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "obliv", *words],
+            env=space,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    answers = []
+    for process in processes:
+        out, err = process.communicate(timeout=600)
+        assert (process.returncode, err) == (0, "")
+        answers.append(json.loads(out) | {"provenance": None})
+    assert all(answer == answers[0] for answer in answers)
+    assert list(tmp_path.rglob("*.nbc"))
+
+
+def test_an_interrupt_that_python_discards_comes_again() -> None:
+    """An interrupt in a callback of the garbage collector is printed and lost, without a hook."""
+    code = """
+import gc, signal, sys, time
+from obliv import cli
+
+class Interrupted:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def work(arguments=None):
+    part = Interrupted()
+    del part
+    time.sleep(20)
+    return 0
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+cli.main = work
+cli.run()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_a_thread_of_a_solver_does_not_abort_an_interrupted_command() -> None:
+    """The process ends at once, with what was printed, while a thread still works."""
+    code = """
+import sys, threading, time
+from obliv import cli
+
+def work(arguments=None):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    print("an answer")
+    return 130
+
+cli.main = work
+cli.run()
+"""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (130, "an answer\n")
