@@ -189,3 +189,18 @@ cli.run()
 """
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (130, "an answer\n")
+
+
+def test_an_interrupt_while_a_class_is_made(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Named:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def verb(*arguments: object, **options: object) -> None:
+        type("Made", (), {"part": Named()})
+
+    monkeypatch.setattr("obliv.cli.app.app", verb)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "\nobliv: interrupted; no partial file was written\n"

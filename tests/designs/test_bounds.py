@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tracemalloc
 from fractions import Fraction
 from itertools import combinations, permutations
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.designs.test_optimum import networks
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import digest_of, read_json, write_json
+from obliv._util.codec import digest_of, pack, read_json, write_json
 
 
 def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -132,6 +133,20 @@ def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> Non
         content["certificate"]["digest"] = digest_of(content)
         write_json(content, tmp_path / "forged.json")
         assert not obliv.verify(tmp_path / "forged.json").proved
+
+
+@pytest.mark.parametrize("key", ["permutation", "half"])
+def test_compressed_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content[key] = pack(np.zeros(2_000_000, np.int64))
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    tracemalloc.start()
+    with pytest.raises(obliv.FileError, match="an array of 2000000 numbers"):
+        obliv.verify(tmp_path / "forged.json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
 
 
 def test_bad_input() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.codec import digest_of
+from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError, misstated_key
@@ -46,6 +46,9 @@ def check_network_bounds(
     began = time.perf_counter()
     report = Report()
     try:
+        for key in ("permutation", "half"):
+            if isinstance(content.get(key), dict):
+                unpack(content[key], topology.nodes)
         claimed = NetworkBounds.from_dict(content)
     except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
         raise MalformedError(str(error)) from None

@@ -53,6 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as Python wraps one while it makes a class
+            complain("\nobliv: interrupted; no partial file was written")
+            return 130
         if type(error).__name__ == "Abort":
             complain("obliv: interrupted")
             return 130
