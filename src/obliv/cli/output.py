@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from obliv._util.cost import Cost
 from obliv._util.files import require_place
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
@@ -104,15 +105,21 @@ def say(message: str) -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """Show a progress bar with the remaining time on standard error, if it is a terminal."""
+    """Say on standard error what long work will take; show a progress bar there if it is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda what, share: None
+        yield lambda what, share: say(what) if isinstance(what, Cost) else None
         return
     began = time.monotonic()
     bar: rich.progress.Progress | None = None
 
     def step(what: str, share: float) -> None:
         nonlocal bar
+        if isinstance(what, Cost):
+            if bar is None:
+                say(what)
+            else:
+                bar.console.print(f"obliv: {printable(what)}", markup=False, highlight=False)
+            return
         if bar is None and time.monotonic() - began > 0.5:
             from rich.console import Console
             from rich.progress import Progress

@@ -14,10 +14,14 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.topologies.axes import Axis
 
-__all__ = ["crossing", "presence"]
+__all__ = ["PRIME", "crossing", "longest_way", "presence"]
 
 
-def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, int]:
+#: A prime: tables modulo it are small numbers, equal and zero where the exact ones are (and hardly ever elsewhere).
+PRIME = 2**31 - 1
+
+
+def crossing(axis: Axis, origin: str, target: str, link: int, modular: bool = False) -> tuple[Array, int]:
     """Probability that a segment from position `origin` to `target` runs along a link.
 
     A position may carry a condition: ``S=`` where source and destination agree in this dimension, ``S!`` where they
@@ -30,6 +34,8 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
         Positions: S to Q, D or A; Q to D; A to D; S to W, the destination by both ways round in proportion.
     link : int
         Link of the axis.
+    modular : bool
+        Whether numerators are wanted modulo `PRIME` only.
 
     Returns
     -------
@@ -39,7 +45,7 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
         Denominator.
     """
     if len(origin) > 1:
-        table, whole = crossing(axis, origin[0], target, link)
+        table, whole = crossing(axis, origin[0], target, link, modular)
         return np.where(_holds(axis, origin[1]), table, 0), whole
     k = axis.radix
     if (origin, target) == ("S", "W") and axis.kind == "ring":
@@ -53,10 +59,10 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
     if (origin, target) in (("S", "D"), ("S", "W")):
         return np.where(runs, chance, 0), 2
     if (origin, target) == ("S", "Q"):
-        whole, share = _per_stop(axis, far)
+        whole, share = _per_stop(axis, far, modular)
         return np.where(runs, chance * (far - past) * share, 0), 2 * whole
     if (origin, target) == ("Q", "D"):
-        whole, share = _per_stop(axis, far)
+        whole, share = _per_stop(axis, far, modular)
         return np.where(runs, chance * (past + 1) * share, 0), 2 * whole
     direct = np.where(runs, chance, 0)
     if (origin, target) == ("S", "A"):
@@ -66,10 +72,10 @@ def crossing(axis: Axis, origin: str, target: str, link: int) -> tuple[Array, in
     raise ValueError(f"no segment leads from {origin} to {target}")
 
 
-def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
+def presence(axis: Axis, position: str, coordinate: int, modular: bool = False) -> tuple[Array, int]:
     """Probability that a position is at a coordinate, as :func:`crossing`."""
     if len(position) > 1:
-        table, whole = presence(axis, position[0], coordinate)
+        table, whole = presence(axis, position[0], coordinate, modular)
         return np.where(_holds(axis, position[1]), table, 0), whole
     k = axis.radix
     start, end = np.arange(k)[:, None], np.arange(k)[None, :]
@@ -83,7 +89,7 @@ def presence(axis: Axis, position: str, coordinate: int) -> tuple[Array, int]:
     for step in (1, -1) if axis.kind != "clique" else (0,):
         chance, far = _way(axis, step)
         past = _offset(axis, step, start, coordinate)
-        whole, share = _per_stop(axis, far)
+        whole, share = _per_stop(axis, far, modular)
         on = (past >= 0) & (past <= far)
         total = total + np.where(on, chance * share, 0)
     return total, 2 * whole
@@ -133,12 +139,21 @@ def _offset(axis: Axis, step: int, start: Array, coordinate: int) -> Array:
     return np.where(start == coordinate, 0, np.where(end == coordinate, 1, -1))
 
 
-def _per_stop(axis: Axis, far: Array) -> tuple[int, Array]:
+def longest_way(axis: Axis) -> int:
+    """Return the length of the longest minimal way."""
+    return {"clique": 1, "ring": axis.radix // 2, "line": axis.radix - 1}[axis.kind]
+
+
+def _per_stop(axis: Axis, far: Array, modular: bool) -> tuple[int, Array]:
     """Return a common denominator of 1/(length + 1), and those shares over it."""
-    longest = {"clique": 1, "ring": axis.radix // 2, "line": axis.radix - 1}[axis.kind]
-    whole = lcm(*range(1, longest + 2))
-    share: Array = np.zeros(far.shape, np.int64 if 4 * whole * (longest + 1) < INT64_SAFE else object)
+    longest = longest_way(axis)
     inside = (far >= 0) & (far <= longest)
-    for length in range(longest + 1):
-        share[inside & (far == length)] = whole // (length + 1)
+    if modular:
+        inverses = np.array([pow(length, -1, PRIME) for length in range(1, longest + 2)], np.int64)
+        return 1, np.where(inside, inverses[np.where(inside, far, 0)], 0)
+    whole = lcm(*range(1, longest + 2))
+    shares = np.array([0, *(whole // length for length in range(1, longest + 2))], object)
+    if 4 * whole * (longest + 1) < INT64_SAFE:
+        shares = shares.astype(np.int64)
+    share: Array = shares[np.where(inside, far + 1, 0)]
     return whole, share

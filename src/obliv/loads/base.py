@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import product_sum, whole
 from obliv._util.content import state_of
+from obliv._util.cost import Work
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -215,6 +216,22 @@ class PairLoads(ABC):
             A channel is left out once its simple bound is at most what another one carries, per bandwidth.
         """
         return best_first(self, channels, rates, progress)
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        """Return an estimate of what it takes to solve some channels and to check some symmetries.
+
+        Parameters
+        ----------
+        channels : integer array
+        symmetries : int
+            Number of node maps that :meth:`keeps` is asked about.
+
+        Returns
+        -------
+        Work
+            Zero, the default, stands for "not known, or not worth a word".
+        """
+        return Work()
 
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         """Return prices that still prove that each channel carries at most its limit, but take less room in a file.

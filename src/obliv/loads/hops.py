@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
+from obliv._util.cost import Work, announce
 from obliv._util.memory import require_memory
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
@@ -82,10 +84,11 @@ def from_hops(
     RoutingError
         If next hops form a loop, or end before the destination.
     """
+    step = progress or silent
     begin = topology.terminals.astype(np.int64) if starts is None else np.asarray(starts, np.int64)
     work = 60.0 * len(topology.terminals) * len(begin)
     limit = INT64_SAFE // max(1, topology.nodes)
-    blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit)
+    blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit, step)
     # hops that no packet takes may have larger numbers than the denominator of all loads
     small = denominator <= limit and all(block.total.dtype != object for block in blocks)
     number: Any = np.int64 if small else object
@@ -93,9 +96,14 @@ def from_hops(
     parts: list[tuple[int, Array, Array, Array, Array]] = []
     for at, block in enumerate(blocks):
         first = at * _DESTINATIONS
-        parts.extend(_propagated(topology, block, first, begin, denominator, number, work, counts, name))
-        if progress is not None:
-            progress("pair loads", (first + len(block.targets)) / len(topology.terminals))
+        for part in _propagated(topology, block, first, begin, denominator, number, work, counts, name):
+            parts.append(part)
+            if len(parts) == 1:  # the others are taken to be like the first destinations
+                entries = len(part[3]) * len(topology.terminals) / len(part[4])
+                size = 36.0 if part[3].dtype != object else 90.0
+                what = f"the pair loads of {name} on {topology.spec}"
+                announce(step, what, Work(2e-7 * entries, size * entries), rough=True)
+        step("pair loads", (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
 
 
@@ -125,13 +133,19 @@ def from_hop_groups(
 
 
 def _prepare(
-    topology: Topology, hops_to: Callable[[int], Hops], name: str, starts: Array, work: float, limit: int
+    topology: Topology,
+    hops_to: Callable[[int], Hops],
+    name: str,
+    starts: Array,
+    work: float,
+    limit: int,
+    progress: Progress,
 ) -> tuple[list[kernels.Block], int]:
     """Return the blocks of next hops, and a common denominator of all loads."""
     nodes = topology.nodes
     blocks = []
     common = 1
-    for block in _blocks(topology, hops_to):
+    for block in _blocks(topology, hops_to, name, progress):
         fault = np.zeros(3, np.int64)
         scratch = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64), fault
         own = -1
@@ -149,12 +163,19 @@ def _prepare(
     return blocks, common
 
 
-def _blocks(topology: Topology, hops_to: Callable[[int], Hops]) -> Iterator[kernels.Block]:
+def _blocks(
+    topology: Topology, hops_to: Callable[[int], Hops], name: str, progress: Progress
+) -> Iterator[kernels.Block]:
     """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
     for first in range(0, len(terminals), _DESTINATIONS):
         targets = terminals[first : first + _DESTINATIONS]
+        began = time.process_time()
         hops = joined([hops_to(int(target)) for target in targets])
+        if first == _DESTINATIONS:  # the second block: the first may have compiled kernels
+            others = (len(terminals) - first) / _DESTINATIONS - 1
+            seconds = (time.process_time() - began) * others
+            announce(progress, f"the next hops of {name} on {topology.spec}", Work(seconds))
         level = np.empty(len(targets) * topology.nodes, np.int32)
         channel = hops.channel.astype(np.int32)
         yield kernels.Block(targets, hops.ptr, channel, hops.share, hops.total, level, topology.head)

@@ -10,6 +10,7 @@ from math import gcd, lcm
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
+from obliv._util.cost import Work
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -47,6 +48,10 @@ class MixedLoads(PairLoads):
         total: Array = np.zeros(len(pair), object)
         np.add.at(total, index, np.concatenate(values))
         return from_entries(pair // n, pair % n, whole(total.tolist()))
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        works = [part.work(channels, symmetries) for _, part in self._parts]
+        return Work(sum(work.seconds for work in works), sum(work.memory for work in works))
 
     def totals(self) -> Array:
         return self._added([part.totals() for _, part in self._parts])

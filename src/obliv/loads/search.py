@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.matching.shipments import Rates, Solution, simple_bound
@@ -13,7 +14,7 @@ from obliv.matching.shipments import Rates, Solution, simple_bound
 if TYPE_CHECKING:
     from obliv.loads.base import PairLoads
 
-__all__ = ["ChannelSearch", "Solved", "best_first", "one_after_another", "search_channels"]
+__all__ = ["ChannelSearch", "Solved", "announce_channels", "best_first", "one_after_another", "search_channels"]
 
 #: A channel with its solution.
 Solved = tuple[int, Solution]
@@ -76,15 +77,24 @@ class ChannelSearch:
     rates: Rates
 
 
+def announce_channels(loads: PairLoads, channels: Array, progress: Progress) -> None:
+    """Pass on what solving some channels will take, if that is much; refuse what cannot fit in memory."""
+    count = len(channels)
+    what = f"solving {count:,} channel{'s' * (count != 1)} of {loads.topology.spec}"
+    announce(progress, what, loads.work(channels) if count else Work())
+
+
 def search_channels(
     loads: PairLoads, channels: Array, *, prices: bool = False, progress: Progress | None = None
 ) -> ChannelSearch:
     """Find the worst of some channels, with the prices of every solved channel if they are asked for."""
+    step = progress or silent
+    announce_channels(loads, channels, step)
     rates, speeds = loads.rates, loads.topology.bandwidth
     optima: dict[int, int] = {}
     dual_prices: dict[int, Array] = {}
     worst, best, solution = -1, None, None
-    for group in loads.solve_worst(channels, rates, prices, progress or silent):
+    for group in loads.solve_worst(channels, rates, prices, step):
         for channel, solved in group:
             optima[channel] = solved.value
             if prices and solved.prices is not None:

@@ -7,17 +7,18 @@ dimension x is, for every route there, a crossing table of x times a presence ta
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import gcd, lcm, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
+from obliv._util.cost import Work
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
-from obliv.loads.axis_tables import crossing, presence
+from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.matching.weights import Weights, from_entries, members_of
@@ -54,9 +55,16 @@ class SeparableLoads(PairLoads):
                 f"a random order of {dims} dimensions has too many cases; up to {_DIMENSIONS} are taken, dor takes any"
             )
         self.groups = [_grouped(programs, dim, dims) for dim in range(dims)]
-        self.denominator = lcm(*(self._least(dim, key) for dim, groups in enumerate(self.groups) for key in groups))
+
+    @cached_property
+    def denominator(self) -> int:  # type: ignore[override]
+        """Common denominator of all numerators, computed when it is first needed: it takes the tables."""
+        return lcm(*(self._least(dim, key) for dim, groups in enumerate(self.groups) for key in groups))
+
+    @cached_property
+    def _dtype(self) -> Any:
         # no path crosses a channel more than twice, so that a load is at most twice the denominator
-        self._dtype: Any = np.int64 if 4 * self.denominator < INT64_SAFE else object
+        return np.int64 if 4 * self.denominator < INT64_SAFE else object
 
     def weights(self, channel: int) -> Weights:
         topology = self.topology
@@ -64,6 +72,33 @@ class SeparableLoads(PairLoads):
         at = topology.coordinates(int(topology.tail[channel]))
         tables = self._tables(dim, int(topology.link_of[channel]), at)
         return _combined(topology, tables)
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        count, most = len(channels), float(self.topology.nodes) ** 2
+        if not count or most * count < 1e7:
+            return Work()
+        entries = [self._entries(c) for c in np.unique(channels[:: -(-count // 4)]).tolist()]
+        stops = any(position[0] == "Q" for groups in self.groups for key in groups for position in key)
+        longest = max(map(longest_way, self.topology.axes))
+        wide = stops and 8 * lcm(*range(1, longest + 2)) >= INT64_SAFE
+        return Work(6e-7 * count * sum(entries) / len(entries), (160.0 if wide else 60.0) * max(entries))
+
+    def _entries(self, channel: int) -> float:
+        """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones."""
+        topology = self.topology
+        dim, link = int(topology.dim_of[channel]), int(topology.link_of[channel])
+        at = topology.coordinates(int(topology.tail[channel]))
+        tables: list[list[Array]] = [[] for _ in at]
+        for key, segments in self.groups[dim].items():
+            total = np.zeros((1, 1), np.int64)
+            for origin, target, chance in segments:
+                numerators, own = crossing(topology.axes[dim], origin, target, link, True)
+                factor = chance.numerator * pow(own * chance.denominator, -1, PRIME) % PRIME
+                total = (total + numerators % PRIME * factor) % PRIME
+            tables[dim].append(total)
+            for j, position in self.positions(dim, key):
+                tables[j].append(presence(topology.axes[j], position, at[j], True)[0] % PRIME)
+        return float(prod(len(side.row) for side in _merged(tables, topology.nodes)))
 
     def totals(self) -> Array:
         if not self.topology.all_terminals:
@@ -263,36 +298,55 @@ def _sum(table: Array) -> int:
     return int(table.astype(object).sum() if wide else table.sum())
 
 
+class _Merged(NamedTuple):
+    """The tables of one dimension between classes of coordinates that are alike.
+
+    `row_of` and `column_of` are the classes of coordinates; in the cells (`row`, `column`) some table is not zero.
+    """
+
+    tables: Array
+    row_of: Array
+    column_of: Array
+    row: Array
+    column: Array
+
+
+def _merged(tables: list[list[Array]], nodes: int) -> list[_Merged]:
+    """Return the tables of every dimension between classes of coordinates, or single ones where few are alike."""
+    stacks = [np.stack(group) for group in tables]
+    classes = [(_alike(stack.transpose(1, 0, 2)), _alike(stack.transpose(2, 0, 1))) for stack in stacks]
+    if prod(len(r[0]) * len(c[0]) for r, c in classes) > nodes**2 // 16:
+        classes = [((np.arange(stack.shape[1]), np.arange(stack.shape[1])),) * 2 for stack in stacks]
+    sides = []
+    for stack, ((rows, row_of), (columns, column_of)) in zip(stacks, classes, strict=True):
+        least = stack[:, rows][:, :, columns]
+        sides.append(_Merged(least, row_of, column_of, *np.nonzero((least != 0).any(axis=0))))
+    return sides
+
+
 def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     """Return the sum over groups of the products over dimensions, between classes of terminals that are alike."""
-    groups = len(tables[0])
-    merged = [(_alike(t.transpose(1, 0, 2)), _alike(t.transpose(2, 0, 1))) for t in map(np.stack, tables)]
-    if prod(len(r[0]) * len(c[0]) for r, c in merged) > topology.nodes**2 // 16:  # few are alike: keep them single
-        merged = [((np.arange(k), np.arange(k)),) * 2 for k in topology.radices]
+    sides = _merged(tables, topology.nodes)
+    size = prod(len(side.row) for side in sides)
+    require_memory(40.0 * size, f"the loads of one channel of {topology.spec}")
     row_class, row_size = np.zeros(topology.nodes, np.int64), 1
     col_class, col_size = np.zeros(topology.nodes, np.int64), 1
     row = col = np.zeros(1, np.int64)
+    groups = len(tables[0])
     weight: Array = np.ones((groups, 1), tables[0][0].dtype)
     numbers = np.arange(topology.nodes)
-    size = prod(np.count_nonzero(np.any([t != 0 for t in group], axis=0)) for group in tables)
-    require_memory(40.0 * min(size, topology.nodes**2), f"the loads of one channel of {topology.spec}")
-    for group, alike, stride, radix in zip(tables, merged, topology.strides, topology.radices, strict=True):
-        stacked = np.stack(group)
-        (rows, row_of), (cols, col_of) = alike
-        least = stacked[:, rows][:, :, cols]
-        r, c = np.nonzero((least != 0).any(axis=0))
+    for side, stride, radix in zip(sides, topology.strides, topology.radices, strict=True):
         place = numbers // stride % radix
-        row_class += row_of[place] * row_size
-        col_class += col_of[place] * col_size
-        row = (row[None, :] + r[:, None] * row_size).ravel()
-        col = (col[None, :] + c[:, None] * col_size).ravel()
-        row_size *= len(rows)
-        col_size *= len(cols)
+        row_class += side.row_of[place] * row_size
+        col_class += side.column_of[place] * col_size
+        row = (row[None, :] + side.row[:, None] * row_size).ravel()
+        col = (col[None, :] + side.column[:, None] * col_size).ravel()
+        row_size *= side.tables.shape[1]
+        col_size *= side.tables.shape[2]
         last = stride * radix == topology.nodes
+        cells = side.tables[:, side.row, side.column]
         weight = (
-            _products_summed(weight, least[:, r, c])
-            if last
-            else (least[:, r, c][:, :, None] * weight[:, None, :]).reshape(groups, -1)
+            _products_summed(weight, cells) if last else (cells[:, :, None] * weight[:, None, :]).reshape(groups, -1)
         )
     used = np.flatnonzero(weight)
     weights = from_entries(row[used], col[used], weight[used])

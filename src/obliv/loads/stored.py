@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, product_sum, whole
+from obliv._util.cost import Work
 from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -94,6 +95,10 @@ class StoredLoads(PairLoads):
         if rates.unit and self._fits:
             return self._in_bulk(channels, prices, progress)
         return super().solve_worst(channels, rates, prices, progress)
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        entries = float(np.diff(self.start)[channels].sum())
+        return Work(1e-7 * (entries + symmetries * len(self.numerator)))
 
     @property
     def _fits(self) -> bool:

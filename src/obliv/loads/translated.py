@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import whole
+from obliv._util.cost import Work
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads, channel_map
 from obliv.loads.stored import StoredLoads
@@ -112,6 +113,10 @@ class TranslatedLoads(PairLoads):
         part = self._part(channel)
         source = self._group.subtract(int(self.topology.tail[channel]), self._tail[part])
         return from_entries(source, self._group.add(self._end[part], source), self._numerator[part])
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        entries = np.diff(self._start)[self._at_zero[channels]]
+        return Work(6e-7 * float(entries.sum()), 60.0 * float(entries.max(initial=0)))
 
     def totals(self) -> Array:
         sums = {c: sum(map(int, self._numerator[self._part(c)])) for c in sorted(set(self._at_zero.tolist()))}

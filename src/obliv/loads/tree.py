@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.arrays import addable
+from obliv._util.cost import Work
 from obliv._util.memory import require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
@@ -74,6 +75,13 @@ class TreeLoads(PairLoads):
         count = used.sum(axis=-1)
         hit = np.nonzero(count)
         return from_entries(source[hit], destination[hit], count[hit].astype(np.int64))
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        tree, n = self.topology, self.terminals
+        inside = np.array(tree.below)[self._place[0][channels]]
+        numbers = inside * (n - inside) * float(self.denominator)
+        checks = 12e-9 * symmetries * n * n * self.denominator
+        return Work(50e-9 * float(numbers.sum()) + checks, 48.0 * float(numbers.max(initial=0)))
 
     def _blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield all pairs, a few sources at a time."""

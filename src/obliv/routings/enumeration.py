@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 
 from obliv._util.arrays import whole
+from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
@@ -49,6 +51,7 @@ def served_of(routing: Routing, destination: int) -> tuple[Array, int]:
 
 
 def _enumerated(routing: Routing, sources: list[int], progress: Progress) -> Iterator[Crossings]:
+    began, entries = time.process_time(), 0
     for i, s in enumerate(sources):
         for j, d in enumerate(routing.topology.terminals.tolist()):
             crossings: dict[int, Fraction] = {}
@@ -58,5 +61,10 @@ def _enumerated(routing: Routing, sources: list[int], progress: Progress) -> Ite
                 for c in channels:
                     crossings[c] = crossings.get(c, Fraction(0)) + chance
             require_all(routing, s, d, total)
+            entries += len(crossings)
             yield i, j, crossings
+        if i == 0:  # the others are taken to be like the first
+            others = len(sources) - 1
+            work = Work((time.process_time() - began) * others, 300.0 * entries * others)
+            announce(progress, f"listing the paths of {routing.spec} on {routing.topology.spec}", work, rough=True)
         progress("pair loads", (i + 1) / len(sources))

@@ -157,7 +157,8 @@ class HopRouting(Routing):
     def _loads(self, progress: Progress) -> PairLoads:
         group = translation_group(self.topology)
         if group is not None and all(self._moves_along(g) for g in self.topology.translations):
-            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, np.zeros(1, np.int64)), group)
+            zero = np.zeros(1, np.int64)
+            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, zero, progress), group)
         return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
 
     def _moves_along(self, node_map: Any) -> bool:

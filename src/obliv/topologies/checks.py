@@ -82,7 +82,7 @@ def check(topology: Topology) -> None:
         and max(topology.tail.max(), topology.head.max()) < topology.nodes
     ):
         raise TopologyError(f"{spec}: a channel names a node that does not exist; nodes are 0 to {topology.nodes - 1}")
-    if len(np.unique(terminals)) != len(terminals):
+    if (np.bincount(terminals) > 1).any():
         raise TopologyError(f"{spec}: a node appears twice among the terminals")
     for what, count, wanted in (
         ("labels", len(topology.labels), topology.nodes),

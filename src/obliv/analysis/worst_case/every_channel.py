@@ -12,6 +12,7 @@ from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.base import terminal_map
+from obliv.loads.search import announce_channels
 from obliv.results import Channel, provenance
 from obliv.results.worst_channels import ChannelWorst, WorstChannels
 
@@ -63,6 +64,7 @@ def worst_channels(
     focus = orbits(topology, verified(loads, symmetry, step)).focus
     load: dict[int, Fraction] = {}
     classes = sorted(set(focus.tolist()))
+    announce_channels(loads, np.array(classes, np.int64), step)
     for k, channel in enumerate(classes):
         value = loads.solve(channel, rates).value
         load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)

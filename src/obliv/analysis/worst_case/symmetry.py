@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.cost import announce
+from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import InputError
@@ -45,8 +47,12 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
     """
     if symmetry not in ("auto", "search", "off"):
         raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
+    one, maps = np.arange(min(1, loads.topology.channels)), loads.topology.generators
+    if len(one):  # what cannot be solved is refused before its symmetries are checked
+        require_memory(loads.work(one).memory, f"a channel of {loads.topology.spec}")
     if symmetry == "off":
         return []
+    announce(progress, f"checking symmetries of {loads.topology.spec}", loads.work(one[:0], len(maps)))
     progress("symmetry", 0.0)
     if symmetry == "auto":
         return [g for g in loads.topology.generators if loads.keeps(g)]

@@ -1,0 +1,58 @@
+"""The cost of long work: said before it begins, refused where it cannot fit in memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from obliv._util.memory import require_memory
+from obliv._util.progress import Progress
+
+__all__ = ["Cost", "Work", "announce"]
+
+_SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
+
+
+class Cost(str):
+    """What long work will take: passed to `progress`, with share 0, before the work begins."""
+
+
+class Work(NamedTuple):
+    """An estimate of work: seconds of processor time, and bytes of memory at a time."""
+
+    seconds: float = 0.0
+    memory: float = 0.0
+
+
+def announce(progress: Progress, what: str, work: Work, *, rough: bool = False) -> None:
+    """Pass what work will take to `progress` if that is more than 10 seconds or 1 GiB.
+
+    Parameters
+    ----------
+    progress : callable
+    what : str
+    work : Work
+    rough : bool
+        Whether the estimate may be twice too large; work is then refused only if half of it does not fit.
+
+    Raises
+    ------
+    TooLargeError
+        If it needs more memory than is free.
+
+    Examples
+    --------
+    >>> announce(lambda what, share: print(what), "the pair loads of ecmp", Work(200.0, 5e9))
+    the pair loads of ecmp: about 3 minutes and 4.7 GiB
+    """
+    require_memory(work.memory / 2 if rough else work.memory, what)
+    if work.seconds > _SECONDS or work.memory > _BYTES:
+        memory = f" and {work.memory / 2**30:.2g} GiB" if work.memory > _BYTES / 10 else ""
+        progress(Cost(f"{what}: about {_duration(work.seconds)}{memory}"), 0.0)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in the largest unit of which it has two."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds" if seconds >= 2 else "a second"

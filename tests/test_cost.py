@@ -1,0 +1,131 @@
+"""Long work is announced before it begins, and refused where it cannot fit."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import obliv
+from obliv._util import cost, memory
+from obliv._util.cost import Cost, Work, announce
+from obliv.cli import main
+from obliv.loads import separable
+from obliv.loads.separable import SeparableLoads
+
+Heard = list[tuple[str, float]]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "space", "said"),
+    [
+        (9.9, 2.0**30, []),
+        (10.4, 0, ["it: about 10 seconds"]),
+        (0, 2.0**32, ["it: about a second and 4 GiB"]),
+        (150, 2.0**29, ["it: about 2 minutes and 0.5 GiB"]),
+        (9000, 0, ["it: about 2 hours"]),
+        (9e5, 0, ["it: about 10 days"]),
+    ],
+)
+def test_what_is_said(monkeypatch: pytest.MonkeyPatch, seconds: float, space: float, said: list[str]) -> None:
+    monkeypatch.setattr(memory, "_free_memory", lambda: 2.0**34)
+    heard: Heard = []
+    announce(lambda what, share: heard.append((what, share)), "it", Work(seconds, space))
+    assert heard == [(text, 0.0) for text in said]
+    assert all(isinstance(what, Cost) for what, _ in heard)
+
+
+def test_what_cannot_fit_is_refused_and_a_rough_estimate_at_twice_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_free_memory", lambda: 2.0**30)
+    heard: Heard = []
+    with pytest.raises(obliv.TooLargeError, match="it would need about 1 GiB"):
+        announce(lambda what, share: heard.append((what, share)), "it", Work(1e6, 2.0**30))
+    announce(lambda what, share: heard.append((what, share)), "it", Work(1e6, 2.0**30), rough=True)
+    assert [what for what, _ in heard] == ["it: about 12 days and 1 GiB"]
+
+
+@pytest.mark.parametrize(
+    ("network", "routing"),
+    [
+        *product(["torus:9x9", "mesh:8x5", "torus:4x4x3", "ring:12"], ["dor", "o1turn", "romm", "valiant"]),
+        *product(["torus:9x9", "mesh:8x5"], ["u2turn", "xyx"]),
+    ],
+)
+def test_the_entries_of_a_channel_are_known_before_they_exist(
+    monkeypatch: pytest.MonkeyPatch, network: str, routing: str
+) -> None:
+    topology = obliv.topology(network)
+    loads = obliv.routing(routing, topology).pair_loads()
+    assert isinstance(loads, SeparableLoads)
+    needed: list[float] = []
+    monkeypatch.setattr(separable, "require_memory", lambda size, what: needed.append(size / 40))
+    for channel in range(0, topology.channels, 5):
+        needed.clear()
+        weights = loads.weights(channel)
+        assert needed == [loads._entries(channel)]
+        assert len(weights.weight) <= needed[0]
+
+
+def test_a_torus_too_large_is_refused_before_any_exact_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwanted(*parts: Any) -> Any:
+        raise AssertionError("an exact table was computed")
+
+    monkeypatch.setattr(memory, "_free_memory", lambda: 4.0 * 2**30)
+    monkeypatch.setattr(separable, "_summed", unwanted)
+    torus = obliv.torus(301, 301)
+    for symmetry in ("auto", "off"):
+        with pytest.raises(obliv.TooLargeError, match="a channel of torus:301x301 would need"):
+            obliv.worst_case(obliv.ROMM(torus), symmetry=symmetry)
+    with pytest.raises(obliv.TooLargeError, match="a channel of torus:301x301 would need"):
+        obliv.worst_channels(obliv.ROMM(torus))
+
+
+def test_merged_classes_need_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Valiant's classes make a channel small, however large the network."""
+    monkeypatch.setattr(memory, "_free_memory", lambda: 2.0**30)
+    loads = obliv.routing("valiant", obliv.torus(101, 101)).pair_loads()
+    assert loads.work(np.arange(loads.topology.channels)[:1]).memory < 2**24
+    assert len(loads.weights(0).weight) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("network", "routing", "parts"),
+    [
+        ("random-regular:80,3", "ecmp", ["the pair loads of ecmp", "solving 240 channels"]),
+        ("fattree:4,2", "kpath:2", ["checking symmetries", "solving 4 channels"]),
+        ("torus:60x60", "romm", ["solving 1 channel of"]),
+        ("torus:5x5", "ecmp", ["the pair loads of ecmp", "solving 1 channel of"]),
+        ("ring:5", "1/2*shortest+1/2*ecmp", ["the pair loads of shortest", "solving"]),
+    ],
+)
+def test_every_kind_of_loads_says_what_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    network: str,
+    routing: str,
+    parts: list[str],
+) -> None:
+    assert main(["worst", network, routing]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    monkeypatch.setattr(cost, "_SECONDS", 0.0)
+    monkeypatch.setattr(cost, "_BYTES", 0.0)
+    assert main(["worst", network, routing]) == 0
+    same, err = capsys.readouterr()
+    assert same == out
+    assert all(line.startswith("obliv: ") and ": about " in line for line in err.splitlines())
+    assert all(part in err for part in parts), err
+
+
+def test_listed_paths_are_announced_after_the_first_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Direct(obliv.Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            yield from obliv.DOR(self.topology).paths(source, destination)
+
+    heard: list[str] = []
+    monkeypatch.setattr(cost, "_BYTES", 0.0)
+    obliv.worst_case(Direct(obliv.mesh(3, 3), "direct"), progress=lambda what, share: heard.append(what))
+    assert heard[0].startswith("listing the paths of direct on mesh:3x3: about ")
+    assert isinstance(heard[0], Cost)
