@@ -113,6 +113,40 @@ def test_bandwidth_must_be_asked_for(write: Write) -> None:
         assert file(write(content), bandwidth="speed").bandwidth == (Fraction(5, 2), Fraction(5, 2))
 
 
+UNITS = """graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ]
+edge [ source 0 target 1 LinkSpeed "10" LinkSpeedUnits "G" ]
+edge [ source 1 target 2 LinkSpeed "155" LinkSpeedUnits "M" ]
+edge [ source 2 target 0 %s ] ]"""
+
+
+@pytest.mark.parametrize(
+    ("third", "bits"),
+    [
+        ('LinkSpeed "2.5" LinkSpeedUnits "Gbps"', 2_500_000_000),
+        ('LinkSpeed "34 Mbit/s"', 34_000_000),
+        ('other "1"', 622_000_000),
+    ],
+)
+def test_link_speeds_have_units(third: str, bits: int, write: Write) -> None:
+    """As in the Topology Zoo: 10 G is more than 155 M."""
+    topology = file(write(UNITS % third), bandwidth="LinkSpeed", default="622M")
+    assert TOPOLOGIES.make(str(topology)).bandwidth == topology.bandwidth
+    assert sorted(set(topology.bandwidth)) == sorted({Fraction(155 * 10**6), Fraction(bits), Fraction(10**10)})
+
+
+@pytest.mark.parametrize(
+    ("third", "fault"),
+    [
+        ('LinkSpeed "2.5" LinkSpeedUnits "OC"', r"LinkSpeedUnits of edge '2' - '0' is 'OC': use k, M, G or T"),
+        ('LinkSpeed "2.5"', r"LinkSpeedUnits of edge '2' - '0' is missing"),
+        ('LinkSpeed "-1G"', "must be a positive"),
+    ],
+)
+def test_unclear_units_are_refused(third: str, fault: str, write: Write) -> None:
+    with pytest.raises(FileError, match=fault):
+        file(write(UNITS % third), bandwidth="LinkSpeed")
+
+
 def test_missing_bandwidth_names_the_edge_and_the_remedy(write: Write) -> None:
     path = write("a b 10\nb c\nc a\n")
     with pytest.raises(FileError, match=r"network.txt:2: edge 'b' - 'c' has no bandwidth \(2 of 3 edges.*default="):

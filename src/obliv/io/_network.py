@@ -14,7 +14,7 @@ from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
 from obliv.io import _values as values
 from obliv.io._links import Edge, Links
-from obliv.io._options import Options, positive
+from obliv.io._options import Options, speed
 from obliv.topologies.base import Topology, build
 
 __all__ = ["Parse", "from_file", "from_text", "network", "read_file"]
@@ -34,7 +34,7 @@ def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: O
     chosen = {
         "format": format,
         "bandwidth": options.bandwidth,
-        "default": str(positive(options.default)) if options.default else "",
+        "default": str(speed(options.default)) if options.default else "",
         "terminals": "" if options.terminals == "all" and links.terminals is None else options.terminals,
         "component": options.component,
         "injection": options.injection,

@@ -10,7 +10,7 @@ from functools import cache
 
 from obliv._util.text import did_you_mean, plural, shown
 from obliv.io._links import Edge, Links
-from obliv.io._options import MUST_BE, Options, positive
+from obliv.io._options import MUST_BE, Options, positive, speed, unit
 
 __all__ = ["bandwidths_of", "rates_of", "some", "terminals_of"]
 
@@ -36,16 +36,27 @@ def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: 
         )
     if lacking:
         notes.append(f"{len(lacking)} of {plural(len(edges), 'edge')} without {attribute} taken as {options.default}")
-    default = positive(options.default)
-    number = cache(positive)
+    default = speed(options.default)
+    number = cache(speed)
+    in_units = f"{attribute}Units" in known
     speeds = []
     for edge in edges:
         text = links.value(edge, attribute)
-        speed = number(text) if text else default
-        if speed is None:
+        value = number(text) if text else default
+        if value is None:
             raise links.fault(f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {MUST_BE}", edge.line)
-        speeds.append(speed)
+        speeds.append(value * _unit_of(links, edge, attribute) if text and in_units and positive(text) else value)
     return speeds
+
+
+def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
+    """Return the unit of an edge's bandwidth, as the Topology Zoo gives it: 10 and G in two attributes."""
+    text = links.value(edge, f"{attribute}Units")
+    bits = unit(text) if text else None
+    if bits is None:
+        wrong = f"is {shown(text)}: use k, M, G or T" if text else "is missing, but other edges have it"
+        raise links.fault(f"{attribute}Units of edge {links.edge_name(edge)} {wrong}", edge.line)
+    return bits
 
 
 def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
