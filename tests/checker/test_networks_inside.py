@@ -53,6 +53,15 @@ def test_it_verifies_from_the_command_line(
     assert obliv.load("claim.json") == result
 
 
+def test_a_loaded_claim_is_drawn_on_the_network_inside(tmp_path: Path) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    result = obliv.worst_case(obliv.Shortest(NETWORKS["build"]), certificate=True)
+    result.save(tmp_path / "claim.json")
+    ax = obliv.load(tmp_path / "claim.json").plot()
+    assert "wheel <1>" in ax.get_title()
+    pyplot.close(ax.figure)
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_network_comes_back_whole(name: str) -> None:
     network = NETWORKS[name]

@@ -14,6 +14,7 @@ from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, WorstCase
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+from obliv.topologies.carried import network_of
 
 __all__ = ["Flow", "Witness", "witness"]
 
@@ -94,6 +95,14 @@ def _shares(loads: PairLoads, channel: int, amounts: dict[tuple[int, int], Fract
     return {(s, d): float(amounts[s, d] * w / whole) for s, d, w in pairs if (s, d) in amounts}
 
 
+def _network(result: WorstCase) -> Topology | str:
+    """Return the network inside the certificate of a result that was loaded, or else the spec of its network."""
+    proof = result.certificate or {}
+    return (
+        network_of(proof["network"], result.topology, len(proof["channels"])) if "network" in proof else result.topology
+    )
+
+
 def _pair_loads(result: WorstCase) -> PairLoads:
     subject = result.subject
     if isinstance(subject, PairLoads):
@@ -101,7 +110,7 @@ def _pair_loads(result: WorstCase) -> PairLoads:
     if subject is None:
         if result.routing == "pair loads":
             raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
-        subject = routing_of(result.routing, result.topology)
+        subject = routing_of(result.routing, _network(result))
     if not isinstance(result.channel_load, Estimate):
         loads: PairLoads = subject.pair_loads()
         return loads
