@@ -112,9 +112,9 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_corpus(family: str) -> None:
-    seen = put_through(family, range(30), 0, 3)
-    assert all(seen[algorithm] >= 12 for algorithm in obliv.bufferless.ALGORITHMS if algorithm != "queues")
-    assert all(seen[f"audited {each}"] >= 4 for each in ("centralized", "distributed", "direct", "hot-potato", "fifo"))
+    seen = put_through(family, range(15), 0, 3)
+    assert all(seen[algorithm] >= 6 for algorithm in obliv.bufferless.ALGORITHMS if algorithm != "queues")
+    assert all(seen[f"audited {each}"] >= 2 for each in ("centralized", "distributed", "direct", "hot-potato", "fifo"))
     assert seen["deflected"] >= (0 if family == "leveled-mesh" else 1)
 
 

@@ -275,12 +275,12 @@ def test_drawn_paths_that_are_not_relative_are_named() -> None:
 
 
 def test_a_declaration_about_drawn_paths_is_not_verified() -> None:
-    routing = Drawn(obliv.torus(5, 5))
+    routing = Drawn(obliv.torus(3, 3))
     assert "not verified" in obliv.worst_case(routing, samples=10).provenance.exactness
     assert "not verified" in obliv.throughput(routing, "uniform", samples=10).provenance.exactness
     assert "not verified" in obliv.average_case(routing, 10, path_samples=10).provenance.exactness
-    assert obliv.worst_case(obliv.ROMM(obliv.torus(5, 5)), samples=10).provenance.exactness == "estimated"
-    plain = Drawn(obliv.torus(5, 5))
+    assert obliv.worst_case(obliv.ROMM(obliv.torus(3, 3)), samples=10).provenance.exactness == "estimated"
+    plain = Drawn(obliv.torus(3, 3))
     plain.relative = False
     assert obliv.worst_case(plain, samples=10).provenance.exactness == "estimated"
 
