@@ -13,7 +13,7 @@ _RENAMED = {
     "traffic": "patterns",
     "verify": "checker",
     "analysis.deadlock": "analysis.deadlocks.search",
-    "analysis.ratio": "analysis.ratios.oblivious",
+    "analysis.ratio": "designs.ratios.oblivious",
     "analysis.traffic_ratio": "analysis.ratios.under_traffic",
     "bufferless.grid_paths": "bufferless.paths.grids",
     "bufferless.instance": "bufferless.problems",

@@ -125,7 +125,7 @@ def explain(
     from obliv.checker.explain import explain_channel
 
     subject = _subject_of(claim)
-    if _CHECKERS.get(str(subject.kind)) is not _check_load:
+    if _CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject):
         raise FileError(
             f"contains no certificate whose channels can be explained (kind {subject.kind!r})", subject.path
         )
@@ -204,6 +204,8 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
     """Check the certificate of a worst case or of a ratio."""
     from obliv.checker.worst_case import check_worst_case
 
+    if _has_lengths(subject):
+        return _check_ratio(subject, options)
     read = _read_load(subject, options)
     checked = check_worst_case(read.claim, read.topology, read.routing, options.quick, options.budget, options.progress)
     return _with_network(checked, read.topology) if read.inside else checked
@@ -222,18 +224,44 @@ def _read_load(subject: _Subject, options: _Options) -> _Load:
         claim = read_claim(subject.content)
     except MalformedError as error:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
-    topology, routing = options.topology, options.routing
+    return _Load(claim, *_analyzed(subject, options))
+
+
+def _analyzed(subject: _Subject, options: _Options) -> tuple[Topology, Routing, bool]:
+    """Return the network and the routing of a claim, and whether the network is the one inside the claim."""
     from obliv.routings.base import Routing
 
+    specs = [subject.content.get(key) for key in ("topology", "routing")]
+    if not all(isinstance(spec, str) for spec in specs):
+        raise FileError("is not a complete claim: topology or routing is missing", subject.path)
+    topology, routing = options.topology, options.routing
     known = getattr(subject.result, "subject", None)
     if routing is None and isinstance(known, Routing):
         routing, topology = known, known.topology if topology is None else topology
-    if claim.routing == "pair loads" and routing is None:
+    if specs[1] == "pair loads" and routing is None:
         raise InputError("the claim is about pair loads, which cannot be rebuilt from its text; pass routing=")
     inside = None if topology is not None else _network(subject)
-    network = _topology(claim.topology, topology, subject.path) if inside is None else _inside(inside, subject)
-    way = _routing(claim.routing, routing, network, subject.path)
-    return _Load(claim, network, way, inside is not None)
+    network = _topology(str(specs[0]), topology, subject.path) if inside is None else _inside(inside, subject)
+    return network, _routing(str(specs[1]), routing, network, subject.path), inside is not None
+
+
+def _check_ratio(subject: _Subject, options: _Options) -> Verification:
+    """Check a ratio whose certificate has flows and lengths."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.ratios import check_ratio
+
+    network, routing, inside = _analyzed(subject, options)
+    try:
+        checked = check_ratio(subject.content, network, routing, options.quick, options.budget, options.progress)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    return _with_network(checked, network) if inside else checked
+
+
+def _has_lengths(subject: _Subject) -> bool:
+    """Return whether a claim is a ratio by flows and lengths."""
+    certificate = subject.content.get("certificate")
+    return subject.kind == "ratio" and isinstance(certificate, dict) and "lengths" in certificate
 
 
 def _check_network(subject: _Subject, options: _Options) -> Verification:
@@ -275,7 +303,8 @@ def _inside(content: Any, subject: _Subject) -> Topology:
     """Return the network inside a claim, which must bear the name that the claim gives and have its channels."""
     from obliv.topologies.carried import network_of
 
-    channels = _certificate(subject).get("channels")
+    certificate = _certificate(subject)
+    channels = certificate.get("channels", certificate.get("lengths"))
     count = len(channels) if isinstance(channels, list) else 0
     try:
         return network_of(content, subject.content["topology"], count)

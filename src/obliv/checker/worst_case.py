@@ -21,7 +21,7 @@ from obliv.results import Verification, provenance
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["check_worst_case"]
+__all__ = ["check_sources", "check_worst_case"]
 
 _STATEMENTS = {
     "worst": "no admissible traffic loads a channel by more than",
@@ -52,7 +52,7 @@ def check_worst_case(
     unchecked: list[int] = []
     detail = "SHA-256 of the file's content" if claim.digest_holds else "does not fit the content"
     report.note("digest", claim.digest_holds, detail)
-    _check_sources(report, claim, topology, routing)
+    check_sources(report, claim.sources, topology, routing)
     if not report.holds:
         unchecked = list(range(topology.channels))
     elif check_form(report, claim, topology):
@@ -80,13 +80,13 @@ def check_worst_case(
     )
 
 
-def _check_sources(report: Report, claim: Claim, topology: Topology, routing: Routing) -> None:
+def check_sources(report: Report, claimed: dict[str, str], topology: Topology, routing: Routing) -> None:
     """Note whether the files that the specs read are those of the claim."""
     read = dict((*topology.sources, *routing.sources))
-    for path in sorted(set(claim.sources) - set(read)):
+    for path in sorted(set(claimed) - set(read)):
         report.note("source file", False, f"{path} is listed, but the specs do not read it")
     for path, digest in read.items():
-        same = claim.sources.get(path) == digest
+        same = claimed.get(path) == digest
         report.note("source file", same, f"{path} {'has the SHA-256 of the claim' if same else 'has changed since'}")
 
 

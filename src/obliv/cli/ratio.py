@@ -36,14 +36,17 @@ def ratio(
 
     The ratio is the largest link load of the routing divided by that of the best routing, maximized over all traffic.
 
-    It is exact, and available on fat trees for which the best routing of all traffic is known; this is checked.
+    On fat trees whose best routing is known for all traffic, a closed form gives it; this is checked. On all other
+    networks linear programs do (extra "design"); both bounds are proved, and mostly meet.
 
     Example: obliv ratio fattree:8,3 osrm3-d
 
+    Example: obliv ratio torus:4x4 dor
+
     Example: obliv ratio fattree:16,3 dmodk --traffic torus3d --instances 32
     """
-    from obliv.analysis.ratios import oblivious
     from obliv.analysis.ratios.under_traffic import traffic_ratio
+    from obliv.designs.ratios import oblivious
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     if named and answer.certificate:
@@ -53,7 +56,7 @@ def ratio(
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
     routing = specs.read(answer.output)
-    with progress() as step:
+    with progress() as step, answer.kept():
         if named:
             answer.show(traffic_ratio(routing, *named, instances=instances, rng=seed, progress=step))
             return

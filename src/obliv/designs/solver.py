@@ -13,7 +13,9 @@ from scipy.sparse import csc_array
 from obliv._util.typing import Array
 from obliv.errors import OblivError, extra
 
-__all__ = ["Optimum", "SolverError", "solve"]
+__all__ = ["Optimum", "SolverError", "require_solver", "solve"]
+
+_PRIMAL = 4  # the number that HiGHS gives the primal simplex method
 
 
 class SolverError(OblivError):
@@ -39,7 +41,9 @@ class Optimum:
     feasible: bool
 
 
-def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, tolerance: float | None) -> Optimum:
+def solve(
+    matrix: csc_array, lower: Array, upper: Array, cost: Array, *, tolerance: float | None, from_zero: bool = False
+) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
 
     Parameters
@@ -49,6 +53,8 @@ def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, toleran
     cost : float array, shape (columns,)
     tolerance : float or None
         Relative accuracy of the first-order method; None for the simplex method, which ends at a vertex.
+    from_zero : bool
+        Whether columns of 0 satisfy all rows, so that the primal simplex method can start there.
 
     Returns
     -------
@@ -74,6 +80,8 @@ def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, toleran
     options: dict[str, object] = {"output_flag": False, "threads": 1}  # one thread: the same answer every time
     if tolerance is None:
         options["solver"] = "simplex"
+        if from_zero:
+            options |= {"simplex_strategy": _PRIMAL, "presolve": "off", "dual_feasibility_tolerance": 1e-9}
     else:
         options |= {"solver": "hipdlp", "kkt_tolerance": tolerance}
         options |= {"primal_feasibility_tolerance": max(tolerance, 1e-10)}
@@ -93,6 +101,11 @@ def solve(matrix: csc_array, lower: Array, upper: Array, cost: Array, *, toleran
     if status not in (known.kOptimal, known.kUnknown) or not solution.value_valid:
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True)
+
+
+def require_solver() -> None:
+    """Raise MissingExtraError unless the solver is installed."""
+    _highs()
 
 
 def _run(highs: Any) -> Any:

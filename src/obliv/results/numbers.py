@@ -179,10 +179,10 @@ def with_interval(value: Any, key: str, data: Mapping[str, Any]) -> Any:
     return replace(value, interval=(low, high))
 
 
-def known(value: Fraction | Estimate) -> Fraction:
-    """Return an exact number as it is; TypeError for an estimate."""
-    if isinstance(value, Estimate):
-        raise TypeError(f"{value} is an estimate where an exact number is needed")
+def known(value: Fraction | Estimate | Bounds) -> Fraction:
+    """Return an exact number as it is; TypeError for an estimate or for bounds."""
+    if not isinstance(value, Fraction):
+        raise TypeError(f"{value} is not exact where an exact number is needed")
     return value
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.format import shown
-from obliv.results.numbers import Estimate
+from obliv.results.numbers import Bounds, Estimate
+from obliv.results.worst_case import FLOWS
 
 __all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
 
@@ -40,7 +41,28 @@ class Ratio(Result):
 
     kind: ClassVar[str] = "ratio"
 
-    ratio: Fraction = entry(Fraction(1), label="ratio", column="ratio")
+    ratio: Fraction | Bounds = entry(Fraction(1), label="ratio", column="ratio")
+
+    @property
+    @derived(
+        label="gap",
+        text=lambda ratio: None if ratio.gap is None else f"{100 * float(ratio.gap):.2g} %",
+        omit=lambda ratio: ratio.gap is None,
+    )
+    def gap(self) -> Fraction | None:
+        """How far apart the bounds are, relative to the lower one; None if the ratio is exact."""
+        return self.upper / self.lower - 1 if isinstance(self.ratio, Bounds) else None
+
+    @property
+    def lower(self) -> Fraction:
+        """The ratio, or its proved lower bound."""
+        return self.ratio.lower if isinstance(self.ratio, Bounds) else self.ratio
+
+    @property
+    def upper(self) -> Fraction:
+        """The ratio, or its proved upper bound."""
+        return self.ratio.upper if isinstance(self.ratio, Bounds) else self.ratio
+
     channel: Channel | None = entry(
         None,
         label="attained at",
@@ -51,7 +73,14 @@ class Ratio(Result):
     names: tuple[str, str] = entry(
         ("", ""), key="channel_names", compare=False, omit=lambda ratio: ratio.channel is None
     )
-    permutation: tuple[int, ...] = entry((), codec=PACKED)
+    permutation: tuple[int, ...] = entry((), codec=PACKED, omit=lambda ratio: ratio.traffic is not None)
+    traffic: tuple[tuple[int, int, Fraction], ...] | None = entry(
+        None,
+        codec=FLOWS,
+        omit=lambda ratio: ratio.traffic is None,
+        label="traffic",
+        text=lambda ratio: None if ratio.traffic is None else f"{len(ratio.traffic)} flows",
+    )
     lower_bound: int | None = entry(
         None,
         codec=Codec(lambda bound: _EXACT.encode(Fraction(bound)), _whole),

@@ -18,49 +18,16 @@ from obliv.results.ratio import Ratio
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
-__all__ = ["ratio"]
+__all__ = ["tree_ratio"]
 
 
-@by_specs
-def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
-    """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
-
-    Parameters
-    ----------
-    x : Routing or PairLoads
-        On a fat tree on which every traffic can be carried at its base load, the most that a host sends or takes. That
-        is checked; elsewhere the ratio is refused.
-    certificate : bool
-        Whether to keep what proves it for all channels.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    Ratio
-        Exact, with a permutation that shows it and the best that any single-path routing can do, where known.
+def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
+    """Return the oblivious performance ratio on a tree that carries every traffic at its base load; see `obliv.ratio`.
 
     Raises
     ------
     InputError
         If the best routing of every traffic is not known on this topology.
-
-    Notes
-    -----
-    Where a base load of 1 can always be carried, the ratio is the worst case over all traffic in which no host sends
-    or takes more than 1, so the exact worst case (Towles) is the exact ratio; for single paths it is the largest
-    node-disjoint set of pairs on a link.  What a host sends to itself counts for neither routing.
-
-    References
-    ----------
-    X. Yuan et al., "Oblivious routing in fat-tree based system area networks with uncertain traffic demands".
-
-    Examples
-    --------
-    >>> import obliv
-    >>> tree = obliv.topology("fattree:8,3")
-    >>> [int(obliv.ratio(obliv.routing(name, tree)).ratio) for name in ("dmodk", "osrm3", "osrm3-d", "omrmn")]
-    [7, 4, 4, 1]
     """
     began = time.perf_counter()
     step = progress or silent

@@ -8,7 +8,7 @@ from obliv.errors import InputError
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree, xgft
 
-__all__ = ["all_paths_worst", "require_base_load"]
+__all__ = ["all_paths_worst", "has_base_load", "require_base_load"]
 
 
 def all_paths_worst(tree: Tree) -> Fraction:
@@ -20,6 +20,15 @@ def all_paths_worst(tree: Tree) -> Fraction:
     hosts = tree.below[-1]
     crossing = [min(below, hosts - below) for below in tree.below[:-1]]
     return max(Fraction(pairs, tree.width[height + 1]) for height, pairs in enumerate(crossing))
+
+
+def has_base_load(topology: Topology) -> bool:
+    """Return whether the least largest load of every traffic is known to be its base load; see `require_base_load`."""
+    try:
+        require_base_load(topology)
+    except InputError:
+        return False
+    return True
 
 
 def require_base_load(topology: Topology) -> Tree:

@@ -115,7 +115,7 @@ def _lemma7() -> Value:
     cases = []
     for k, spec in product(range(3, 9), ("dmodk", "mlid", "wsr", "osrm2", "hash:seed=1", "hash:seed=2")):
         routing = obliv.routing(spec, obliv.eft2(8, k))
-        cases.append((f"EFT2(8,{k}) {spec}", obliv.ratio(routing).ratio >= lemmas.lemma7(routing)))
+        cases.append((f"EFT2(8,{k}) {spec}", obliv.ratio(routing).lower >= lemmas.lemma7(routing)))
     return agreeing(cases, "routings")
 
 
@@ -127,7 +127,7 @@ def _lemma9() -> Value:
     cases = []
     for (m, n), spec in product(((4, 2), (8, 2), (6, 3)), ("dmodk", "mlid", "osrm")):
         routing = obliv.routing(f"osrm{n}" if spec == "osrm" else spec, obliv.fattree(m, n))
-        cases.append((f"FT({m},{n}) {spec}", obliv.ratio(routing).ratio <= lemmas.lemma9(routing)))
+        cases.append((f"FT({m},{n}) {spec}", obliv.ratio(routing).upper <= lemmas.lemma9(routing)))
     return agreeing(cases, "routings")
 
 

@@ -90,7 +90,7 @@ def _panel(ax: Axes, name: str) -> None:
     ax.axhline(1.0, color=view.INK, linewidth=0.9)
     _remark(ax, 1.0, "optimal routing of each traffic", left=True)
     if kind is _CLUSTERS:  # where the ratio over all traffic is within the range
-        most = obliv.ratio(obliv.routing(new.lower(), obliv.fattree(m, n))).ratio
+        most = obliv.ratio(obliv.routing(new.lower(), obliv.fattree(m, n))).upper
         ax.axhline(float(most), color=colors[new], linewidth=1.2, linestyle=(0, (4, 3)))
         _remark(ax, float(most), f"{new} under any traffic: at most {most}")
     points = curves(m, n, routings, kind.traffics)

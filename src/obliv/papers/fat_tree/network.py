@@ -167,7 +167,7 @@ def _spread() -> Value:
 def _improvement(m: int, n: int) -> Callable[[], Value]:
     def factor() -> Value:
         tree = obliv.fattree(m, n)
-        known, new = (obliv.ratio(obliv.routing(spec, tree)).ratio for spec in ("wsr", f"osrm{n}"))
+        known, new = (obliv.ratio(obliv.routing(spec, tree)).upper for spec in ("wsr", f"osrm{n}"))
         return Value(known / new, f"{known} and {new}.")
 
     return factor

@@ -108,7 +108,7 @@ class _Within(obliv.TreeRouting):
 def _within() -> Value:
     cases = []
     for m, inner in product((4, 6), ("dmodk", "smodk", "osrm3-d", "hash:seed=1", "hash:seed=2")):
-        ratio = obliv.ratio(_Within(obliv.fattree(m, 3), inner)).ratio
+        ratio = obliv.ratio(_Within(obliv.fattree(m, 3), inner)).upper
         cases.append((f"FT({m},3) {inner}", ratio == Fraction(m, 2)))
     return agreeing(cases, "trees and routings within the sub-trees")
 
@@ -206,7 +206,7 @@ def _limited() -> Value:
         tree = obliv.fattree(m, n)
         for count in range(1, tree.width[-1]):
             if tree.width[-1] % count == 0:
-                ratio = obliv.ratio(obliv.KPath(tree, count, select=part)).ratio
+                ratio = obliv.ratio(obliv.KPath(tree, count, select=part)).lower
                 cases.append((f"FT({m},{n}) {count} {part}", ratio > 1))
     note = "Their ratios are above 1; a ratio of 1 needs all (m/2)^(n-1) paths (docs/fat-trees.md)."
     return agreeing(cases, "routings with fewer paths than all", note)

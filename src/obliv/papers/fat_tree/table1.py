@@ -48,7 +48,7 @@ def _ratio(entry: str) -> Fraction:
     if name == "OMRMN" and m > _SMALL:
         return _all_paths(tree)
     spec = "dmodk" if _stands_in(entry) else _SPECS[name]
-    ratio: Fraction = obliv.ratio(obliv.routing(spec, tree)).ratio
+    ratio: Fraction = obliv.ratio(obliv.routing(spec, tree)).upper
     return ratio
 
 

@@ -1,0 +1,215 @@
+"""Both sides of an oblivious performance ratio, in exact arithmetic, whatever the solver's accuracy.
+
+Upper side, of one channel e: let ``π(h) ≥ 0`` be any lengths of the channels, and t so large that ``t · d(i, j)`` is at
+least ``f_ij(e) / b_e`` for every pair, with d the distance under these lengths. Traffic that some routing carries with
+congestion 1 takes up at most ``Σ_h b_h π(h)`` of length, so it loads e by at most ``t · Σ_h b_h π(h)``.
+
+Lower side: a traffic matrix with explicit flows that carry it. Its load of e under the routing, divided by the largest
+load of these flows, is a ratio that the routing really has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from obliv._util.typing import Array
+from obliv.designs._kernels import Channels, widest_paths
+from obliv.designs.ratios.programme import WorstTraffic
+from obliv.designs.vertices import as_rationals
+from obliv.kernels import run
+from obliv.loads.base import PairLoads
+from obliv.matching.shipments import Rates
+from obliv.topologies.base import Topology
+
+__all__ = ["Lengths", "Links", "Witness", "simple_lengths", "solved_lengths", "witness_of"]
+
+_SCALE = 10**8  # of rounded lengths
+_WHOLE = 2**30  # units of a flow of 1 that is rounded
+_LARGEST = 2**46  # of an exact length, so that floats hold distances exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """Lengths of all channels, integers, and the largest load of one channel that they allow, over its bandwidth."""
+
+    length: Array
+    bound: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Traffic with flows that carry it.
+
+    Parameters
+    ----------
+    load : Fraction
+        The load of the channel over its bandwidth, where the flows have congestion 1: a lower bound of the ratio.
+    traffic : tuple of (source, destination, Fraction)
+    flows : int64 array, shape (rows, 3)
+        Source, channel and amount.
+    unit : Fraction
+        What an amount of 1 stands for.
+    """
+
+    load: Fraction
+    traffic: tuple[tuple[int, int, Fraction], ...]
+    flows: Array
+    unit: Fraction
+
+
+class _Paths(NamedTuple):
+    """Room for the paths of one pair."""
+
+    start: Array
+    channel: Array
+    amount: Array
+
+
+class Links:
+    """The channels of a network: bandwidths, what terminals can send and take, and distances.
+
+    Attributes
+    ----------
+    topology : Topology
+    speeds : list of Fraction
+        The bandwidths.
+    relative : float array, shape (channels,)
+        The bandwidths, divided by the largest.
+    terminals : int64 array
+        Their nodes.
+    rates : Rates
+        The bandwidths of all channels out of each terminal, and into it.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        speeds = [topology.bandwidth_of(c) for c in range(topology.channels)]
+        self.speeds = speeds
+        self.relative = np.array([float(speed / max(speeds)) for speed in speeds])
+        self.terminals = topology.terminals.astype(np.int64)
+        tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+        sends, takes = ([Fraction(0)] * topology.nodes for _ in range(2))
+        for source, end, speed in zip(tail.tolist(), head.tolist(), speeds, strict=True):
+            sends[source] += speed
+            takes[end] += speed
+        self.rates = Rates(*(tuple(side[t] for t in self.terminals.tolist()) for side in (sends, takes)))
+        self._scale = lcm(*(speed.denominator for speed in speeds))
+        self._whole = np.array([int(speed * self._scale) for speed in speeds], object)
+        self._order = np.lexsort((head, tail))
+        ends = tail[self._order] * topology.nodes + head[self._order]
+        joined, self._first = np.unique(ends, return_index=True)
+        self._tail, self._head = np.divmod(joined, topology.nodes)
+
+    def spent(self, length: Array) -> Fraction:
+        """Return Σ bandwidth × length."""
+        return Fraction(int((self._whole * length.astype(object)).sum()), self._scale)
+
+    def distances(self, length: Array) -> Array:
+        """Return the distances between terminals; exact, infinite where there is no path."""
+        shortest = np.minimum.reduceat(length[self._order], self._first).astype(float)
+        nodes = self.topology.nodes
+        graph = csr_array((shortest, (self._tail, self._head)), shape=(nodes, nodes))
+        distance: Array = dijkstra(graph, indices=self.terminals)[:, self.terminals]
+        return distance
+
+
+def _bounded(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
+    """Return what lengths prove of a channel; None where a pair that loads it is at distance 0."""
+    row, col, weight = loads.weights(channel).spread()
+    distance = links.distances(length)[row, col]
+    if (distance == 0).any():
+        return None
+    share = weight.astype(float) / distance
+    close = np.flatnonzero(share >= share.max(initial=0.0) * (1 - 1e-9))  # rounding errors are far smaller
+    pairs = {(int(weight[k]), int(distance[k])) for k in close.tolist() if np.isfinite(distance[k])}
+    most = max((Fraction(amount, length) for amount, length in pairs), default=Fraction(0))
+    return Lengths(length, most * links.spent(length) / loads.denominator / links.topology.bandwidth_of(channel))
+
+
+def simple_lengths(links: Links, loads: PairLoads, channel: int) -> Lengths:
+    """Return lengths of the channels next to terminals: what each can send and take, by the prices of a shipment."""
+    topology = links.topology
+    prices = loads.solve(channel, links.rates).prices
+    column = np.zeros(loads.terminals, object) if prices is None else prices.astype(object)
+    row = np.zeros(loads.terminals, object)
+    source, destination, weight = loads.weights(channel).spread()
+    np.maximum.at(row, source, weight.astype(object) - column[destination])
+    at_tail, at_head = np.zeros(topology.nodes, object), np.zeros(topology.nodes, object)
+    at_tail[links.terminals], at_head[links.terminals] = row, column
+    length = at_tail[topology.tail] + at_head[topology.head]
+    largest = max(length.tolist(), default=0)
+    shift = max(0, largest.bit_length() - 40)
+    rounded = np.array([-(-int(value) >> shift) for value in length.tolist()], np.int64)
+    lengths = _bounded(links, loads, channel, rounded)
+    return lengths or Lengths(rounded * 0, Fraction(0))  # no pair loads the channel
+
+
+def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Array) -> Lengths | None:
+    """Return the better of the lengths by rounded and by simple rational multipliers of the solver."""
+    candidates = []
+    largest = multipliers.max(initial=0.0)
+    if largest > 0:
+        candidates.append(np.rint(multipliers * (_SCALE / largest)).astype(np.int64))
+    simple = as_rationals(multipliers)
+    if simple is not None and simple[0].max(initial=0) * links.topology.nodes < _LARGEST:
+        candidates.insert(0, simple[0])
+    proved = [_bounded(links, loads, channel, length) for length in candidates]
+    return min((lengths for lengths in proved if lengths is not None), key=lambda lengths: lengths.bound, default=None)
+
+
+def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic) -> Witness | None:
+    """Return the better of the witnesses by simple rational and by rounded flows of the solver; None if both fail."""
+    rounded = np.rint(worst.flows * _WHOLE).astype(np.int64)
+    simple = as_rationals(worst.flows.ravel())
+    tables = [rounded] if simple is None else [simple[0].reshape(worst.flows.shape), rounded]
+    witnesses = [_repaired(links, loads, channel, worst, flows) for flows in tables]
+    return max((witness for witness in witnesses if witness), key=lambda witness: witness.load, default=None)
+
+
+def _repaired(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic, flows: Array) -> Witness | None:
+    """Return traffic over the paths that integer flows hold; what leads nowhere, and what loads nothing, is dropped."""
+    topology = links.topology
+    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    room = _Paths(
+        np.zeros(topology.channels + 2, np.int64),
+        np.zeros((topology.channels + 1) * topology.nodes, np.int64),
+        np.zeros(topology.channels + 1, np.int64),
+    )
+    numerator = loads.on_channel(channel).toarray()
+    carried = np.zeros((loads.terminals, topology.channels), np.int64)
+    traffic: list[tuple[int, int, int]] = []
+    for end, capacity in zip(worst.ends.tolist(), flows, strict=True):
+        surplus = np.zeros(topology.nodes, np.int64)  # what ends at each node, or starts there
+        np.add.at(surplus, topology.head, capacity)
+        np.add.at(surplus, topology.tail, -capacity)
+        amounts = (surplus if worst.by_source else -surplus)[topology.terminals]
+        loaded = numerator[end] if worst.by_source else numerator[:, end]
+        left = capacity.copy()
+        for other in np.flatnonzero((amounts > 0) & (loaded > 0)).tolist():
+            source, destination = (end, other) if worst.by_source else (other, end)
+            ends = int(links.terminals[source]), int(links.terminals[destination])
+            count = int(run(widest_paths, 20.0 * topology.channels, network, *ends, left, int(amounts[other]), room))
+            hops = np.diff(room.start[: count + 1])
+            np.add.at(carried[source], room.channel[: room.start[count]], np.repeat(room.amount[:count], hops))
+            if count:
+                traffic.append((source, destination, int(room.amount[:count].sum())))
+    totals = [sum(map(int, column)) for column in carried.T]
+    congestion = max((total / speed for total, speed in zip(totals, links.speeds, strict=True)), default=0)
+    if not congestion:
+        return None
+    unit = 1 / Fraction(congestion)
+    load = unit * sum(amount * int(numerator[s, d]) for s, d, amount in traffic)
+    source, taken = np.nonzero(carried)
+    return Witness(
+        load / loads.denominator / topology.bandwidth_of(channel),
+        tuple((s, d, amount * unit) for s, d, amount in sorted(traffic)),
+        np.stack([source, taken, carried[source, taken]], axis=1),
+        unit,
+    )
