@@ -15,6 +15,7 @@ import obliv
 from obliv._util.progress import silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.disjoint_sets import max_disjoint_size, max_disjoint_sizes
+from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.analysis.ratios.optimum import all_paths_worst
 from obliv.loads.tree import TreeLoads
 from obliv.routings.trees.base import TreeRouting
@@ -135,10 +136,12 @@ def test_up_ports_make_the_routing_again() -> None:
         ("xgft:1;4;2", "2 links"),
     ],
 )
-def test_refused_where_the_best_routing_is_not_known(topology: str, says: str) -> None:
-    network = obliv.topology(topology)
+def test_the_closed_form_is_refused_where_the_best_routing_is_not_known(topology: str, says: str) -> None:
+    routing = obliv.routing("ecmp", obliv.topology(topology))
     with pytest.raises(obliv.InputError, match=says):
-        obliv.ratio(obliv.routing("ecmp", network))
+        tree_ratio(routing)
+    with pytest.raises(obliv.InputError, match=says):
+        obliv.traffic_ratio(routing, "shift:1")
 
 
 def test_ratio_under_traffic() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.designs.networks import both_ways, networks
 from tests.oracles.least_load import least_load
 from tests.strategies import examples
 
@@ -16,10 +16,6 @@ from obliv.designs.minimal import hop_distances
 
 PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
 PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
-
-
-def both_ways(links: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    return links + [(head, tail) for tail, head in links]
 
 
 @pytest.mark.parametrize(
@@ -89,23 +85,6 @@ def bounds(made: obliv.Design) -> tuple[Fraction, Fraction]:
     """Return the proved lower bound and the worst case of the routing."""
     load = made.channel_load
     return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
-
-
-def networks(seed: int) -> obliv.Topology:
-    """Return a small strongly connected network: parallel channels, subsets of terminals, rates and bandwidths."""
-    rng = np.random.default_rng(seed)
-    nodes = int(rng.integers(2, 6))
-    order = rng.permutation(nodes).tolist()
-    links = [(order[k - 1], order[k]) for k in range(nodes)]  # a ring through all nodes
-    links += [tuple(rng.choice(nodes, 2, replace=False).tolist()) for _ in range(int(rng.integers(0, 7)))]
-    if rng.random() < 0.5:
-        links = both_ways(links)
-    bandwidth = rng.integers(1, 4, len(links)).tolist() if rng.random() < 0.5 else []
-    terminals = rng.permutation(nodes)[: int(rng.integers(2, nodes + 1))].tolist()
-    network = obliv.build(f"network {seed}", nodes, links, bandwidth=bandwidth, terminals=terminals)
-    if rng.random() < 0.3:
-        network = network.with_rates(*(rng.integers(1, 4, len(terminals)).tolist() for _ in range(2)))
-    return network
 
 
 @examples(30)

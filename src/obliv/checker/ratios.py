@@ -272,7 +272,7 @@ class _Upper:
         self._heads, self._first = np.unique(topology.head[order], return_index=True)
 
     def add(self, source: int, destination: Array, channel: Array, amount: Array, whole: Array) -> None:
-        """Check amount / whole · spent ≤ bound · distance for what a source sends."""
+        """Check that what a source sends is at a distance above 0, and amount / whole · spent ≤ bound · distance."""
         row = self._row[channel]
         kept = row >= 0
         destination, row, amount = destination[kept], row[kept], amount[kept]
@@ -280,10 +280,10 @@ class _Upper:
         parts = whole[destination].astype(object)
         spent = np.array([float(value) for value in self._spent])[row]
         shares = (amount / parts).astype(float)
-        unsure = np.flatnonzero(~(shares * spent <= float(self._bound) * distance * _CLOSE))
+        unsure = np.flatnonzero(~(shares * spent < float(self._bound) * distance * _CLOSE))
         for k in unsure.tolist():
             used = Fraction(int(amount[k]), int(parts[k])) * self._spent[row[k]]
-            if used > self._bound * int(distance[k]):
+            if distance[k] == 0 or used > self._bound * int(distance[k]):
                 self.over.add(int(channel[kept][k]))
 
     def _distances(self, node: int) -> Array:

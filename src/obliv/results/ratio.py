@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from obliv._util.text import plural
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.format import shown
@@ -28,6 +29,9 @@ def _whole(data: Any) -> int:
 @dataclass(frozen=True, repr=False)
 class Ratio(Result):
     """The oblivious performance ratio: the largest link load divided by that of the best routing, over all traffic.
+
+    A permutation shows it on fat trees with a closed form, elsewhere a traffic matrix that some routing carries without
+    loading a channel by more than its bandwidth.
 
     Examples
     --------
@@ -79,7 +83,7 @@ class Ratio(Result):
         codec=FLOWS,
         omit=lambda ratio: ratio.traffic is None,
         label="traffic",
-        text=lambda ratio: None if ratio.traffic is None else f"{len(ratio.traffic)} flows",
+        text=lambda ratio: None if ratio.traffic is None else plural(len(ratio.traffic), "flow"),
     )
     lower_bound: int | None = entry(
         None,

@@ -48,12 +48,12 @@ def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress |
     require_solver()
     subject = subject_of(x, "ratio")
     topology = subject.topology
-    require_connected(topology)
     terminals, channels = len(topology.terminals), topology.channels
     require_memory(
         300.0 * terminals * channels + 8.0 * channels**2,
         f"{topology.spec}: linear programs of up to {terminals:,} × {channels:,} flows",
     )
+    require_connected(topology)
     loads = loads_of(subject, "ratio", within(step, 0.0, 0.1)).without_self()
     if loads.partial:
         raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
