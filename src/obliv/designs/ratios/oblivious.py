@@ -5,7 +5,7 @@ from __future__ import annotations
 from obliv._util.progress import Progress
 from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.analysis.ratios.optimum import has_base_load
-from obliv.analysis.subject import Subject, subject_of
+from obliv.analysis.subject import Subject, by_specs, subject_of
 from obliv.designs.ratios.search import network_ratio
 from obliv.errors import InputError
 from obliv.results.ratio import Ratio
@@ -13,6 +13,7 @@ from obliv.results.ratio import Ratio
 __all__ = ["ratio"]
 
 
+@by_specs
 def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
     """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
 
