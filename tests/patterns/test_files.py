@@ -77,6 +77,9 @@ def test_rounding_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path = tmp_path / "traffic.txt"
     assert main(["throughput", "mesh:2x2", "dor", f"matrix:{path}"]) == 0
     assert "row 0, which added up to 1.0000001 instead of 1" in capsys.readouterr().err
+    assert main(["ratio", "fattree:2,2", "dmodk", "--traffic", f"matrix:{path}"]) == 2  # of other terminals
+    assert main(["plot", "loads", "mesh:2x2", "dor", f"matrix:{path}", "-o", str(tmp_path / "loads.svg")]) == 0
+    assert "added up to 1.0000001" in capsys.readouterr().err
     assert obliv.matrix([["0.999998", 0], [0, 1]]).row_sums[0] == Fraction(999998, 10**6)  # not rounding
     with pytest.raises(obliv.TrafficError, match="row 0 adds up"):
         obliv.matrix([["1.000002", 0], [0, 1]])

@@ -13,7 +13,7 @@ import typer
 from obliv.cli.groups import flat
 from obliv.cli.options import TopologySpec
 from obliv.cli.output import progress, require_outputs, require_picture, save_picture
-from obliv.cli.specs import Specs
+from obliv.cli.specs import Specs, read_traffic
 
 __all__ = ["app"]
 
@@ -73,12 +73,11 @@ def loads(
 
     Example: obliv plot loads mesh:8x8 dor transpose -o loads.png
     """
-    import obliv
     from obliv import view
 
     require_picture(picture.output)
     routing = specs.read(picture.output)
-    picture.save(lambda: view.plot_loads(routing, obliv.traffic(traffic, routing.topology)))
+    picture.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology)[0]))
 
 
 @app.command()

@@ -9,7 +9,7 @@ import typer
 
 from obliv.cli.options import Seed
 from obliv.cli.output import ClaimAnswer, progress
-from obliv.cli.specs import Specs
+from obliv.cli.specs import Specs, read_traffic
 from obliv.errors import InputError
 
 __all__ = ["ratio"]
@@ -58,7 +58,8 @@ def ratio(
     routing = specs.read(answer.output)
     with progress() as step, answer.kept():
         if named:
-            answer.show(traffic_ratio(routing, *named, instances=instances, rng=seed, progress=step))
+            patterns = named if instances else read_traffic(named, routing.topology)
+            answer.show(traffic_ratio(routing, *patterns, instances=instances, rng=seed, progress=step))
             return
         result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
     answer.show_claim(result)

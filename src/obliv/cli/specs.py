@@ -11,9 +11,13 @@ from obliv.cli.options import RoutingSpec, TopologySpec
 from obliv.cli.output import require_outputs, say
 
 if TYPE_CHECKING:
-    from obliv.routings.base import Routing
+    from collections.abc import Iterable
 
-__all__ = ["Specs", "say_skipped"]
+    from obliv.patterns.base import Traffic
+    from obliv.routings.base import Routing
+    from obliv.topologies.base import Topology
+
+__all__ = ["Specs", "read_traffic", "say_skipped"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,16 @@ class Specs:
         say_skipped(routing)
         require_outputs(*outputs, inputs=(*topology.sources, *routing.sources))
         return routing
+
+
+def read_traffic(specs: Iterable[str], topology: Topology) -> list[Traffic]:
+    """Return the traffic of specs on a topology, and print its notes on standard error."""
+    import obliv
+
+    patterns = [obliv.traffic(spec, topology) for spec in specs]
+    for note in dict.fromkeys(note for pattern in patterns for note in pattern.notes):
+        say(note)
+    return patterns
 
 
 def say_skipped(routing: Routing) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from obliv.cli.options import PathSamples, Seed
-from obliv.cli.output import Answer, progress, say
-from obliv.cli.specs import Specs
+from obliv.cli.output import Answer, progress
+from obliv.cli.specs import Specs, read_traffic
 
 __all__ = ["throughput"]
 
@@ -28,9 +28,7 @@ def throughput(
     import obliv
 
     routing = specs.read(answer.output)
-    patterns = [obliv.traffic(spec, routing.topology) for spec in traffic]
-    for note in dict.fromkeys(note for pattern in patterns for note in pattern.notes):
-        say(note)
+    patterns = read_traffic(traffic, routing.topology)
     with progress() as step:
         result = obliv.throughput(routing, *patterns, samples=samples or None, rng=seed, progress=step)
     answer.show(result)
