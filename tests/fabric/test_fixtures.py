@@ -85,6 +85,7 @@ def test_new_tables_are_no_worse_than_those_of_opensm(name: str) -> None:
     fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
     made = route(fabric, tables=tables)
     assert made.before is not None
-    assert made.after.load <= made.before.load
+    assert not made.after.deadlock
+    assert made.after.load <= made.before.load or made.before.deadlock  # a load may be the price of no credit loop
     if name.startswith("ft"):
         assert made.after.load == 2 < made.before.load
