@@ -120,3 +120,11 @@ def test_wrong_lines(kind: str, text: str, message: str, tmp_path: Path) -> None
 def test_a_matrix_that_looks_like_single_pairs(tmp_path: Path) -> None:
     with pytest.raises(obliv.FileError, match="source, destination and rate are read by flows:FILE"):
         read("matrix", "0 1 1/2\n", tmp_path, MESH)
+
+
+def test_fractions_are_not_scaled() -> None:
+    nearly = 1 - Fraction(1, 10**7)
+    traffic = obliv.matrix([[0, nearly], [nearly, 0]])
+    assert traffic.row_sums == [nearly, nearly]
+    assert not traffic.notes
+    assert obliv.matrix([[0, float(nearly)], [nearly, 0]]).row_sums == [1, nearly]

@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import obliv
 from obliv._util.progress import silent
+from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.cli import main
 from obliv.routings.trees.base import way_channels
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
@@ -368,7 +369,7 @@ def test_every_ratio_can_be_checked() -> None:
 
 def test_narrow_levels_above_all_hosts() -> None:
     with pytest.raises(obliv.InputError, match=r"leave them out: xgft:1;4;1$"):
-        obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,1")))
+        tree_ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,1")))
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:1;4;1"))).ratio == 1
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,4"))).ratio == 1
 

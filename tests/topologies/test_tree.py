@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.topologies.trees import Tree
 
 TREES = [
@@ -157,7 +158,7 @@ def test_capacities_that_are_invalid(spec: str, match: str) -> None:
 
 def test_the_ratio_is_refused_for_capacities_that_grow() -> None:
     with pytest.raises(obliv.InputError, match="equal links"):
-        obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:3;2,2,2;1,1,1;1,2,4")))
+        tree_ratio(obliv.routing("dmodk", obliv.topology("xgft:3;2,2,2;1,1,1;1,2,4")))
 
 
 Links = set[tuple[object, object]]

@@ -11,8 +11,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from obliv._util.cost import require_memory
 from obliv._util.files import read_source, write_whole
-from obliv._util.memory import require_memory
 from obliv.errors import FileError
 
 __all__ = ["digest_of", "inflated", "pack", "read_json", "read_json_source", "unpack", "unpack_array", "write_json"]

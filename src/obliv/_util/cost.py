@@ -1,15 +1,16 @@
-"""The cost of long work: said before it begins, refused where it cannot fit in memory."""
+"""The cost of work: long work is announced before it begins, and refused where it cannot fit in memory."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from obliv._util.memory import require_memory
 from obliv._util.progress import Progress
+from obliv.errors import TooLargeError
 
-__all__ = ["Cost", "Work", "announce"]
+__all__ = ["Cost", "Work", "announce", "require_memory"]
 
 _SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
+_SMALL = 2**14  # bytes that are always granted, as asking the system takes longer than small problems
 
 
 class Cost(str):
@@ -56,3 +57,26 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} seconds" if seconds >= 2 else "a second"
+
+
+def require_memory(needed: float, what: str) -> None:
+    """Raise TooLargeError, with `what` at the start of its message, unless `needed` bytes fit in the free memory."""
+    if needed <= _SMALL:
+        return
+    free = _free_memory()
+    if needed > 0.9 * free:
+        raise TooLargeError(
+            f"{what} would need about {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free: "
+            "choose a smaller network, or a routing with a compact form"
+        )
+
+
+def _free_memory() -> float:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) * 1024.0
+    except (OSError, ValueError, IndexError):
+        pass
+    return 8.0 * 2**30  # if the system does not say

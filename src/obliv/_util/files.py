@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.text import shown
 from obliv.errors import FileError
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import digest_of, unpack_array
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError

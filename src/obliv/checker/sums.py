@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import Claim
 from obliv.checker.flows.base import Flow

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, distances
 from obliv.designs.solver import solve

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology

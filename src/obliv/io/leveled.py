@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from obliv._util.codec import read_json_source
+from obliv._util.cost import require_memory
 from obliv._util.files import read_source, read_text
-from obliv._util.memory import require_memory
 from obliv._util.text import did_you_mean, lines, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError, SpecError

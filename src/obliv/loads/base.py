@@ -11,8 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import product_sum, whole
 from obliv._util.content import state_of
-from obliv._util.cost import Work
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.cost import Work, announce
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.errors import RoutingError

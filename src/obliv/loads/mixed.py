@@ -10,8 +10,7 @@ from math import gcd, lcm
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
-from obliv._util.cost import Work
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
-from obliv._util.cost import Work
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, require_memory
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, product_sum, whole
-from obliv._util.cost import Work
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.kernels import run

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.arrays import addable
-from obliv._util.cost import Work
-from obliv._util.memory import require_memory
+from obliv._util.cost import Work, require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads.base import PairLoads

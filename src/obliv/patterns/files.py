@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from obliv._util.cells import cells_of, is_number
+from obliv._util.cost import require_memory
 from obliv._util.files import read_source
-from obliv._util.memory import require_memory
 from obliv._util.rationals import rational
 from obliv._util.text import shown
 from obliv.errors import FileError, TopologyError, TrafficError

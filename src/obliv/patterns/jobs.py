@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.errors import TrafficError

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,8 @@ def matrix(
 
     Notes
     -----
-    A row that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled to exactly that; the
-    traffic's `notes` say so.
+    A row with floats or text that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled to
+    exactly that; the traffic's `notes` say so. Rows of whole numbers and fractions stay as they are.
 
     Examples
     --------
@@ -105,6 +106,7 @@ def matrix(
     [Fraction(1, 2), Fraction(1, 3)]
     """
     flows: dict[tuple[int, int], Fraction] = {}
+    as_given: set[int] = set()
     try:
         table = [list(row) for row in rows]
     except TypeError:
@@ -125,7 +127,9 @@ def matrix(
                 raise TrafficError(f"{spec}: entry ({s}, {d}) is {value}, rates must not be negative")
             if amount:
                 flows[s, d] = amount
-    return rounded(spec, n, flows, injection, sources)
+        if all(isinstance(value, Rational) for value in row):
+            as_given.add(s)
+    return rounded(spec, n, flows, injection, sources, as_given)
 
 
 def rounded(
@@ -134,13 +138,21 @@ def rounded(
     flows: dict[tuple[int, int], Fraction],
     limits: Sequence[Fraction] = (),
     sources: tuple[tuple[str, str], ...] = (),
+    as_given: Container[int] = (),
 ) -> Traffic:
-    """Return traffic of exact rates, in which what a terminal sends is its limit if it is that up to rounding."""
+    """Return traffic in which what a terminal sends is its limit if it is that up to rounding.
+
+    The terminals in `as_given` send what they are said to.
+    """
     totals: dict[int, Fraction] = {}
     for (s, _), rate in flows.items():
         totals[s] = totals.get(s, Fraction(0)) + rate
     limit_of = {s: limits[s] if limits else Fraction(1) for s in totals}
-    scale = {s: limit_of[s] / total for s, total in totals.items() if 0 < abs(total / limit_of[s] - 1) <= ROUNDING}
+    scale = {
+        s: limit_of[s] / total
+        for s, total in totals.items()
+        if s not in as_given and 0 < abs(total / limit_of[s] - 1) <= ROUNDING
+    }
     exact_flows = {(s, d): rate * scale.get(s, 1) for (s, d), rate in flows.items()}
     traffic = from_flows(spec, terminals, exact_flows, Fraction(0), sources)
     require_rows(traffic, limits)

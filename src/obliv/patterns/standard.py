@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv.errors import TopologyError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation

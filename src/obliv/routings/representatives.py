@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import channel_map, terminal_map

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.rationals import exact
 from obliv._util.typing import IntArray
 from obliv.errors import TopologyError

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.progress import Progress, silent, within
 from obliv._util.typing import Array
 from obliv.analysis.ratios._kernels import Routes, Side, link_bounds, match_link

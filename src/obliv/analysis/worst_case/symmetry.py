@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.cost import announce
-from obliv._util.memory import require_memory
+from obliv._util.cost import announce, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Constants
 from obliv.bufferless.frames.wave_clock import Waves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Places
 from obliv.topologies.leveled.instances import Instance

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Places, assign, compact, draw_sets, group_frames, phases
 from obliv.bufferless.frames.graphs import largest_degree

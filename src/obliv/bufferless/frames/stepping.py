@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import assign
 from obliv.bufferless.frames.planning import delivery_times

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.arrays import grouped
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.paths.rows import Drawn, destinations, offsets
 from obliv.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.bufferless.kernels.queues import TALLY, Queues, forward

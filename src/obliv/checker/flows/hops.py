@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.flows.base import STEPS, CheckTime, Flow, Flows, Pieces, exact_chance
 from obliv.checker.kernels.flows import HopTables, Output, hop_flow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.kernels.schedules import Rules, Walk, longest_walk, walk_packets
 from obliv.checker.report import Report

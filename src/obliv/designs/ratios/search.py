@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.progress import Progress, silent, within
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of

@@ -9,7 +9,7 @@ from math import lcm
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv.analysis.throughput import throughput as analysed
 from obliv.errors import InputError
 from obliv.fabric.routes.routing import FabricRouting

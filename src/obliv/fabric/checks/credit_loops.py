@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from obliv._util.arrays import positions
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.fabric.kernels.credit_loops import followers

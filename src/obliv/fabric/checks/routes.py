@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import positions
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known, port_name, route_text

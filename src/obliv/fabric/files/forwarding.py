@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.raw_tables import RawTables

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.generate.cabling import Cabling, cabling_of

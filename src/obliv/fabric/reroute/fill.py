@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.arrays import positions
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Goals, Ranks, fill_tables

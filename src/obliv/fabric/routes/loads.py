@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.fabric.kernels.loads import bound_channels, carry, spread_routes, sum_channels
 from obliv.fabric.routes.classes import Routes

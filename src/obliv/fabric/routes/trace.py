@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import positions
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.traces import Hops, trace_columns

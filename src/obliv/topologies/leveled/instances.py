@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.codec import pack, read_json, write_json
 from obliv._util.content import Value
-from obliv._util.memory import require_memory
+from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.kernels import run
