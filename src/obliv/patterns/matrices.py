@@ -97,8 +97,8 @@ def matrix(
 
     Notes
     -----
-    A row with floats or text that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled to
-    exactly that; the traffic's `notes` say so. Rows of whole numbers and fractions stay as they are.
+    A row with floats or text that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled
+    to exactly that; the traffic's `notes` say so. Rows of whole numbers and fractions stay as they are.
 
     Examples
     --------
