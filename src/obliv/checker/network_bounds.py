@@ -152,17 +152,17 @@ def _check_oblivious(
     how: tuple[bool, float, Progress],
 ) -> Verification:
     """Check the design whose worst case is the oblivious one; `least` is a lower bound for any routing."""
-    made = certificate.get("oblivious")
-    if not isinstance(made, dict):
+    design = certificate.get("oblivious")
+    if not isinstance(design, dict):
         raise MalformedError("oblivious is missing in the certificate")
-    checked = check_design(made, topology, *how)
+    checked = check_design(design, topology, *how)
     others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
     holds = all(step.ok is True for step in checked.checks if step not in others)
-    report.note("design", holds and made.get("constraints") == [], checked.claim)
+    report.note("design", holds and design.get("constraints") == [], checked.claim)
     for step in others:
         report.note(step.check, step.ok, step.detail)
     if report.holds:
-        lower, upper = _ends(Design.from_dict(made).channel_load)
+        lower, upper = _ends(Design.from_dict(design).channel_load)
         _note(report, "oblivious", claimed.oblivious, max(lower, least), upper)
     return checked
 

@@ -54,8 +54,8 @@ def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, prog
     for k in range(points):
         limit = first + (last.hops - first) * Fraction(k, points - 1)
         part = within(step, (k + 1) / (points + 1), (k + 2) / (points + 1))
-        made = last if k == points - 1 else design(network, then=None, max_hops=limit, gap=gap, progress=part)
-        rows.append(ParetoPoint(limit, limit / first, made.channel_load, made.fraction_of_capacity))
+        result = last if k == points - 1 else design(network, then=None, max_hops=limit, gap=gap, progress=part)
+        rows.append(ParetoPoint(limit, limit / first, result.channel_load, result.fraction_of_capacity))
         if last.hops == first:
             break
     proved = not any(isinstance(row.channel_load, Bounds) for row in rows)

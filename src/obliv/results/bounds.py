@@ -55,7 +55,7 @@ class NetworkBounds(Result):
     bisection: Fraction | Bounds = entry(Fraction(0), label="bisection", column="bisection")
 
     @property
-    @derived(label="price of being oblivious", text=lambda made: _price(made.price))
+    @derived(label="price of being oblivious", text=lambda bounds: _price(bounds.price))
     def price(self) -> Fraction | Bounds | None:
         """The oblivious worst case over the adaptive one."""
         if self.adaptive is None:

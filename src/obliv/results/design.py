@@ -37,7 +37,9 @@ class Design(Result):
     kind: ClassVar[str] = "design"
 
     objective: str = "worst"
-    constraints: tuple[str, ...] = entry((), label="constraints", text=lambda made: ", ".join(made.constraints) or None)
+    constraints: tuple[str, ...] = entry(
+        (), label="constraints", text=lambda design: ", ".join(design.constraints) or None
+    )
     channel_load: Fraction | Bounds = entry(Fraction(0), label="channel load", column="channel_load")
 
     @property
@@ -51,7 +53,7 @@ class Design(Result):
     @property
     @derived(
         label="of capacity",
-        text=lambda made: shown(made.fraction_of_capacity) if made.capacity else "no closed form here",
+        text=lambda design: shown(design.fraction_of_capacity) if design.capacity else "no closed form here",
         column="fraction_of_capacity",
         reason=NO_CAPACITY,
     )
@@ -69,8 +71,10 @@ class Design(Result):
     @property
     @derived(
         label="optimality",
-        text=lambda made: (
-            f"within {100 * float(made.gap.upper):.2g} % of the optimum" if isinstance(made.gap, Bounds) else "proved"
+        text=lambda design: (
+            f"within {100 * float(design.gap.upper):.2g} % of the optimum"
+            if isinstance(design.gap, Bounds)
+            else "proved"
         ),
         column="gap",
     )
@@ -84,13 +88,13 @@ class Design(Result):
     hops_bound: Fraction | None = entry(
         None,
         label="fewest hops",
-        text=lambda made: None if made.hops_bound is None else f"at least {shown(made.hops_bound)}",
+        text=lambda design: None if design.hops_bound is None else f"at least {shown(design.hops_bound)}",
         reason="the hops were not minimized",
     )
     paths_per_pair: Fraction = entry(
         Fraction(0),
         label="paths per pair",
-        text=lambda made: f"{shown(made.paths_per_pair)} (at most {made.most_paths})",
+        text=lambda design: f"{shown(design.paths_per_pair)} (at most {design.most_paths})",
         column="paths_per_pair",
     )
     most_paths: int = entry(0, column="most_paths")
