@@ -332,3 +332,9 @@ def test_hot_nodes_must_be_terminals() -> None:
 def test_wrong_hot_nodes(spec: str, message: str) -> None:
     with pytest.raises(obliv.TrafficError, match=message):
         obliv.traffic(spec, obliv.mesh(4, 4))
+
+
+@pytest.mark.parametrize("analysis", [obliv.birkhoff, obliv.completed])
+def test_rows_that_are_not_traffic_yet_are_refused(analysis: Any) -> None:
+    with pytest.raises(obliv.TrafficError, match=r"make one with obliv\.matrix"):
+        analysis([[0, 2], [1, 0]])

@@ -82,8 +82,6 @@ def design(
         result = optimize.design(
             network, then=aim, max_hops=max_hops, minimal=minimal, gap=gap, exact=exact, progress=step
         )
-    if answer.certificate and answer.format != "json":
-        say("use --format json or --output FILE to get the certificate")
     if answer.output is not None:
         say(f"use the routing as  design:{answer.output}")
-    answer.show(result, hide=() if answer.certificate else ("certificate", "paths"))
+    answer.show_claim(result, hide=("paths",))

@@ -91,11 +91,14 @@ class ClaimAnswer(Answer):
         bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
     ] = False
 
-    def show_claim(self, result: Result) -> None:
-        """Save and print a result, with its certificate or a hint on how to get it."""
+    def show_claim(self, result: Result, *, hide: Iterable[str] = ()) -> None:
+        """Save and print a result, with its certificate or a hint on how to get it.
+
+        Without the certificate, JSON lacks the keys in `hide` too.
+        """
         if self.certificate and self.format != "json":
             say("use --format json or --output FILE to get the certificate")
-        self.show(result, hide=() if self.certificate else ("certificate",))
+        self.show(result, hide=() if self.certificate else ("certificate", *hide))
 
 
 def say(message: str) -> None:

@@ -28,7 +28,7 @@ def completed(traffic: Traffic) -> Traffic:
     Raises
     ------
     TrafficError
-        If a row or column adds up to more than 1.
+        If a row or column adds up to more than 1, or it is not traffic.
 
     References
     ----------
@@ -42,6 +42,8 @@ def completed(traffic: Traffic) -> Traffic:
     >>> completed(half).row_sums
     [Fraction(1, 1), Fraction(1, 1), Fraction(1, 1)]
     """
+    if not isinstance(traffic, Traffic):
+        raise TrafficError(f"{traffic!r:.60} is not a Traffic: make one with obliv.matrix(rows)")
     rates = traffic.to_matrix()
     rows, columns = [1 - total for total in traffic.row_sums], [1 - total for total in traffic.column_sums]
     for what, left in (("sends", rows), ("receives", columns)):
