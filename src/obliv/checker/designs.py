@@ -20,6 +20,7 @@ from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
+from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
 from obliv.checker.report import Report
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
@@ -87,7 +88,8 @@ def check_design(
             report.note("paths", False, str(error))
     load = claimed.channel_load
     lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
-    kind = "minimal routing" if "minimal" in claimed.constraints else "routing"
+    rules = " and ".join(text for text in claimed.constraints if text != "minimal")
+    kind = ("minimal " if "minimal" in claimed.constraints else "") + "routing" + (f" with {rules}" if rules else "")
     return Verification(
         topology=claimed.topology,
         routing="design",
@@ -168,29 +170,17 @@ def _check_figures(report: Report, claimed: Design, topology: Topology, routing:
         return
     wrong = next((f"{name} {said}, but they are {true}" for name, said, true in figures if said != true), "")
     report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")
-    if "minimal" in claimed.constraints:
-        shortest = _hops(topology)[np.ix_(topology.terminals, topology.terminals)].ravel()
+    constraints = constraints_of(claimed.constraints)
+    if constraints.minimal:
+        shortest = ways_of(topology, constraints).hops(topology.terminals)[1][:, topology.terminals].T.ravel()
         pair = np.repeat(np.arange(len(per_pair)), per_pair)
         minimal = bool((hops == shortest[pair]).all())
         report.note("minimal", minimal, "every path is shortest" if minimal else "a path is longer than the shortest")
-
-
-def _hops(topology: Topology) -> Array:
-    """Return the hops between nodes, breadth first from every node; −1 where there is no path."""
-    hops = np.full((topology.nodes, topology.nodes), -1, np.int64)
-    first, head = topology.first_channel.tolist(), topology.head.tolist()
-    for source in range(topology.nodes):
-        distance, frontier = {source: 0}, [source]
-        while frontier:
-            reached = []
-            for node in frontier:
-                for neighbor in head[first[node] : first[node + 1]]:
-                    if neighbor not in distance:
-                        distance[neighbor] = distance[node] + 1
-                        reached.append(neighbor)
-            frontier = reached
-        hops[source, list(distance)] = list(distance.values())
-    return hops
+    if constraints.turns is not None:
+        nodes = topology.terminals.tolist()
+        paths = (path for s in nodes for d in nodes for path, _ in routing.paths(s, d))
+        broken = broken_rule(paths, topology, constraints)
+        report.note("turns", not broken, f"a path {broken}" if broken else "every path keeps to the limit")
 
 
 def _check_upper(
@@ -225,27 +215,19 @@ def _check_lower(
     load = claimed.channel_load
     lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
     carried = _carried(certificate, topology)
-    line = _line(certificate.get("load_line"), carried, topology, "minimal" in claimed.constraints, progress)
-    limit = _hop_limit(claimed)
+    constraints = constraints_of(claimed.constraints)
+    ways, limit = ways_of(topology, constraints), constraints.hops
+    line = _line(certificate.get("load_line"), carried, ways, topology, constraints, progress)
     bound = (line.distance - line.price * line.pairs * limit) / line.spent if line.spent else Fraction(0)
     reaches = bound >= lower and (limit > 0 or line.price == 0)
     report.note("lower bound", reaches, f"lengths of channels prove {_text(bound)}, claimed {_text(lower)}")
     if claimed.hops_bound is not None:
-        line = _line(certificate.get("hops_line"), carried, topology, "minimal" in claimed.constraints, progress)
+        line = _line(certificate.get("hops_line"), carried, ways, topology, constraints, progress)
         bound = (line.distance - line.spent * upper) / (line.price * line.pairs) if line.price else Fraction(0)
         fits = bound >= claimed.hops_bound
         report.note("fewest hops", fits, f"lengths prove {_text(bound)}, claimed {_text(claimed.hops_bound)}")
     if limit and claimed.hops > limit:
         report.note("limit of hops", False, f"{_text(claimed.hops)} mean hops exceed {_text(limit)}")
-
-
-def _hop_limit(claimed: Design) -> Fraction:
-    """Return the limit of the mean hops; 0 where there is none."""
-    texts = [text.removeprefix("hops ≤ ") for text in claimed.constraints if text.startswith("hops ≤ ")]
-    try:
-        return Fraction(texts[0]) if texts else Fraction(0)
-    except (ValueError, ZeroDivisionError):
-        raise MalformedError(f"{texts[0]!r:.40} is not a limit of hops") from None
 
 
 def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
@@ -285,7 +267,9 @@ def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
 
 
-def _line(content: Any, carried: Carried, topology: Topology, minimal: bool, progress: Progress) -> _Line:
+def _line(
+    content: Any, carried: Carried, ways: Ways, topology: Topology, constraints: Constraints, progress: Progress
+) -> _Line:
     """Return what the lengths of a line prove."""
     if not isinstance(content, dict) or not _is_index(content.get("price"), _LARGEST):
         raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
@@ -306,18 +290,14 @@ def _line(content: Any, carried: Carried, topology: Topology, minimal: bool, pro
             for offset, table, place in zip(offsets, rows, order, strict=False)
         ]
     )
-    hops = _hops(topology) if minimal else np.zeros((0, 0), np.int64)
-    network = Network(
-        topology.first_channel,
-        topology.tail.astype(np.int64),
-        topology.head.astype(np.int64),
-        topology.terminals.astype(np.int64),
-        hops,
-    )
+    nothing = np.zeros((0, 0), np.int64)
+    there, back = ways.hops(topology.terminals) if constraints.minimal else (nothing, nothing)
+    ends = topology.terminals.astype(np.int64)
+    network = Network(ways.first, ways.head, ways.channel, ways.node, ends, there, back)
     sums = np.zeros(terminals, np.int64)
     progress("distances", 0.0)
     lengths = Lengths(start, np.ascontiguousarray(joined[:, 1]), np.ascontiguousarray(joined[:, 2]))
-    run(add_distances, 20.0 * terminals**2 * topology.channels, network, lengths, carried, price, sums)
+    run(add_distances, 20.0 * terminals**2 * len(ways.head), network, lengths, carried, price, sums)
     if (sums < 0).any():
         raise InputError("a terminal cannot be reached from another one")
     return _Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)

@@ -25,6 +25,14 @@ def design(
         str | None, typer.Option("--max-hops", metavar="H", help="Limit of the mean hops, for example 2.5 or 64/27.")
     ] = None,
     minimal: Annotated[bool, typer.Option("--minimal", help="Use shortest paths only.")] = False,
+    max_turns: Annotated[
+        int | None,
+        typer.Option("--max-turns", metavar="K", help="Limit of the turns of a path on a mesh, torus or hypercube."),
+    ] = None,
+    vc: Annotated[
+        int | None,
+        typer.Option("--vc", metavar="N", help="Use paths that are free of deadlock with N virtual channels only."),
+    ] = None,
     gap: Annotated[
         float, typer.Option("--gap", help="Relative distance from the proved lower bound at which to stop.")
     ] = 1e-4,
@@ -57,6 +65,8 @@ def design(
     Example: obliv design torus:8x8 --output best.json.gz
 
     Example: obliv design mesh:5x5 --pareto 9 --plot curve.svg
+
+    Example: obliv design torus:8x8 --max-turns 2
     """
     import obliv
     from obliv.designs import optimize
@@ -73,14 +83,22 @@ def design(
     require_outputs(answer.output, plot, inputs=network.sources)
     if pareto:
         with progress() as step:
-            curve = obliv.pareto(network, pareto, gap=gap, progress=step)
+            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap, progress=step)
         save_picture(curve, plot)
         answer.show(curve)
         return
     with progress() as step, answer.kept():
         aim = None if then == "nothing" else then
         result = optimize.design(
-            network, then=aim, max_hops=max_hops, minimal=minimal, gap=gap, exact=exact, progress=step
+            network,
+            then=aim,
+            max_hops=max_hops,
+            minimal=minimal,
+            max_turns=max_turns,
+            vc=vc,
+            gap=gap,
+            exact=exact,
+            progress=step,
         )
     if answer.output is not None:
         say(f"use the routing as  design:{answer.output}")

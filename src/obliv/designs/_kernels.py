@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["Channels", "distances", "pair_distances", "sift_down", "sift_up", "widest_paths"]
+__all__ = ["Arcs", "Channels", "distances", "pair_distances", "sift_down", "sift_up", "widest_paths"]
 
 _INFINITE = 2**62
 
@@ -18,6 +18,15 @@ class Channels(NamedTuple):
 
     first: Any  # of every node, and the number of channels
     head: Any
+
+
+class Arcs(NamedTuple):
+    """The arcs of a network of states, sorted by tail."""
+
+    first: Any  # of every state, and the number of arcs
+    head: Any
+    channel: Any  # of every arc
+    node: Any  # of every state
 
 
 @kernel
@@ -48,14 +57,14 @@ def sift_down(key: Any, item: Any, count: int) -> None:
 
 
 @kernel
-def pair_distances(network: Channels, sources: Any, ends: Any, flow: Any, length: Any, distance: Any) -> None:
+def pair_distances(network: Arcs, sources: Any, ends: Any, column: Any, flow: Any, length: Any, distance: Any) -> None:
     """Compute the shortest distance of every pair, where each pair has its own lengths (Dijkstra).
 
-    Channel c of pair (s, d) has length ``length[flow[s, d, c]]``; channels with flow −1 are closed. The distance of a
-    terminal to itself is 0, and −1 stands for "no path".
+    Channel c of pair (s, d) has length ``length[flow[s, d, c]]``; arcs a with ``column[s, d, a]`` −1 are closed. The
+    distance of a terminal to itself is 0, and −1 stands for "no path".
     """
-    nodes = len(network.first) - 1
-    best = np.empty(nodes, np.int64)
+    states = len(network.first) - 1
+    best = np.empty(states, np.int64)
     key = np.empty(len(network.head) + 1, np.int64)
     item = np.empty(len(network.head) + 1, np.int64)
     for s in range(len(sources)):
@@ -68,21 +77,20 @@ def pair_distances(network: Channels, sources: Any, ends: Any, flow: Any, length
             key[0], item[0], count = 0, sources[s], 1
             distance[s, d] = -1
             while count > 0:
-                reached, node = key[0], item[0]
+                reached, state = key[0], item[0]
                 count -= 1
                 key[0], item[0] = key[count], item[count]
                 sift_down(key, item, count)
-                if node == ends[d]:
+                if network.node[state] == ends[d]:
                     distance[s, d] = reached
                     break
-                if reached > best[node]:
+                if reached > best[state]:
                     continue
-                for c in range(network.first[node], network.first[node + 1]):
-                    column = flow[s, d, c]
-                    if column < 0:
+                for a in range(network.first[state], network.first[state + 1]):
+                    if column[s, d, a] < 0:
                         continue
-                    longer = reached + length[column]
-                    head = network.head[c]
+                    longer = reached + length[flow[s, d, network.channel[a]]]
+                    head = network.head[a]
                     if longer < best[head]:
                         best[head] = longer
                         key[count], item[count] = longer, head
@@ -121,25 +129,25 @@ def distances(network: Channels, terminals: Any, length: Any, between: Any) -> N
 
 
 @kernel
-def widest_paths(network: Channels, source: int, end: int, capacity: Any, whole: int, paths: Any) -> int:
+def widest_paths(network: Arcs, source: int, end: int, capacity: Any, whole: int, paths: Any) -> int:
     """Decompose a flow into paths, the widest first; return how many.
 
     Parameters
     ----------
-    network : Channels
+    network : Arcs
     source, end : int
-        Nodes.
-    capacity : int64 array, shape (channels,)
-        The flow of every channel; used up.
+        The start state, and the node to which paths lead.
+    capacity : int64 array, shape (arcs,)
+        The flow of every arc; used up.
     whole : int
         What the paths' amounts add up to at most.
     paths : Paths
         Filled from the start: path k takes ``channel[start[k] : start[k + 1]]`` and carries ``amount[k]``.
     """
-    nodes = len(network.first) - 1
-    width = np.empty(nodes, np.int64)
-    via = np.empty(nodes, np.int64)
-    before = np.empty(nodes, np.int64)
+    states = len(network.first) - 1
+    width = np.empty(states, np.int64)
+    via = np.empty(states, np.int64)
+    before = np.empty(states, np.int64)
     key = np.empty(len(network.head) + 1, np.int64)
     item = np.empty(len(network.head) + 1, np.int64)
     left, number = whole, 0
@@ -148,38 +156,40 @@ def widest_paths(network: Channels, source: int, end: int, capacity: Any, whole:
         width[:] = 0
         width[source] = left
         key[0], item[0], count = -left, source, 1
+        last = -1
         while count > 0:
-            reached, node = -key[0], item[0]
+            reached, state = -key[0], item[0]
             count -= 1
             key[0], item[0] = key[count], item[count]
             sift_down(key, item, count)
-            if node == end:
+            if network.node[state] == end:
+                last = state
                 break
-            if reached < width[node]:
+            if reached < width[state]:
                 continue
-            for c in range(network.first[node], network.first[node + 1]):
-                through = min(reached, capacity[c])
-                head = network.head[c]
+            for a in range(network.first[state], network.first[state + 1]):
+                through = min(reached, capacity[a])
+                head = network.head[a]
                 if through > width[head]:
-                    width[head], via[head], before[head] = through, c, node
+                    width[head], via[head], before[head] = through, a, state
                     key[count], item[count] = -through, head
                     sift_up(key, item, count)
                     count += 1
-        amount = width[end]
-        if amount == 0:
+        if last < 0:
             return number
-        hops, node = 0, end
-        while node != source:
-            node = before[node]
+        amount = width[last]
+        hops, state = 0, last
+        while state != source:
+            state = before[state]
             hops += 1
         place = paths.start[number] + hops
         paths.start[number + 1] = place
-        node = end
-        while node != source:
+        state = last
+        while state != source:
             place -= 1
-            paths.channel[place] = via[node]
-            capacity[via[node]] -= amount
-            node = before[node]
+            paths.channel[place] = network.channel[via[state]]
+            capacity[via[state]] -= amount
+            state = before[state]
         paths.amount[number] = amount
         left -= amount
         number += 1

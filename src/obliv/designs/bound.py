@@ -20,7 +20,7 @@ from math import lcm
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.designs._kernels import Channels, pair_distances
+from obliv.designs._kernels import pair_distances
 from obliv.designs.programme import Programme
 from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
@@ -36,7 +36,7 @@ class Line:
 
     Parameters
     ----------
-    length : int64 array, shape (flow columns,)
+    length : int64 array, shape (orbits of flows on channels,)
     price : int
         Of a hop.
     distance : int
@@ -76,7 +76,7 @@ def lines(programme: Programme, duals: Array, price: float) -> list[Line]:
     price : float
         Multiplier of the total number of hops, at least 0.
     """
-    multiplier = np.zeros(programme.flows + 1)
+    multiplier = np.zeros(len(programme.size) + 1)
     multiplier[programme.cover_flow] = np.maximum(duals[programme.cover_rows], 0)
     multiplier[-1] = price
     size = np.append(programme.size, 1)
@@ -105,9 +105,9 @@ def _line(programme: Programme, length: Array, price: int) -> Line:
     topology, flow = programme.topology, programme.flow
     sources, terminals, _ = flow.shape
     distance = np.empty((sources, terminals), np.int64)
-    network = Channels(topology.first_channel, topology.head.astype(np.int64))
-    ends = topology.terminals.astype(np.int64)
-    run(pair_distances, 20.0 * flow.size, network, ends[:sources], ends, flow, length + price, distance)
+    column, ends = programme.column, topology.terminals.astype(np.int64)
+    ways = programme.states.kernel
+    run(pair_distances, 20.0 * column.size, ways, ends[:sources], ends, column, flow, length + price, distance)
     total = sum(map(int, distance.sum(axis=1))) * (terminals // sources)
     spent = Fraction(0)
     lengths = np.append(length, 0)  # of closed channels

@@ -18,6 +18,7 @@ from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
 from obliv.designs.paths import decomposed
 from obliv.designs.saved import packed
+from obliv.designs.states import states_of
 from obliv.designs.symmetry import symmetry_of
 from obliv.designs.vertices import as_rationals
 from obliv.errors import InputError
@@ -151,7 +152,9 @@ def _uniform_routings(topology: Topology, found: Congestion, progress: Progress)
     routings = []
     for units, whole in choices:
         left = units.copy()  # the pairs of a source share its flow
-        routings.append(decomposed(topology, "uniform", n, whole, lambda s, d, left=left: left[s], progress))  # type: ignore[misc]
+        routings.append(
+            decomposed(states_of(topology, None), "uniform", n, whole, lambda s, d, left=left: left[s], progress)
+        )  # type: ignore[misc]
     return routings
 
 

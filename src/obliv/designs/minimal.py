@@ -1,8 +1,6 @@
-"""Shortest paths: distances, and the channels that shortest paths of a pair can take."""
+"""Distances between nodes, and whether a routing exists at all."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,7 +11,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.topologies.base import Topology
 
-__all__ = ["hop_distances", "least_hops", "require_connected", "shortest_channels"]
+__all__ = ["hop_distances", "require_connected"]
 
 
 def hop_distances(topology: Topology) -> Array:
@@ -23,12 +21,6 @@ def hop_distances(topology: Topology) -> Array:
     graph = csr_array((ones, (topology.tail, topology.head)), shape=(topology.nodes, topology.nodes))
     distances: Array = dijkstra(graph, unweighted=True)
     return distances
-
-
-def least_hops(topology: Topology) -> Fraction:
-    """Return the mean hops of shortest paths over all ordered pairs of terminals, self-pairs included."""
-    between = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
-    return Fraction(int(between.sum()), len(topology.terminals) ** 2)
 
 
 def require_connected(topology: Topology) -> None:
@@ -42,17 +34,3 @@ def require_connected(topology: Topology) -> None:
             f"{topology.spec}: no path leads from {topology.name_of(source)} to {topology.name_of(destination)}; "
             "choose terminals that are connected, or read one component (component=largest)"
         )
-
-
-def shortest_channels(topology: Topology) -> Array:
-    """Return which channels lie on shortest paths of each pair.
-
-    Returns
-    -------
-    bool array, shape (terminals, terminals, channels)
-    """
-    distances = hop_distances(topology)
-    there, back = distances[topology.terminals], distances[:, topology.terminals].T
-    through = there[:, None, topology.tail] + 1 + back[None, :, topology.head]
-    shortest: Array = through == there[:, topology.terminals][:, :, None]
-    return shortest

@@ -16,11 +16,12 @@ from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.bound import Line, lines
 from obliv.designs.certificate import certificate_of
-from obliv.designs.minimal import least_hops, require_connected, shortest_channels
+from obliv.designs.minimal import require_connected
 from obliv.designs.paths import rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
 from obliv.designs.saved import packed
 from obliv.designs.solver import Optimum, SolverError, solve
+from obliv.designs.states import States, feasible_states
 from obliv.designs.symmetry import symmetry_of
 from obliv.designs.vertices import as_rationals
 from obliv.errors import InputError, Interrupted
@@ -42,6 +43,8 @@ def design(
     then: str | None = "hops",
     max_hops: Number | None = None,
     minimal: bool = False,
+    max_turns: int | None = None,
+    vc: int | None = None,
     gap: float = 1e-4,
     exact: bool | None = None,
     progress: Progress | None = None,
@@ -56,7 +59,12 @@ def design(
     max_hops : number, optional
         Limit of the mean hops over all ordered pairs of terminals, self-pairs included.
     minimal : bool
-        Whether paths must be shortest paths.
+        Whether paths must be shortest paths; with `max_turns` or `vc`, the shortest that these allow.
+    max_turns : int, optional
+        Limit of the changes of dimension of a path on a mesh, torus or hypercube; paths do not turn by 180 degrees.
+    vc : int, optional
+        Number of virtual channels with which the routing is free of deadlock under a known scheme: ``turn`` on meshes
+        and hypercubes, ``turn+dateline`` on tori, ``updown`` on other networks.
     gap : float
         Relative distance between the worst case and its proved lower bound at which the search may end.
     exact : bool, optional
@@ -75,7 +83,7 @@ def design(
     Raises
     ------
     InputError
-        If an option is invalid, or no routing has so few hops.
+        If an option is invalid, or no routing has so few hops, turns or virtual channels.
     MissingExtraError
         If the solver (highspy) is not installed.
     TooLargeError
@@ -99,15 +107,18 @@ def design(
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     network = topology_of(topology)
     require_connected(network)
-    limit, shortest = _hop_limit(network, max_hops)
+    states, rule = feasible_states(network, max_turns, vc)
+    limit, shortest = _hop_limit(states, max_hops)
     minimal = minimal or shortest
     step = progress or silent
     step("linear program", 0.0)
-    programme = worst_case_programme(network, symmetry_of(network), shortest_channels(network) if minimal else None)
+    programme = worst_case_programme(network, symmetry_of(network), states, minimal=minimal)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(programme, None if shortest else limit, gap, vertices)
     constraints = tuple(
-        text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit and not shortest else "") if text
+        text
+        for text in ("minimal" if minimal else "", rule, f"hops ≤ {limit}" if limit and not shortest else "")
+        if text
     )
 
     def result() -> Design:
@@ -124,14 +135,14 @@ def design(
     return result()
 
 
-def _hop_limit(topology: Topology, max_hops: Number | None) -> tuple[Fraction | None, bool]:
+def _hop_limit(states: States, max_hops: Number | None) -> tuple[Fraction | None, bool]:
     """Return the limit of the mean hops as an exact number, and whether only shortest paths meet it."""
     if max_hops is None:
         return None, False
     limit = exact_number(max_hops)
     if limit is None:
         raise InputError(f"max_hops: {max_hops!r:.40} is not a number; write for example 2.5 or 64/27")
-    least = least_hops(topology)
+    least = states.least_hops
     if limit < least:
         raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")
     return limit, limit == least

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
-from obliv.designs.minimal import least_hops
 from obliv.designs.optimize import design
+from obliv.designs.states import feasible_states
 from obliv.errors import InputError
 from obliv.results import Pareto, provenance
 from obliv.results.numbers import Bounds
@@ -19,7 +19,15 @@ from obliv.topologies.base import topology as topology_of
 __all__ = ["pareto"]
 
 
-def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, progress: Progress | None = None) -> Pareto:
+def pareto(
+    topology: Topology | str,
+    points: int = 9,
+    *,
+    max_turns: int | None = None,
+    vc: int | None = None,
+    gap: float = 1e-4,
+    progress: Progress | None = None,
+) -> Pareto:
     """Design routings from the fewest hops to the least worst case, at equal distances of hops.
 
     Parameters
@@ -27,6 +35,8 @@ def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, prog
     topology : Topology or str
     points : int
         At least 2.
+    max_turns, vc : int, optional
+        As for :func:`obliv.design`.
     gap : float
         As for :func:`obliv.design`.
     progress : callable, optional
@@ -49,12 +59,16 @@ def pareto(topology: Topology | str, points: int = 9, *, gap: float = 1e-4, prog
     if points < 2:
         raise InputError(f"{points} points: a curve has at least 2")
     network, step = topology_of(topology), progress or silent
-    last = design(network, gap=gap, progress=within(step, 0.0, 1 / points))
-    first, rows = least_hops(network), []
+    last = design(network, max_turns=max_turns, vc=vc, gap=gap, progress=within(step, 0.0, 1 / points))
+    first, rows = feasible_states(network, max_turns, vc)[0].least_hops, []
     for k in range(points):
         limit = first + (last.hops - first) * Fraction(k, points - 1)
         part = within(step, (k + 1) / (points + 1), (k + 2) / (points + 1))
-        result = last if k == points - 1 else design(network, then=None, max_hops=limit, gap=gap, progress=part)
+        result = (
+            last
+            if k == points - 1
+            else design(network, then=None, max_hops=limit, max_turns=max_turns, vc=vc, gap=gap, progress=part)
+        )
         rows.append(ParetoPoint(limit, limit / first, result.channel_load, result.fraction_of_capacity))
         if last.hops == first:
             break

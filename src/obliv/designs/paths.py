@@ -9,11 +9,11 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.designs._kernels import Channels, widest_paths
+from obliv.designs._kernels import widest_paths
 from obliv.designs.programme import Programme
+from obliv.designs.states import States
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
-from obliv.topologies.base import Topology
 
 __all__ = ["decomposed", "rounded_flows", "routing_of"]
 
@@ -51,12 +51,12 @@ def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progre
         None where the flows of a pair hold no path.
     """
     units, whole = flows
-    flow, values = programme.flow, np.append(units, 0)
-    return decomposed(programme.topology, spec, flow.shape[0], whole, lambda s, d: values[flow[s, d]], progress)
+    column, values = programme.column, np.append(units, 0)
+    return decomposed(programme.states, spec, len(column), whole, lambda s, d: values[column[s, d]], progress)
 
 
 def decomposed(
-    topology: Topology,
+    states: States,
     spec: str,
     sources: int,
     whole: int,
@@ -67,23 +67,24 @@ def decomposed(
 
     Parameters
     ----------
-    topology : Topology
+    states : States
+        Of the legal paths.
     spec : str
     sources : int
         Number of terminals whose paths are listed.
     whole : int
         Units of a probability.
     capacity_of : function of source and destination
-        Returns the units that each channel can carry, an int64 array that is used up.
+        Returns the units that each arc can carry, an int64 array that is used up.
     progress : callable
         Called with what is being done and the share that is done.
     """
-    network = Channels(topology.first_channel, topology.head.astype(np.int64))
-    terminals, channels = len(topology.terminals), topology.channels
+    network, topology = states.kernel, states.topology
+    terminals = len(topology.terminals)
     room = _Paths(
-        np.zeros(channels + 2, np.int64),
-        np.zeros((channels + 1) * topology.nodes, np.int64),
-        np.zeros(channels + 1, np.int64),
+        np.zeros(states.arcs + 2, np.int64),
+        np.zeros((states.arcs + 1) * states.count, np.int64),
+        np.zeros(states.arcs + 1, np.int64),
     )
     nodes = topology.terminals.tolist()
     counts, hops, taken, amounts = [0], [np.zeros(1, np.int64)], [], []
@@ -93,7 +94,7 @@ def decomposed(
                 counts.append(0)
                 continue
             capacity = capacity_of(source, destination)
-            work = 20.0 * sources * terminals * channels
+            work = 20.0 * sources * terminals * states.arcs
             number = int(run(widest_paths, work, network, nodes[source], nodes[destination], capacity, whole, room))
             if number == 0:
                 return None

@@ -6,6 +6,9 @@ matching that finds the worst traffic (Towles and Dally, section 3.1). The large
 
 Flows, potentials and channels that a symmetry of the network carries onto each other share one column: an average over
 the group is as good as any routing.
+
+Where only some paths are legal, the flows lead over the arcs of a network of states, and a channel carries the sum over
+its arcs.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from scipy.sparse import csc_array, csr_array, hstack, vstack
 
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
+from obliv.designs.states import Lift, States, lifted, states_of
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology
 
@@ -33,25 +37,35 @@ class Programme:
     Parameters
     ----------
     topology : Topology
+    states : States
+        Of the legal paths.
     symmetry : Symmetry
+        Of the legal paths.
     matrix : scipy.sparse.csc_array, shape (rows, columns)
     lower, upper : float arrays, shape (rows,)
-    flow : integer array, shape (sources, terminals, channels)
+    column : integer array, shape (sources, terminals, arcs)
         The column of every flow, −1 where it is 0; `sources` is 1 where translations move the first one to all.
-    size : integer array, shape (flow columns,)
-        Number of flows of every orbit, over all sources.
+    column_size : integer array, shape (flow columns,)
+        Number of flows of every column, over all sources.
+    flow : integer array, shape (sources, terminals, channels)
+        The orbit of every flow on a channel, −1 where it is 0: the same as `column` where arcs are channels.
+    size : integer array, shape (orbits,)
+        Number of flows on channels of every orbit, over all sources.
     cover_rows : slice
     cover_flow : integer array
-        The flow column of every cover row; every flow column has at most one.
+        The orbit of flows of every cover row; every orbit has at most one.
     focus, alike : integer arrays
         One channel of every orbit, whose potentials are columns, and the number of channels in the orbit.
     """
 
     topology: Topology
+    states: States
     symmetry: Symmetry
     matrix: csc_array
     lower: Array
     upper: Array
+    column: Array
+    column_size: Array
     flow: Array
     size: Array
     cover_rows: slice
@@ -62,7 +76,7 @@ class Programme:
     @property
     def flows(self) -> int:
         """Number of flow columns."""
-        return len(self.size)
+        return len(self.column_size)
 
     def limited(self, cost: Array, limit: float) -> Programme:
         """Return the same programme with one more row, the last: costs at most a limit."""
@@ -74,11 +88,12 @@ class Programme:
         )
 
     def on_channel(self, channel: int) -> Array:
-        """Return the flow column of every pair on one channel; shape (terminals, terminals)."""
-        flows = _Flows(self.topology, self.symmetry)
-        source, destination = np.indices((flows.terminals, flows.terminals))
-        column: Array = self.flow.reshape(-1)[flows.number(source, destination, np.full_like(source, channel))]
-        return column
+        """Return the orbit of the flow of every pair on one channel; shape (terminals, terminals)."""
+        terminals = len(self.topology.terminals)
+        flows = _Numbers(terminals, self.topology.channels, self.symmetry.to_first_node, self.symmetry.to_first_channel)
+        source, destination = np.indices((terminals, terminals))
+        orbit: Array = self.flow.reshape(-1)[flows.of(source, destination, np.full_like(source, channel))]
+        return orbit
 
     @property
     def pairs(self) -> int:
@@ -96,72 +111,94 @@ class Programme:
     def hop_cost(self) -> Array:
         """The costs that minimize the mean number of hops over all ordered pairs, self-pairs included."""
         cost = np.zeros(self.matrix.shape[1])
-        cost[: self.flows] = self.size / self.pairs
+        cost[: self.flows] = self.column_size / self.pairs
         return cost
 
 
-class _Flows:
-    """Numbers of flows (source, destination, channel), translated to source 0 where the network allows it."""
+class _Numbers:
+    """Numbers of (source, destination, place), translated to source 0 where the network allows it.
 
-    def __init__(self, topology: Topology, symmetry: Symmetry) -> None:
-        self.terminals = len(topology.terminals)
-        self.channels, self.nodes = topology.channels, topology.nodes
-        self.symmetry = symmetry
-        self.sources = self.terminals if symmetry.to_first_node is None else 1
+    Places are arcs, states or channels; row i of `to_first` says what they become when source i is moved to the first.
+    """
 
-    def number(self, source: Array, destination: Array, channel: Array) -> Array:
-        """Return the number of each flow."""
-        if self.symmetry.to_first_node is None or self.symmetry.to_first_channel is None:
-            return (source * self.terminals + destination) * self.channels + channel
-        moved = self.symmetry.to_first_node[source, destination]
-        return moved * self.channels + self.symmetry.to_first_channel[source, channel]
+    def __init__(self, terminals: int, places: int, to_first_node: Array | None, to_first: Array | None) -> None:
+        self.terminals, self.places = terminals, places
+        self.to_first_node, self.to_first = to_first_node, to_first
+        self.sources = terminals if to_first is None else 1
+        self.shape = (self.sources, terminals, places)
 
-    def number_at(self, source: Array, destination: Array, node: Array) -> Array:
-        """Return the number of each row of conservation (source, destination, node)."""
-        if self.symmetry.to_first_node is None:
-            return (source * self.terminals + destination) * self.nodes + node
-        moved = self.symmetry.to_first_node
-        return moved[source, destination] * self.nodes + moved[source, node]
+    def of(self, source: Array, destination: Array, place: Array) -> Array:
+        """Return the number of each."""
+        if self.to_first_node is None or self.to_first is None:
+            return (source * self.terminals + destination) * self.places + place
+        return self.to_first_node[source, destination] * self.places + self.to_first[source, place]
 
 
-def worst_case_programme(topology: Topology, symmetry: Symmetry, allowed: Array | None = None) -> Programme:
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """The states of a topology, the symmetries of its legal paths, and the numbers of flows on arcs, and so on."""
+
+    states: States
+    symmetry: Symmetry
+    lifts: list[Lift]
+    arcs: _Numbers
+    nodes: _Numbers
+    channels: _Numbers
+
+
+def worst_case_programme(
+    topology: Topology, symmetry: Symmetry, states: States | None = None, *, minimal: bool = False
+) -> Programme:
     """Return the programme whose optimum is the least worst-case channel load of all oblivious routings.
 
     Parameters
     ----------
     topology : Topology
     symmetry : Symmetry
-    allowed : bool array, shape (terminals, terminals, channels), optional
-        The channels that the paths of each pair may use, closed under the symmetries; default: all.
+    states : States, optional
+        Of the legal paths; default: all paths are legal.
+    minimal : bool
+        Whether paths must be the shortest legal ones.
 
     Raises
     ------
     TooLargeError
         If it does not fit in memory.
     """
-    flows = _Flows(topology, symmetry)
-    entries = flows.sources * flows.terminals * topology.channels
-    generators = len(symmetry.generators) + (symmetry.opposite is not None)
-    require_memory(60.0 * entries + 24.0 * entries * generators, f"the linear program of {topology.spec}")
-    flow, size = _flow_columns(topology, flows, allowed)
-    conserve, arrivals = _conservation(topology, flows, flow, len(size))
+    layout = _layout(topology, symmetry, states or states_of(topology, None))
+    states, symmetry = layout.states, layout.symmetry
+    usable = states.usable(layout.arcs.sources, minimal) if minimal or not states.plain else None
+    places = [(lift.terminals, lift.arcs) for lift in layout.lifts]
+    ends = states.node[states.tail], states.node[states.head]
+    column, column_size = _flow_orbits(layout, layout.arcs, places, ends, usable)
+    conserve, arrivals = _conservation(layout, column, len(column_size))
+    flow, size = column, column_size
+    if not states.plain:
+        used = np.zeros(layout.channels.shape, bool)
+        source, destination, arc = np.nonzero(column >= 0)
+        used[source, destination, states.channel[arc]] = True
+        places = [(lift.terminals, lift.channels) for lift in layout.lifts]
+        flow, size = _flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
     focus, alike = _focus(topology, symmetry)
-    cover, budget, cover_flow = _covers(topology, flows, flow, len(size), focus)
+    cover, budget, cover_flow = _covers(layout, column, flow, len(column_size), focus)
     potentials = budget.shape[1]
     matrix = vstack(
         [
             hstack([conserve, csr_array((conserve.shape[0], potentials))]),
             cover,
-            hstack([csr_array((len(focus), len(size))), budget]),
+            hstack([csr_array((len(focus), len(column_size))), budget]),
         ]
     )
     rest = cover.shape[0] + len(focus)
     return Programme(
         topology,
+        states,
         symmetry,
         csc_array(matrix),
         np.concatenate([arrivals, np.zeros(rest)]),
         np.concatenate([arrivals, np.full(rest, np.inf)]),
+        column,
+        column_size,
         flow,
         size,
         slice(len(arrivals), len(arrivals) + cover.shape[0]),
@@ -171,95 +208,134 @@ def worst_case_programme(topology: Topology, symmetry: Symmetry, allowed: Array 
     )
 
 
-def _flow_columns(topology: Topology, flows: _Flows, allowed: Array | None) -> tuple[Array, Array]:
-    """Return the column of every flow, −1 for those that are 0, and how many flows share each column."""
-    shape = (flows.sources, flows.terminals, topology.channels)
-    source, destination, channel = (part.ravel() for part in np.indices(shape))
-    maps = flows.symmetry.generators
-    images = [flows.number(g.terminals[source], g.terminals[destination], g.channels[channel]) for g in maps]
-    opposite = flows.symmetry.opposite
-    if opposite is not None:
-        images.append(flows.number(destination, source, opposite[channel]))
-    label, count = orbits(len(source), images)
+def _layout(topology: Topology, symmetry: Symmetry, states: States) -> _Layout:
+    terminals = len(topology.terminals)
+    symmetry, lifts, first_state, first_arc = lifted(symmetry, states)
+    moved = symmetry.to_first_node
+    arcs = _Numbers(terminals, states.arcs, moved, first_arc)
+    entries = arcs.sources * terminals * states.arcs
+    generators = len(lifts) + (symmetry.opposite is not None)
+    require_memory(60.0 * entries + 24.0 * entries * generators, f"the linear program of {topology.spec}")
+    nodes = _Numbers(terminals, states.count, moved, first_state)
+    return _Layout(
+        states, symmetry, lifts, arcs, nodes, _Numbers(terminals, topology.channels, moved, symmetry.to_first_channel)
+    )
+
+
+def _flow_orbits(
+    layout: _Layout,
+    numbers: _Numbers,
+    maps: list[tuple[Array, Array]],
+    ends: tuple[Array, Array],
+    usable: Array | None,
+) -> tuple[Array, Array]:
+    """Return the orbit of every flow, −1 for those that are 0, and the size of the orbits.
+
+    `maps` say what terminals and places become, `ends` are the nodes before and behind each place.
+    """
+    topology = layout.states.topology
     terminals = topology.terminals.astype(np.int64)
+    tail, head = ends
     # into the source and out of the destination there are only cycles
-    idle = (topology.head[channel] == terminals[source]) | (topology.tail[channel] == terminals[destination])
-    idle |= source == destination
-    if allowed is not None:
-        idle |= ~allowed[source, destination, channel]
-    used = np.ones(count, bool)
-    used[label[idle]] = False
-    column = np.where(used, np.cumsum(used) - 1, -1)
-    size = np.bincount(label, minlength=count)[used] * (flows.terminals // flows.sources)
-    return column[label].reshape(shape), size
+    into, out = head == terminals[:, None], tail == terminals[:, None]
+    used = ~(into[: numbers.sources, None, :] | out[None, :, :])
+    used[np.arange(numbers.sources), np.arange(numbers.sources)] = False
+    if usable is not None:
+        used &= usable
+    entry = np.flatnonzero(used)
+    source, destination, place = np.unravel_index(entry, numbers.shape)
+    number = np.full(used.size, -1)
+    number[entry] = np.arange(len(entry))
+    images = [numbers.of(terminal[source], terminal[destination], places[place]) for terminal, places in maps]
+    if layout.symmetry.opposite is not None:
+        images.append(numbers.of(destination, source, layout.symmetry.opposite[place]))
+    images = [number[image] for image in images]
+    lost = np.zeros(len(entry), bool)  # what a symmetry takes to a flow that is 0
+    for image in images:
+        lost |= image < 0
+        image[image < 0] = 0
+    label, count = orbits(len(entry), images)
+    positive = np.ones(count, bool)
+    positive[label[lost]] = False
+    orbit = np.where(positive, np.cumsum(positive) - 1, -1)
+    number[entry] = orbit[label]
+    size = np.bincount(label, minlength=count)[positive] * (numbers.terminals // numbers.sources)
+    return number.reshape(numbers.shape), size
 
 
-def _conservation(topology: Topology, flows: _Flows, flow: Array, columns: int) -> tuple[csr_array, Array]:
-    """Return the rows "what leaves a node less what enters it", one of every orbit, and their right sides."""
-    shape = (flows.sources, flows.terminals, topology.nodes)
-    source, destination, node = (part.ravel() for part in np.indices(shape))
+def _conservation(layout: _Layout, column: Array, columns: int) -> tuple[csr_array, Array]:
+    """Return the rows "what leaves a state less what enters it", one of every orbit, and their right sides."""
+    states, numbers = layout.states, layout.nodes
+    source, destination, state = (part.ravel() for part in np.indices(numbers.shape))
     images = [
-        flows.number_at(g.terminals[source], g.terminals[destination], g.nodes[node]) for g in flows.symmetry.generators
+        numbers.of(lift.terminals[source], lift.terminals[destination], lift.states[state]) for lift in layout.lifts
     ]
-    if flows.symmetry.opposite is not None:
-        images.append(flows.number_at(destination, source, node))
+    if layout.symmetry.opposite is not None:
+        images.append(numbers.of(destination, source, state))
     label, _ = orbits(len(source), images)
-    terminals = topology.terminals.astype(np.int64)
-    needed = np.flatnonzero((node != terminals[destination]) & (source != destination))
+    terminals = states.topology.terminals.astype(np.int64)
+    needed = np.flatnonzero((states.node[state] != terminals[destination]) & (source != destination))
     _, first = np.unique(label[needed], return_index=True)
     rows = needed[first]
-    source, destination, node = source[rows], destination[rows], node[rows]
-    by_head = np.argsort(topology.head, kind="stable")
-    first_in = np.concatenate([[0], np.cumsum(np.bincount(topology.head, minlength=topology.nodes))])
-    row_out, out = _channels_at(topology.first_channel, node)
-    row_in, place = _channels_at(first_in, node)
+    source, destination, state = source[rows], destination[rows], state[rows]
+    by_head = np.argsort(states.head, kind="stable")
+    first_in = np.concatenate([[0], np.cumsum(np.bincount(states.head, minlength=states.count))])
+    row_out, out = _arcs_at(states.first, state)
+    row_in, place = _arcs_at(first_in, state)
     row = np.concatenate([row_out, row_in])
-    channel = np.concatenate([out, by_head[place]])
+    arc = np.concatenate([out, by_head[place]])
     sign = np.concatenate([np.ones(len(row_out)), -np.ones(len(row_in))])
-    column = flow[source[row], destination[row], channel]
-    some = column >= 0
-    matrix = csr_array((sign[some], (row[some], column[some])), shape=(len(rows), columns))
+    entry = column[source[row], destination[row], arc]
+    some = entry >= 0
+    matrix = csr_array((sign[some], (row[some], entry[some])), shape=(len(rows), columns))
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
-    sent = (node == terminals[source]).astype(float)
+    sent = (state == terminals[source]).astype(float)
     empty = (np.diff(matrix.indptr) == 0) & (sent == 0)
     return csr_array(matrix[~empty]), sent[~empty]
 
 
-def _channels_at(first: Array, node: Array) -> tuple[Array, Array]:
-    """Return, for nodes in rows, the row and the place of each of a node's channels; `first` holds where they begin."""
-    degree = np.diff(first)[node]
-    row = np.repeat(np.arange(len(node)), degree)
+def _arcs_at(first: Array, state: Array) -> tuple[Array, Array]:
+    """Return, for states in rows, the row and the place of each of a state's arcs; `first` holds where they begin."""
+    degree = np.diff(first)[state]
+    row = np.repeat(np.arange(len(state)), degree)
     within = np.arange(len(row)) - np.repeat(np.cumsum(degree) - degree, degree)
-    return row, first[node][row] + within
+    return row, first[state][row] + within
 
 
 def _covers(
-    topology: Topology, flows: _Flows, flow: Array, columns: int, focus: Array
+    layout: _Layout, column: Array, flow: Array, columns: int, focus: Array
 ) -> tuple[csr_array, csr_array, Array]:
-    """Return the rows that cover flows by potentials, those of the budgets, and the flow columns covered."""
-    terminals = flows.terminals
-    potential, count = _potentials(topology, flows, focus)
+    """Return the rows that cover flows by potentials, those of the budgets, and the orbits of flows covered."""
+    topology, states, terminals = layout.states.topology, layout.states, layout.channels.terminals
+    potential, count = _potentials(layout, focus)
     source, destination = (part.ravel() for part in np.indices((terminals, terminals)))
-    covered, left, right = [], [], []
+    covered, left, right, row, entry, rows = [], [], [], [], [], 0
     for k, channel in enumerate(focus.tolist()):
-        column = flow.reshape(-1)[flows.number(source, destination, np.full(len(source), channel))]
-        distinct, first = np.unique(column, return_index=True)
+        orbit = flow.reshape(-1)[layout.channels.of(source, destination, np.full(len(source), channel))]
+        distinct, first = np.unique(orbit, return_index=True)
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
         covered.append(distinct)
         left.append(potential[0, source[first], k])
         right.append(potential[1, destination[first], k])
-    cover_flow = np.concatenate(covered)
-    rows = np.arange(len(cover_flow))
+        arc = np.flatnonzero(states.channel == channel)
+        at = layout.arcs.of(source[first][:, None], destination[first][:, None], arc[None, :])
+        carried = column.reshape(-1)[at]
+        some = carried >= 0
+        row.append(rows + np.nonzero(some)[0])
+        entry.append(carried[some])
+        rows += len(distinct)
+    cover_flow, on = np.concatenate(covered), np.concatenate(row)
+    order = np.arange(rows)
     cover = csr_array(
         (
-            np.repeat([-1.0, 1.0, 1.0], len(rows)),
+            np.concatenate([np.full(len(on), -1.0), np.ones(2 * rows)]),
             (
-                np.tile(rows, 3),
-                np.concatenate([cover_flow, columns + np.concatenate(left), columns + np.concatenate(right)]),
+                np.concatenate([on, order, order]),
+                np.concatenate([*entry, columns + np.concatenate(left), columns + np.concatenate(right)]),
             ),
         ),
-        shape=(len(rows), columns + count + 1),
+        shape=(rows, columns + count + 1),
     )
     rates = np.array([[float(rate) for rate in side] for side in topology.rates()])
     speed = np.array([float(topology.bandwidth_of(int(channel))) for channel in focus])
@@ -278,17 +354,17 @@ def _focus(topology: Topology, symmetry: Symmetry) -> tuple[Array, Array]:
     return first, alike
 
 
-def _potentials(topology: Topology, flows: _Flows, focus: Array) -> tuple[Array, int]:
+def _potentials(layout: _Layout, focus: Array) -> tuple[Array, int]:
     """Return the column of each potential (side, terminal, focus channel), and how many columns there are."""
-    symmetry = flows.symmetry
-    side, terminal, channel = (part.ravel() for part in np.indices((2, flows.terminals, topology.channels)))
+    terminals, channels = layout.channels.terminals, layout.states.topology.channels
+    side, terminal, channel = (part.ravel() for part in np.indices((2, terminals, channels)))
 
     def number(side: Array, terminal: Array, channel: Array) -> Array:
-        return (side * flows.terminals + terminal) * topology.channels + channel
+        return (side * terminals + terminal) * channels + channel
 
-    images = [number(side, g.terminals[terminal], g.channels[channel]) for g in symmetry.generators]
-    if symmetry.opposite is not None:
-        images.append(number(1 - side, terminal, symmetry.opposite[channel]))
+    images = [number(side, lift.terminals[terminal], lift.channels[channel]) for lift in layout.lifts]
+    if layout.symmetry.opposite is not None:
+        images.append(number(1 - side, terminal, layout.symmetry.opposite[channel]))
     label, _ = orbits(len(side), images)
-    used, column = np.unique(label.reshape(2, flows.terminals, -1)[:, :, focus], return_inverse=True)
-    return column.reshape(2, flows.terminals, len(focus)), len(used)
+    used, column = np.unique(label.reshape(2, terminals, -1)[:, :, focus], return_inverse=True)
+    return column.reshape(2, terminals, len(focus)), len(used)

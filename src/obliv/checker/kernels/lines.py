@@ -14,13 +14,15 @@ _INFINITE = 2**62
 
 
 class Network(NamedTuple):
-    """Channels sorted by tail, the nodes of the terminals, and hops between nodes where paths must be shortest."""
+    """Arcs between states sorted by tail, the nodes of the terminals, and hops where paths must be shortest."""
 
     first: Any
-    tail: Any
     head: Any
+    channel: Any
+    node: Any  # of every state; that of a node's start is the node itself
     terminals: Any
-    hops: Any  # shape (nodes, nodes); (0, 0) where all paths are allowed
+    there: Any  # from terminals to states, shape (terminals, states); (0, 0) where all paths are allowed
+    back: Any  # from states to terminals
 
 
 class Lengths(NamedTuple):
@@ -46,11 +48,11 @@ def add_distances(network: Network, lengths: Lengths, carried: Carried, price: i
     The length of channel c for a pair is the price and what the lengths say of the pair that is carried onto it.
     Labels are corrected until none changes, node by node in a queue.
     """
-    nodes, channels, terminals = len(network.first) - 1, len(network.head), len(network.terminals)
+    states, channels, terminals = len(network.first) - 1, len(carried.source), len(network.terminals)
     cost = np.empty((terminals, channels), np.int64)
-    best = np.empty(nodes, np.int64)
-    queue = np.empty(nodes + 1, np.int64)
-    waiting = np.zeros(nodes, np.uint8)
+    best = np.empty(states, np.int64)
+    queue = np.empty(states + 1, np.int64)
+    waiting = np.zeros(states, np.uint8)
     for s in range(terminals):
         cost[:, :] = price
         for c in range(channels):
@@ -67,25 +69,26 @@ def add_distances(network: Network, lengths: Lengths, carried: Carried, price: i
             best[source] = 0
             queue[0] = source
             front, back = 0, 1
+            distance = _INFINITE
             while front != back:
-                node = queue[front]
-                front = (front + 1) % (nodes + 1)
-                waiting[node] = 0
-                for c in range(network.first[node], network.first[node + 1]):
-                    if len(network.hops) > 0:
-                        target = network.terminals[d]
-                        through = network.hops[source, node] + 1 + network.hops[network.head[c], target]
-                        if through != network.hops[source, target]:
+                state = queue[front]
+                front = (front + 1) % (states + 1)
+                waiting[state] = 0
+                if network.node[state] == network.terminals[d]:
+                    distance = min(distance, best[state])
+                for a in range(network.first[state], network.first[state + 1]):
+                    head = network.head[a]
+                    if len(network.there) > 0:
+                        through = network.there[s, state] + 1 + network.back[d, head]
+                        if network.back[d, head] < 0 or through != network.back[d, source]:
                             continue
-                    longer = best[node] + cost[d, c]
-                    head = network.head[c]
+                    longer = best[state] + cost[d, network.channel[a]]
                     if longer < best[head]:
                         best[head] = longer
                         if waiting[head] == 0:
                             waiting[head] = 1
                             queue[back] = head
-                            back = (back + 1) % (nodes + 1)
-            distance = best[network.terminals[d]]
+                            back = (back + 1) % (states + 1)
             if distance == _INFINITE:
                 sums[s] = -1
                 break

@@ -20,8 +20,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.typing import Array
-from obliv.designs._kernels import Channels, widest_paths
+from obliv.designs._kernels import widest_paths
 from obliv.designs.ratios.programme import WorstTraffic
+from obliv.designs.states import states_of
 from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
@@ -176,7 +177,7 @@ def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic
 def _repaired(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic, flows: Array) -> Witness | None:
     """Return traffic over the paths that integer flows hold; what leads nowhere, and what loads nothing, is dropped."""
     topology = links.topology
-    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    network = states_of(topology, None).kernel
     room = _Paths(
         np.zeros(topology.channels + 2, np.int64),
         np.zeros((topology.channels + 1) * topology.nodes, np.int64),
