@@ -131,7 +131,10 @@ def broken_rule(paths: Iterable[tuple[int, ...]], topology: Topology, constraint
     if constraints.turns is None:
         return ""
     follow = _follow(topology, constraints)
-    longest = topology.radices if constraints.scheme == "turn+dateline" and isinstance(topology, Cartesian) else ()
+    longest: tuple[int, ...] = ()
+    dim_of: list[int] = []
+    if constraints.scheme == "turn+dateline" and isinstance(topology, Cartesian):
+        longest, dim_of = topology.radices, topology.dim_of.tolist()
     for path in paths:
         turns, straight = 0, 1
         for last, channel in pairwise(path):
@@ -139,8 +142,8 @@ def broken_rule(paths: Iterable[tuple[int, ...]], topology: Topology, constraint
             if price == _FORBIDDEN:
                 return f"takes channel {channel} right after channel {last}"
             turns += price
-            straight = straight + 1 if longest and topology.dim_of[last] == topology.dim_of[channel] else 1
-            if longest and straight > longest[topology.dim_of[channel]]:
+            straight = straight + 1 if longest and dim_of[last] == dim_of[channel] else 1
+            if longest and straight > longest[dim_of[channel]]:
                 return "passes a dateline twice in one direction"
         if turns > constraints.turns:
             return f"takes {turns} turns that count, the limit is {constraints.turns}"

@@ -149,12 +149,10 @@ def _uniform_routings(topology: Topology, found: Congestion, progress: Progress)
     shares = np.clip(found.flow * n, 0, None)  # each pair sends 1/n
     simple = as_rationals(shares)
     choices = [(np.rint(shares * _WHOLE).astype(np.int64), _WHOLE), *([simple] if simple is not None else [])]
-    routings = []
+    routings, states = [], states_of(topology, None)
     for units, whole in choices:
         left = units.copy()  # the pairs of a source share its flow
-        routings.append(
-            decomposed(states_of(topology, None), "uniform", n, whole, lambda s, d, left=left: left[s], progress)
-        )  # type: ignore[misc]
+        routings.append(decomposed(states, "uniform", n, whole, lambda s, d, left=left: left[s], progress))  # type: ignore[misc]
     return routings
 
 

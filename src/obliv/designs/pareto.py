@@ -82,5 +82,6 @@ def pareto(
             "exact" if proved else "bounded",
             sources=network.sources,
         ),
+        constraints=last.constraints,
         points=tuple(rows),
     )

@@ -84,7 +84,7 @@ def _virtual_channels(topology: Topology, number: int) -> Rule:
     if not where.wraps.any():
         return Rule(kind, price, number - 1, f"at most {number} virtual channel{'s' if number != 1 else ''} by turn")
     if number < 2:
-        raise InputError(f"{topology.spec} has rings: without deadlock it takes at least 2 virtual channels (vc=2)")
+        raise InputError(f"{topology.spec} has rings: without deadlock it takes at least 2 virtual channels")
     return Rule(kind, price, number // 2 - 1, f"at most {number // 2} × 2 virtual channels by turn+dateline")
 
 

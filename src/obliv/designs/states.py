@@ -105,7 +105,8 @@ class States:
         require_memory(12.0 * sources * len(self.topology.terminals) * self.arcs, "the arcs of all pairs")
         there, back = self.hops_there[:sources, self.tail], self.hops_back[:, self.head]
         through = there[:, None, :] + 1 + back[None, :, :]
-        return through == self.distances[:sources, :, None] if minimal else np.isfinite(through)
+        usable: Array = through == self.distances[:sources, :, None] if minimal else np.isfinite(through)
+        return usable
 
 
 def states_of(topology: Topology, rule: Rule | None) -> States:
@@ -151,13 +152,11 @@ def feasible_states(topology: Topology, max_turns: int | None = None, vc: int | 
         return states, ""
     if np.isfinite(states.distances).all():
         return states, rule.constraint
-    name, least = ("max_turns", max_turns) if vc is None else ("vc", vc)
-    while least is not None and least < topology.nodes:
-        least += 1
+    for least in range(1, topology.nodes + 1):
         other = rule_of(topology, *((least, None) if vc is None else (None, least)))
-        if np.isfinite(states_of(topology, other).distances).all():
-            raise InputError(f"{rule.constraint}: some terminals have no such path; the least is {name}={least}")
-    raise InputError(f"{rule.constraint}: some terminals have no such path, nor with any other limit")
+        if other is not None and np.isfinite(states_of(topology, other).distances).all():
+            raise InputError(f"{rule.constraint}: some terminals have no such path; {other.constraint} would do")
+    raise InputError(f"{rule.constraint}: some terminals have no such path, whatever the limit")
 
 
 @dataclass(frozen=True, eq=False)

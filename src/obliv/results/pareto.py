@@ -60,6 +60,7 @@ class Pareto(Result):
     kind: ClassVar[str] = "pareto"
     table: ClassVar[str] = "points"
 
+    constraints: tuple[str, ...] = ()
     points: tuple[ParetoPoint, ...] = ()
 
     @property
@@ -79,4 +80,4 @@ class Pareto(Result):
 
     @property
     def title(self) -> str:
-        return f"pareto: least worst case over hops on {self.topology}"
+        return ", ".join((f"pareto: least worst case over hops on {self.topology}", *self.constraints))
