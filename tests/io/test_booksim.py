@@ -10,7 +10,7 @@ import pytest
 import obliv
 from obliv.cli import main
 from obliv.errors import RoutingError, TrafficError
-from obliv.io import read_anynet, write_booksim
+from obliv.io import read_anynet, write_anynet, write_booksim
 from obliv.io.booksim import _permutations
 
 
@@ -60,6 +60,48 @@ def test_other_networks_have_a_file_beside(network: obliv.Topology, tmp_path: Pa
     assert len(again.terminals) == len(network.terminals)
     assert values(path)["network_file"] == "sim.anynet"
     assert values(path)["routing_function"] == "min"
+
+
+def by_booksim(path: Path) -> tuple[set[int], dict[int, int], set[tuple[int, int]]]:
+    """Routers, the router of every node, and links, as BookSim2 reads them: what heads a line has a router's number."""
+    routers: set[int] = set()
+    home: dict[int, int] = {}
+    links: set[tuple[int, int]] = set()
+    for line in path.read_text().splitlines():
+        words = line.split(" ")
+        named = [(kind, int(number)) for kind, number in zip(words[::2], words[1::2], strict=True)]
+        (kind, first), *rest = named
+        assert {kind for kind, _ in named} <= {"router", "node"}
+        routers.add(first)
+        for other, number in rest:
+            if other == "router":
+                routers.add(number)
+            if kind == other == "router":
+                links |= {(first, number), (number, first)}
+            else:
+                node, router = (first, number) if kind == "node" else (number, first)
+                assert home.setdefault(node, router) == router
+    return routers, home, links
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:6,3", "mesh:3x2", "dragonfly:2,4,2", "graph:petersen"])
+def test_files_as_booksim_reads_them(spec: str, tmp_path: Path) -> None:
+    """Hosts with lower numbers than switches add no routers."""
+    topology = obliv.topology(spec)
+    write_anynet(topology, tmp_path / "network")
+    routers, home, links = by_booksim(tmp_path / "network")
+    hosts = len(topology.terminals)
+    apart = set(topology.terminals.tolist()) if len(home) + len(routers) == topology.nodes else set()
+    assert routers == set(range(topology.nodes - len(apart)))
+    assert sorted(home) == list(range(hosts))
+    assert len(links) == topology.channels - 2 * len(apart)
+
+
+def test_cubes_of_any_dimensions_and_routings_of_ones_own(tmp_path: Path) -> None:
+    for spec, order in (("mesh:3x3x3", "xyz"), ("line:5", "0"), ("hypercube:4", "0-1-2-3")):
+        topology = obliv.topology(spec)
+        assert write_booksim(obliv.routing(f"romm:{order}", topology), tmp_path / "sim.cfg") == (tmp_path / "sim.cfg",)
+        assert values(tmp_path / "sim.cfg")["routing_function"] == "romm"
 
 
 @pytest.mark.parametrize(

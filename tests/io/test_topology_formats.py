@@ -305,6 +305,8 @@ def test_anynet_rules(write: Write) -> None:
 
 def test_anynet_spacing_is_forgiven_with_a_note(write: Write) -> None:
     assert not read_anynet(write("router 0 node 0 router 1\r\nrouter 1 node 1\r\n")).notes
+    notes = read_anynet(write("router 0 node 0 router 1\nnode 1 router 1\nnode 2 router 0\n")).notes
+    assert notes == ("line 3 begins with node 2: BookSim2 itself would add a router 2, and hang",)
     notes = read_anynet(write("router 0 node 0 router 1\nrouter\t1  node 1\n")).notes
     assert notes == ("line 2 has tabs or repeated spaces, BookSim2 itself takes single spaces only",)
 

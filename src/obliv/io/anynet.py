@@ -54,7 +54,8 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
 
     If every terminal is joined to one other node by one link, terminals become the file's nodes and all else routers
     (numbered as their labels ``router 3`` say, or in order). Otherwise every node becomes a router, with a node of the
-    file beside each terminal. Terminal k is node k in both cases.
+    file beside each terminal. Terminal k is node k in both cases. The format has no comments, and so no place for
+    coordinates and positions.
 
     Parameters
     ----------
@@ -78,17 +79,19 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
             raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
     names, near = hosts_and_routers(topology)
+    router = [name.startswith("router") for name in names]
     out: list[list[int]] = [[]]
-    named = 0  # the file names all nodes below this number already
+    named = 0  # the file names all routers below this number already
     for low, high in _merged(near):
-        # a line of its own for each node that must be named before this link, unless the link itself names it
-        out += [[node] for node in range(named, high - (low == high - 1))]
+        # a line of its own for each router that must be named before this link, unless the link itself names it
+        out += [[node] for node in range(named, high - (low == high - 1)) if router[node]]
         named = max(named, high + 1)
-        if out[-1] and out[-1][0] in (low, high):
+        # BookSim2 takes the number of the first one in a line for a router's, whatever it is
+        if out[-1] and out[-1][0] in (low, high) and router[out[-1][0]]:
             out[-1].append(high if out[-1][0] == low else low)
         else:
-            out.append([low, high])
-    out += [[node] for node in range(named, len(near))]
+            out.append([low, high] if router[low] else [high, low])
+    out += [[node] for node in range(named, len(near)) if router[node]]
     save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
 
 
@@ -158,6 +161,7 @@ def parse(text: str, path: object = None) -> Links:
     joined: set[tuple[int, int]] = set()
     used: dict[str, set[int]] = {"router": set(), "node": set()}
     latencies = spaced = 0
+    heads: dict[int, int] = {}  # node at the head of a line: the line
     for number, line in enumerate(lines(text), 1):
         words = line.split()
         if not words:
@@ -165,6 +169,8 @@ def parse(text: str, path: object = None) -> Links:
         spaced = spaced or (number if line.rstrip() != " ".join(words) else 0)
         (head, *body), counted = _line(words, path, number)
         latencies += counted
+        if head[0] == "node":
+            heads.setdefault(head[1], number)
         for kind, k in (head, *body):
             used[kind].add(k)
             links.mention(f"{kind} {k}", number)
@@ -192,6 +198,10 @@ def parse(text: str, path: object = None) -> Links:
         links.notes.append(f"latencies are ignored ({latencies} are given)")
     if spaced:
         links.notes.append(f"line {spaced} has tabs or repeated spaces, BookSim2 itself takes single spaces only")
+    extra = {k: line for k, line in heads.items() if k not in used["router"]}
+    if extra:
+        k, line = min(extra.items(), key=lambda entry: entry[1])
+        links.notes.append(f"line {line} begins with node {k}: BookSim2 itself would add a router {k}, and hang")
     return links
 
 

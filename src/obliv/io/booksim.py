@@ -21,11 +21,12 @@ from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["write_booksim"]
 
-#: Routings of BookSim2 on k-ary n-cubes: kind of axis, obliv's spec, function and fewest virtual channels.
+#: Routings of BookSim2 on k-ary n-cubes: kind of axis, obliv's spec (with the order of all dimensions, lowest first),
+#: function and fewest virtual channels.
 _FUNCTIONS = (
     ("line", "dor", "dim_order", 1),
     ("line", "o1turn", "xy_yx", 2),
-    ("line", "romm:xy", "romm", 2),
+    ("line", "romm:{order}", "romm", 2),
     ("line", "valiant", "valiant", 2),
     ("ring", "dor", "dim_order", 2),
     ("ring", "valiant", "valiant", 4),
@@ -130,17 +131,26 @@ def _cube(topology: Topology) -> tuple[str, int, int] | None:
 
 def _function(routing: Routing, kind: str) -> tuple[str, int] | None:
     """Return the function of BookSim2 that is this routing, and its virtual channels; None where there is none."""
-    for axis, spec, function, channels in _FUNCTIONS:
-        if axis != kind or (spec == "o1turn" and len(routing.topology.radices) != 2):
-            continue
+    for spec, function, channels in _specs(kind, len(routing.topology.radices)):
         if routing == routing_of(spec, routing.topology):
             return function, channels
     return None
 
 
+def _specs(kind: str, dimensions: int) -> list[tuple[str, str, int]]:
+    """Return the routings that BookSim2 has on a cube: obliv's spec, function and fewest virtual channels."""
+    order = "xyz"[:dimensions] if 1 < dimensions <= 3 else "-".join(map(str, range(dimensions)))
+    return [
+        (spec.format(order=order), function, channels)
+        for axis, spec, function, channels in _FUNCTIONS
+        if axis == kind and (spec != "o1turn" or dimensions == 2)
+    ]
+
+
 def _require_min(routing: Routing, kind: str) -> None:
     """Raise RoutingError unless every path is the one that BookSim2's ``min`` takes; `kind` is that of the axes."""
     topology = routing.topology
+    dimensions = len(topology.radices)
     names, _ = hosts_and_routers(topology)
     numbers = [int(name.split()[1]) for name in names if name.startswith("router")]
     terminals = topology.terminals.tolist()
@@ -165,7 +175,7 @@ def _require_min(routing: Routing, kind: str) -> None:
                 wrong += 1
                 first = first or f"{topology.name_of(s)} -> {topology.name_of(d)}"
     if wrong:
-        known = ", ".join(spec for axis, spec, *_ in _FUNCTIONS if axis == kind) or "one shortest path for each pair"
+        known = ", ".join(spec for spec, *_ in _specs(kind, dimensions)) or "one shortest path for each pair"
         raise RoutingError(
             f"BookSim2 cannot route {routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}, would "
             f"take other paths; it has {known}"
