@@ -200,8 +200,10 @@ def parse(text: str, path: object = None) -> Links:
         links.notes.append(f"line {spaced} has tabs or repeated spaces, BookSim2 itself takes single spaces only")
     extra = {k: line for k, line in heads.items() if k not in used["router"]}
     if extra:
-        k, line = min(extra.items(), key=lambda entry: entry[1])
-        links.notes.append(f"line {line} begins with node {k}: BookSim2 itself would add a router {k}, and hang")
+        node = min(extra, key=extra.__getitem__)
+        links.notes.append(
+            f"line {extra[node]} begins with node {node}: BookSim2 itself would add a router {node}, and hang"
+        )
     return links
 
 
