@@ -15,19 +15,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.designs._kernels import pair_distances
+from obliv.designs.basis import InexactError, Rationals
 from obliv.designs.programme import Programme
-from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 
-__all__ = ["Line", "lines"]
+__all__ = ["Line", "exact_line", "rounded_line"]
 
 _SCALE = 10**8  # of rounded lengths
+_LARGEST = 2**40  # length in a certificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,8 @@ class Line:
         return max(Fraction(0), (self.distance - self.spent * load) / (self.price * self.pairs))
 
 
-def lines(programme: Programme, duals: Array, price: float) -> list[Line]:
-    """Return the lines by rounded and, where there are any, by simple rational multipliers.
+def rounded_line(programme: Programme, duals: Array, price: float) -> Line:
+    """Return the line by rounded multipliers.
 
     Parameters
     ----------
@@ -76,28 +77,40 @@ def lines(programme: Programme, duals: Array, price: float) -> list[Line]:
     price : float
         Multiplier of the total number of hops, at least 0.
     """
-    multiplier = np.zeros(len(programme.size) + 1)
-    multiplier[programme.cover_flow] = np.maximum(duals[programme.cover_rows], 0)
-    multiplier[-1] = price
-    size = np.append(programme.size, 1)
-    candidates = [_rounded(multiplier / size), _simple(multiplier, size)]
-    return [_line(programme, lengths[:-1], int(lengths[-1])) for lengths in candidates if lengths is not None]
+    lengths = np.zeros(len(programme.size))
+    lengths[programme.cover_flow] = np.maximum(duals[programme.cover_rows], 0)
+    lengths = np.append(lengths / programme.size, price)
+    largest = lengths.max()
+    units = np.rint(lengths * (_SCALE / largest if largest > 0 else 0.0)).astype(np.int64)
+    return _line(programme, units[:-1], int(units[-1]))
 
 
-def _rounded(values: Array) -> Array:
-    largest = values.max()
-    return np.rint(values * (_SCALE / largest if largest > 0 else 0.0)).astype(np.int64)
+def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> Line:
+    """Return the line by rational multipliers, exactly.
 
+    Parameters
+    ----------
+    programme : Programme
+    duals : Rationals
+        The multiplier of every row.
+    price : Fraction
+        Multiplier of the total number of hops.
 
-def _simple(multiplier: Array, size: Array) -> Array | None:
-    """Return integers in proportion to multipliers / sizes, taken for simple rationals; None if they are large."""
-    shares = as_rationals(multiplier * (1 / multiplier[-1] if multiplier[-1] > 0 else 1))
-    sizes = lcm(*np.unique(size).tolist())
-    if shares is None or int(shares[0].max()) * sizes > 2**40:
-        return None
-    scaled = shares[0] * (sizes // size)
-    divisor = int(np.gcd.reduce(scaled))
-    return scaled // divisor if divisor else None
+    Raises
+    ------
+    InexactError
+        If the lengths have too many digits for a certificate.
+    """
+    lengths = np.zeros(len(programme.size), object)
+    lengths[programme.cover_flow] = np.maximum(duals.numerators[programme.cover_rows], 0)
+    common = lcm(*np.unique(programme.size).tolist()) * price.denominator
+    lengths *= common // programme.size.astype(object)
+    units = [*lengths.tolist(), int(max(price, Fraction(0)) * common) * duals.denominator]
+    divisor = gcd(*units) or 1
+    if max(units) // divisor > _LARGEST:
+        bits = (max(units) // divisor).bit_length()
+        raise InexactError(f"its lengths have {bits} bits; a certificate holds {_LARGEST.bit_length() - 1}")
+    return _line(programme, np.array([unit // divisor for unit in units[:-1]], np.int64), units[-1] // divisor)
 
 
 def _line(programme: Programme, length: Array, price: int) -> Line:

@@ -14,16 +14,16 @@ from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import exact as exact_number
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
-from obliv.designs.bound import Line, lines
+from obliv.designs.basis import InexactError, Vertex, vertex_of
+from obliv.designs.bound import Line, exact_line, rounded_line
 from obliv.designs.certificate import certificate_of
 from obliv.designs.minimal import require_connected
-from obliv.designs.paths import rounded_flows, routing_of
+from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
 from obliv.designs.saved import packed
 from obliv.designs.solver import Optimum, SolverError, solve
 from obliv.designs.states import States, feasible_states
 from obliv.designs.symmetry import symmetry_of
-from obliv.designs.vertices import as_rationals
 from obliv.errors import InputError, Interrupted
 from obliv.results import Design, WorstCase, provenance
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up
@@ -170,6 +170,7 @@ class _Search:
     load_line: Line | None = None
     hops_line: Line | None = None
     most: Fraction | None = None  # worst case that the hops were minimized for
+    inexact: str = ""  # why a vertex gave no rational numbers
 
     @property
     def lower(self) -> Fraction:
@@ -181,8 +182,7 @@ class _Search:
         programme = self.programme
         limit = None if self.limit is None else (programme.hop_cost, self.limit, -_SLACK)
         for optimum, vertex in self._solutions(programme.load_cost, limit, progress):
-            price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
-            for line in lines(programme, optimum.duals, price):
+            for line in self._lines(optimum, vertex, None):
                 if self.load_line is None or line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.load_line = line
             for candidate in self._candidates(optimum, vertex, progress):
@@ -190,34 +190,43 @@ class _Search:
                     continue
                 if self.best is None or candidate.load < self.best.load:
                     self.best = candidate
+                if candidate.load == self.lower:
+                    break
             if self.best is not None:
                 progress(f"load between {float(self.lower):.6g} and {float(self.best.load):.6g}", 0.9)
-            if self.best is not None and self.best.load <= self.lower * (1 + (0 if vertex else Fraction(self.gap))):
+            if self.best is not None and self.best.load <= self.lower * (1 + self._gap(optimum)):
                 return
+            self._note(optimum)
 
     def minimize_hops(self, progress: Progress) -> None:
         """Replace the routing by one of the same worst case, or up to the gap the same, with the fewest hops."""
         if self.best is None:
             return
-        self.most = self.best.load
+        self.most = most = self.best.load
         programme = self.programme
+
+        def fewest() -> Fraction:
+            return self.hops_line.least_hops(most) if self.hops_line else Fraction(0)
+
         limit = (programme.load_cost, self.most, _SLACK)
         for optimum, vertex in self._solutions(programme.hop_cost, limit, progress):
-            for line in lines(programme, optimum.duals, 1 / programme.pairs):
+            for line in self._lines(optimum, vertex, Fraction(1, programme.pairs)):
                 if self.hops_line is None or line.least_hops(self.most) > self.hops_line.least_hops(self.most):
                     self.hops_line = line
             for candidate in self._candidates(optimum, vertex, progress):
-                allowed = self.most * (1 + (0 if vertex else Fraction(self.gap)))
+                allowed = self.most * (1 + self._gap(optimum))
                 if candidate.load <= allowed and candidate.hops < self.best.hops:
                     self.best = candidate
-            fewest = self.hops_line.least_hops(self.most) if self.hops_line else Fraction(0)
-            if self.best.hops <= fewest * (1 + (0 if vertex else Fraction(self.gap))):
+                if candidate.load <= self.most and candidate.hops == fewest():
+                    break
+            if self.best.hops <= fewest() * (1 + self._gap(optimum)):
                 return
+            self._note(optimum)
 
     def _solutions(
         self, cost: Array, limit: tuple[Array, Fraction, float] | None, progress: Progress
-    ) -> Iterator[tuple[Optimum, bool]]:
-        """Yield solutions: a vertex where it is wanted, then ever more accurate ones.
+    ) -> Iterator[tuple[Optimum, Vertex | None]]:
+        """Yield solutions: a vertex where it is wanted, with its rational numbers; then ever more accurate ones.
 
         A limit is costs, the most they may be, and by how much that is loosened where numbers are rounded (relative).
         """
@@ -228,17 +237,56 @@ class _Search:
             loosened = self.programme.limited(costs, float(most) * (1 + slack))
         progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
         if self.vertices:
-            yield _solved(programme, cost, None), True
+            optimum = _solved(programme, cost, None)
+            yield optimum, self._vertex(programme, cost, optimum)
         digits = math.ceil(-math.log10(self.gap)) + 1  # so that the first solution is often accurate enough
         for k in range(digits, 9):
             progress(f"linear program, accuracy 1e-{k}", 0.1 + 0.8 * (k - digits) / (9 - digits))
-            yield _solved(loosened, cost, 10.0**-k), False
+            yield _solved(loosened, cost, 10.0**-k), None
 
-    def _candidates(self, optimum: Optimum, vertex: bool, progress: Progress) -> Iterator[_Candidate]:
-        """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
-        columns = optimum.columns[: self.programme.flows]
-        for flows in (as_rationals(np.clip(columns, 0, 1)) if vertex else None, rounded_flows(columns)):
-            routing = None if flows is None else routing_of(self.programme, "design", flows, progress)
+    def _note(self, optimum: Optimum) -> None:
+        """Keep why a vertex did not prove the optimum."""
+        if optimum.basis and not self.inexact:
+            self.inexact = "the vertex of the simplex method is not optimal over the rationals"
+
+    def _gap(self, optimum: Optimum) -> Fraction:
+        """Return the gap at which to stop after a solution: none after a vertex, which may be exact."""
+        return Fraction(0) if optimum.basis else Fraction(self.gap)
+
+    def _vertex(self, programme: Programme, cost: Array, optimum: Optimum) -> Vertex | None:
+        """Return the rational numbers of a vertex, and keep the reason where they are out of reach."""
+        try:
+            if optimum.basis is None:
+                raise InexactError("the simplex method ended without a basis")
+            return vertex_of(programme.matrix, programme.lower, programme.upper, cost, optimum.basis)
+        except InexactError as error:
+            self.inexact = self.inexact or str(error)
+            return None
+
+    def _lines(self, optimum: Optimum, vertex: Vertex | None, price: Fraction | None) -> list[Line]:
+        """Return lower bounds by the multipliers of a solution; without a price of hops, that of their limit."""
+        limited = price is None and self.limit is not None
+        pairs, last = self.programme.pairs, float(optimum.duals[-1]) if limited else 0.0
+        lines = [rounded_line(self.programme, optimum.duals, float(price or 0) + max(0.0, -last) / pairs)]
+        if vertex is not None:
+            exact_price = vertex.duals.fraction(-1) / -pairs if limited else price or Fraction(0)
+            try:
+                lines.append(exact_line(self.programme, vertex.duals, exact_price))
+            except InexactError as error:
+                self.inexact = self.inexact or str(error)
+        return lines
+
+    def _candidates(self, optimum: Optimum, vertex: Vertex | None, progress: Progress) -> Iterator[_Candidate]:
+        """Yield the routing by the rational flows, if the solution is a vertex that has them, and by rounded ones."""
+        flows = []
+        if vertex is not None:
+            try:
+                flows.append(exact_flows(self.programme, vertex.columns))
+            except InexactError as error:
+                self.inexact = self.inexact or str(error)
+        flows.append(rounded_flows(optimum.columns[: self.programme.flows]))
+        for units in flows:
+            routing = routing_of(self.programme, "design", units, progress)
             if routing is not None:
                 loads = routing.pair_loads()
                 worst = worst_case(routing, certificate=True)
@@ -253,6 +301,7 @@ class _Search:
         others = len(per_pair) - len(per_pair) // len(topology.terminals)
         lower = _rounded(self.lower, best.load)
         fewest = None if self.hops_line is None else _rounded(self.hops_line.least_hops(best.load), best.hops)
+        proved = lower == best.load and fewest in (None, best.hops)
         return Design(
             topology=topology.spec,
             routing="design",
@@ -264,6 +313,7 @@ class _Search:
             ),
             subject=best.routing,
             constraints=constraints,
+            inexact="" if proved else self.inexact,
             channel_load=bounded(lower, best.load if lower == best.load else rounded_up(best.load)),
             capacity=1 / topology.capacity_load if topology.capacity_load else None,
             hops=best.hops,

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.designs._kernels import widest_paths
+from obliv.designs.basis import InexactError, Rationals
 from obliv.designs.programme import Programme
 from obliv.designs.states import States
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
 
-__all__ = ["decomposed", "rounded_flows", "routing_of"]
+__all__ = ["decomposed", "exact_flows", "rounded_flows", "routing_of"]
 
 _WHOLE = 2**30  # units of a probability that is rounded
 
@@ -31,6 +34,18 @@ class _Paths(NamedTuple):
 def rounded_flows(columns: Array) -> tuple[Array, int]:
     """Return flows as integers in units of 2^-30, and the number of units in one."""
     return np.rint(np.clip(columns, 0, 1) * _WHOLE).astype(np.int64), _WHOLE
+
+
+def exact_flows(programme: Programme, columns: Rationals) -> tuple[Array, int]:
+    """Return the rational flows of a vertex as integers, and the number of units in one; InexactError if too large."""
+    numerators, whole = columns.numerators[: programme.flows], columns.denominator
+    divisor = gcd(whole, *numerators.tolist())
+    numerators, whole = numerators // divisor, whole // divisor
+    if numerators.min(initial=0) < 0:
+        raise InexactError("a flow of the solver's vertex is negative")
+    if max(whole, numerators.max(initial=0)) * len(programme.topology.terminals) >= INT64_SAFE:
+        raise InexactError(f"the flows have a common denominator of {whole.bit_length()} bits, too large for a list")
+    return numerators.astype(np.int64), whole
 
 
 def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progress: Progress) -> Listed | None:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from obliv._util.typing import Array
+from obliv.designs.basis import Basis
 from obliv.errors import OblivError, extra
 
 __all__ = ["Optimum", "SolverError", "require_solver", "solve"]
@@ -34,11 +35,14 @@ class Optimum:
         The multiplier of every row.
     feasible : bool
         Whether the programme has a solution at all, according to the solver.
+    basis : Basis or None
+        Where the simplex method ended.
     """
 
     columns: Array
     duals: Array
     feasible: bool
+    basis: Basis | None = None
 
 
 def solve(
@@ -100,7 +104,18 @@ def solve(
     # after a loosened tolerance the status may be "unknown" although the solution is good
     if status not in (known.kOptimal, known.kUnknown) or not solution.value_valid:
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
-    return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True)
+    basis = _basis(highs, highspy) if tolerance is None else None
+    return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True, basis=basis)
+
+
+def _basis(highs: Any, highspy: Any) -> Basis | None:
+    """Return the basis of the simplex method, if there is one."""
+    basis, names = highs.getBasis(), highspy.HighsBasisStatus
+    if not basis.valid:
+        return None
+    columns = np.array([status == names.kBasic for status in basis.col_status], bool)
+    rows = np.array([status != names.kBasic for status in basis.row_status], bool)
+    return Basis(columns, rows, np.array([status == names.kUpper for status in basis.row_status], bool))
 
 
 def require_solver() -> None:

@@ -84,6 +84,9 @@ class Design(Result):
             return Bounds(Fraction(0), self.channel_load.upper / self.channel_load.lower - 1)
         return Fraction(0)
 
+    inexact: str = entry(
+        "", label="not exact", text=lambda design: design.inexact or None, omit=lambda d: not d.inexact
+    )
     hops: Fraction = entry(Fraction(0), label="mean hops", column="hops")
     hops_bound: Fraction | None = entry(
         None,
