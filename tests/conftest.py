@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import sys
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -52,6 +53,19 @@ def pytest_collection(session: pytest.Session) -> None:
             if not name.endswith(("__init__", "__main__", "conftest")):
                 with suppress(Exception):  # what cannot be imported is reported by the collection
                     importlib.import_module(name)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the night all but one in n cases of a test that is marked ``sampled(n)``."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark and not item.get_closest_marker("nightly"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % mark.args[0]:
+                item.add_marker("nightly")
+            cases[test] += 1
 
 
 def pytest_collection_finish() -> None:

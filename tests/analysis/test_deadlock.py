@@ -115,10 +115,11 @@ def cell(topology: str, name: str, scheme: str) -> str:
     return str(result.virtual_channels) if result.acyclic else f"({result.virtual_channels})"
 
 
-def test_the_documented_tables() -> None:
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_documented_tables(step: int) -> None:
     found = list(tables())
     assert len(found) == 11 * (7 + 14 + 2 * 14)
-    wrong = [(*each, cell(*each[:3])) for each in found if cell(*each[:3]) != each[3]]
+    wrong = [(*each, cell(*each[:3])) for each in found[::step] if cell(*each[:3]) != each[3]]
     assert not wrong
 
 
@@ -271,6 +272,7 @@ COMMON = ("none", "phase", "turn", "turn+uturn", "phase-order", "dateline", "tur
 MORE = {"romm": (*COMMON, "double-y", "double-y+dateline"), "val random": (*COMMON, "turn+uturn+dateline")}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["o1turn", "romm", "u2turn-a", "val xy/xy", "val xy/yx", "val random"])
 @pytest.mark.parametrize(("kind", "size"), SMALL, ids=str)
 def test_against_the_definitions(kind: str, size: tuple[int, int], name: str) -> None:
@@ -331,6 +333,7 @@ def by_channels(topology: Any, path: tuple[int, ...], scheme: str) -> list[tuple
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("network", "name"),
     [

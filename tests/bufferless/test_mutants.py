@@ -127,9 +127,10 @@ def complaints(mutant: Mutant, kernel: Kernel, count: int) -> list[str]:
     return texts
 
 
-def test_the_right_one_is_never_refused() -> None:
+@pytest.mark.parametrize("count", [150, pytest.param(10**6, marks=pytest.mark.nightly)])
+def test_the_right_one_is_never_refused(count: int) -> None:
     assert len(corpus()) > 400
-    assert not complaints(Mutant(0, set()), steps.simulate_phases, len(corpus()))
+    assert not complaints(Mutant(0, set()), steps.simulate_phases, count)
 
 
 def caught(name: str, monkeypatch: pytest.MonkeyPatch, share: float) -> None:

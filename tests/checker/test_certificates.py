@@ -134,6 +134,7 @@ SPECS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("topology", "routing"), SPECS)
 @pytest.mark.parametrize("symmetry", ["auto", "off"])
 def test_certificates_prove_the_claim(topology: str, routing: str, symmetry: str) -> None:
@@ -148,7 +149,7 @@ def test_certificates_with_symmetry_search(topology: str, routing: str) -> None:
 
 
 @given(strategies.cases(), st.sampled_from(["auto", "off"]))
-@strategies.examples(150)
+@strategies.examples(60)
 def test_certificates_of_generated_networks(case: Case, symmetry: str) -> None:
     check(made_of(case.routing, symmetry=symmetry)[0], case.routing.pair_loads())
 
@@ -176,6 +177,7 @@ def test_certificates_of_cartesian_networks_with_rates(spec: str, name: str) -> 
     check(made_of(routing)[0], routing.pair_loads())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "o1turn", "ecmp"])
 @pytest.mark.parametrize("terminals", [[0, 5, 10, 15], [3, 1, 2], list(range(15, -1, -1))])
 def test_certificates_for_some_terminals(name: str, terminals: list[int]) -> None:

@@ -14,7 +14,7 @@ from obliv.cli import main
 RATED = obliv.ring(5).with_rates(injection=["1/2", 1, 2, 1, 1], ejection=[1, 1, 1, "3/2", 1])
 CASES = {
     "prices": obliv.DOR(obliv.mesh(4, 3)),
-    "split": obliv.ROMM(obliv.torus(4, 4)),
+    "split": obliv.ROMM(obliv.torus(4, 3)),
     "rates": obliv.DOR(RATED),
     "bandwidths": obliv.Shortest(
         obliv.build("uneven", 3, [(0, 1), (1, 2), (2, 0), (1, 0)], bandwidth=[1, "1/2", 3, 2])

@@ -174,6 +174,7 @@ def test_ibdmchk_misses_the_same_pairs(harm: str, tmp_path: Path) -> None:
         assert (total, missing) == (8 * 7, routing.skipped)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:6,2", "fattree:4,3", "eft2:8,6", "torus:4x4", "mesh:4x3"])
 def test_written_tables_are_what_opensm_installs(spec: str, tmp_path: Path) -> None:
     made = route(from_topology(obliv.topology(spec), lids=False))
@@ -194,6 +195,7 @@ def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Sta
             assert standing_of(fabric_routing(network(scanned), each, offset, missing="skip")) == wanted
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "engine", "load"),
     [
@@ -215,6 +217,7 @@ def test_worst_cases_of_opensm(spec: str, engine: str, load: int, tmp_path: Path
         assert capacity == (Fraction(10, 9) if spec == "torus:9x9" else 1)  # dor: 0.278 of it, as Towles has it
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "engine", "load", "lmc"),
     [("fattree:8,2", "osrm2", 2, 1), ("fattree:4,3", "osrm3", 2, 1), ("fattree:8,3", "osrm3-d", 4, 0)],

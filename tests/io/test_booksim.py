@@ -147,10 +147,10 @@ def test_patterns_are_permutations() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "torus.cfg"
-    words = ["export", "torus:8x8", "dor", "--to", "booksim", "--traffic", "transpose", "-o", str(path)]
+    words = ["export", "torus:4x4", "dor", "--to", "booksim", "--traffic", "transpose", "-o", str(path)]
     assert main([*words, "--rate", "0.25"]) == 0
     assert values(path)["injection_rate"] == "0.25"
     assert "booksim torus.cfg" in capsys.readouterr().err
-    assert main(["export", "torus:8x8", "romm", "--to", "booksim", "-o", str(path)]) == 2
+    assert main(["export", "torus:4x4", "romm", "--to", "booksim", "-o", str(path)]) == 2
     assert "BookSim2 cannot route romm" in capsys.readouterr().err
     assert main([*words, "--rate", "2"]) == 2

@@ -178,7 +178,7 @@ def hostile_tables(folder: Path, seed: int) -> None:
     """Forwarding tables as they come from outside: cut, damaged and random bytes, all read to their last byte."""
     rng = np.random.default_rng(seed)
     entry = b"0x0001 003 : (Switch portguid 0x0008f10500650001: 'a')\n"
-    for _ in range(40):
+    for _ in range(20):
         lines = b"".join([entry.replace(b"0001 003", b"%04x %03d" % (rng.integers(99), rng.integers(300)))] * 2)
         damaged = bytearray(lines)
         for at in rng.integers(0, len(lines) - 1, int(rng.integers(12))):

@@ -235,7 +235,7 @@ def test_on_channel_beyond_64_bits_raises_an_error_of_the_tree() -> None:
         loads.on_channel(2)
 
 
-@pytest.mark.parametrize("k", [16, 33, pytest.param(65, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("k", [16, 17, *(pytest.param(k, marks=pytest.mark.nightly) for k in (33, 65))])
 def test_hops_and_uniform_traffic_of_large_tori(k: int) -> None:
     """Minimal routings have mean hops (k² - 1)/(2k) or k/2 and uniform throughput one; Valiant twice and a half."""
     torus = obliv.torus(k, k)

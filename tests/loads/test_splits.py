@@ -42,6 +42,7 @@ def terminals_of(tree: obliv.Topology, kind: str) -> obliv.Topology:
     }[kind]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["all", "reordered", "some", "two"])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("routing", ["ecmp", "updown"])
@@ -120,6 +121,7 @@ def test_only_complete_trees() -> None:
     assert equal_split(replace(tree, head=head, generators=())) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("routing", ["ecmp", "updown", "omrmn"])
 def test_no_entry_is_stored_for_a_pair(routing: str) -> None:
     """What was stored pair by pair took 4.8 GB on FT(16, 3); a megabyte is one byte a pair."""

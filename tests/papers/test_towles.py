@@ -245,6 +245,7 @@ def test_text_names_every_table(towles: Reproduction) -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
+@pytest.mark.nightly
 def test_figures_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert list(papers.figures("towles")) == [f"figure{number}" for number in range(1, 10)]

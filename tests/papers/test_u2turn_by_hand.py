@@ -96,7 +96,7 @@ def test_equation_3_at_k_2() -> None:
     by_hand = {(0, 0): [0], (1, 0): [1], (0, 1): [1, 3], (1, 1): [2, 2]}
     mean = sum(Fraction(sum(hops), len(hops)) for hops in by_hand.values()) / 4
     assert mean == Fraction(5, 4)
-    for k in (2, 3, 5, 8):
+    for k in (2, 3, 5):
         hops = sum(loads_of(uniform(k), lambda *pair, k=k: u2turn(k, *pair)).values()) / k**2
         assert hops == Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
         assert hops != Fraction(3 * k - 2, k) * Fraction(k * k - 1, 3 * k)
@@ -115,7 +115,7 @@ def test_equation_3_at_k_2() -> None:
         (4, "0.7", True),
         (5, "0.685", True),
         (6, "0.682", False),
-        (7, "0.686", False),
+        pytest.param(7, "0.686", False, marks=pytest.mark.nightly),
         pytest.param(8, "0.67", True, marks=pytest.mark.nightly),
     ],
 )
@@ -129,6 +129,7 @@ def test_random_under_u2turn(k: int, printed: str, fits_without: bool) -> None:
     assert (verdict(printed, without) == "match") == fits_without
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("k", "printed"), [(3, 0.72), (4, 0.7), (5, 0.685), (6, 0.682), (7, 0.686)])
 def test_random_under_u2turn_with_drawn_destinations(k: int, printed: float) -> None:
     """Withdrawn: 300 packets from every node, to destinations that are drawn, give the printed entries."""
@@ -206,6 +207,7 @@ def test_equations_10_to_13_on_2x3_by_all_720_permutations() -> None:
         assert worst("mesh:2x3", spec) == Fraction(value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", range(3, 9))
 def test_nearest_neighbor_under_val_depends_on_its_stages(k: int) -> None:
     """Withdrawn: 0.5 is right to its digit, at 3x3 with O1TURN in both stages."""

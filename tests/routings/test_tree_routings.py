@@ -343,7 +343,8 @@ def test_the_bound_is_for_paths_that_climb_and_come_down() -> None:
 # What the ratio takes and what the check of a claim takes.
 
 
-def test_every_ratio_can_be_checked() -> None:
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.nightly)])
+def test_every_ratio_can_be_checked(step: int) -> None:
     """Trees of two and three levels: refused with one line, or proved."""
     shapes = [
         (children, (1, *parents))
@@ -353,7 +354,7 @@ def test_every_ratio_can_be_checked() -> None:
     ]
     shapes += [((4, 1), (1, 1)), ((4, 1), (1, 4))]
     taken = 0
-    for children, parents in shapes:
+    for children, parents in shapes[::step]:
         tree = obliv.xgft(children, parents)
         if len(tree.terminals) == 1:
             continue
@@ -364,7 +365,7 @@ def test_every_ratio_can_be_checked() -> None:
             continue
         assert obliv.verify(result).proved, tree.spec
         taken += 1
-    assert taken > 30
+    assert taken > 30 // step
 
 
 def test_narrow_levels_above_all_hosts() -> None:

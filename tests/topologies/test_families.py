@@ -109,6 +109,7 @@ def test_every_family_keeps_the_rules_of_topologies(spec: str) -> None:
         assert translation_group(topology) is not None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("routing", ["shortest", "ecmp", "valiant"])
 @pytest.mark.parametrize("spec", SMALL)
 def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing: str) -> None:
@@ -250,6 +251,7 @@ class LocalGlobalLocal(obliv.HopRouting):
         return [first + k for k, v in enumerate(near[node]) if v in ends]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str) -> None:
     """Kim et al.: all a·p hosts of a group send to the next one, which one link joins."""

@@ -401,7 +401,6 @@ def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_pa
     assert len(shown.packets) == result.packets
     assert max(track.enters + len(track.nodes) - 1 for track in shown.packets) == result.makespan
     draw(result, tmp_path / "all.svg")
-    draw(result, tmp_path / "all.gif")
     with pytest.raises(obliv.InputError, match="axes of their own"):
         result.plot(ax)
 

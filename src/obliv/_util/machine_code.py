@@ -24,6 +24,7 @@ _DIGITS = 20  #: Hexadecimal digits of the digest in file names.
 _PATIENCE = 60.0  #: Seconds after which a function is compiled although another process is compiling it.
 
 _config: Any = numba.config
+_njit: Any = numba.njit
 _types: Any = numba.core.types
 
 
@@ -34,7 +35,7 @@ def compile_function(function: types.FunctionType, digest: str) -> Callable[...,
     digest is never loaded. Processes that share a cache compile a function one after the other: the second one loads
     what the first one compiled. A RuntimeWarning is issued if no directory for the cache is writable.
     """
-    machine: Any = numba.njit(nogil=True)(function)
+    machine = _njit(nogil=True, no_cfunc_wrapper=True)(function)  # nothing calls kernels from C
     if _config.DISABLE_JIT:
         return function
     try:
