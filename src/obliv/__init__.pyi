@@ -12,7 +12,6 @@ from obliv.analysis.deadlocks.search import deadlock as deadlock
 from obliv.analysis.deadlocks.search import fewest_virtual_channels as fewest_virtual_channels
 from obliv.analysis.heaviest import heaviest_permutation as heaviest_permutation
 from obliv.analysis.locality import locality as locality
-from obliv.analysis.ratios.under_traffic import traffic_ratio as traffic_ratio
 from obliv.analysis.throughput import throughput as throughput
 from obliv.analysis.worst_case.every_channel import worst_channels as worst_channels
 from obliv.analysis.worst_case.exact import worst_case as worst_case
@@ -22,6 +21,7 @@ from obliv.designs.bounds import bounds as bounds
 from obliv.designs.optimize import design as design
 from obliv.designs.pareto import pareto as pareto
 from obliv.designs.ratios.oblivious import ratio as ratio
+from obliv.designs.ratios.patterns import traffic_ratio as traffic_ratio
 from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError
 from obliv.errors import MissingExtraError as MissingExtraError

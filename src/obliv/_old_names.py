@@ -14,7 +14,7 @@ _RENAMED = {
     "verify": "checker",
     "analysis.deadlock": "analysis.deadlocks.search",
     "analysis.ratio": "designs.ratios.oblivious",
-    "analysis.traffic_ratio": "analysis.ratios.under_traffic",
+    "analysis.traffic_ratio": "designs.ratios.patterns",
     "bufferless.grid_paths": "bufferless.paths.grids",
     "bufferless.instance": "bufferless.problems",
     "bufferless.orient": "bufferless.orientations",

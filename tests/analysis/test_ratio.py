@@ -140,8 +140,6 @@ def test_the_closed_form_is_refused_where_the_best_routing_is_not_known(topology
     routing = obliv.routing("ecmp", obliv.topology(topology))
     with pytest.raises(obliv.InputError, match=says):
         tree_ratio(routing)
-    with pytest.raises(obliv.InputError, match=says):
-        obliv.traffic_ratio(routing, "shift:1")
 
 
 def test_ratio_under_traffic() -> None:

@@ -47,7 +47,6 @@ def test_trees_whose_best_routing_is_not_known(spec: str, name: str) -> None:
     for call in (
         lambda: tree_ratio(route(spec, name)),
         lambda: tree_ratio(route(spec, name).pair_loads()),
-        lambda: obliv.traffic_ratio(route(spec, name), "uniform"),
     ):
         assert spec in line_of(call)
 
@@ -63,7 +62,6 @@ def test_changed_trees_are_refused() -> None:
     ):
         for name in ("ecmp", "shortest"):
             line_of(lambda: tree_ratio(obliv.routing(name, other)))  # noqa: B023
-            line_of(lambda: obliv.traffic_ratio(obliv.routing(name, other), "uniform"))  # noqa: B023
     ends = list(zip(topology.tail.tolist(), topology.head.tolist()))
     fast = obliv.build("fast", topology.nodes, ends, terminals=list(range(8)), bandwidth=[2] * len(ends))
     line_of(lambda: tree_ratio(obliv.routing("ecmp", fast)))

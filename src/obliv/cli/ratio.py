@@ -45,8 +45,8 @@ def ratio(
 
     Example: obliv ratio fattree:16,3 dmodk --traffic torus3d --instances 32
     """
-    from obliv.analysis.ratios.under_traffic import traffic_ratio
     from obliv.designs.ratios import oblivious
+    from obliv.designs.ratios.patterns import traffic_ratio
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     if named and answer.certificate:

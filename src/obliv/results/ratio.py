@@ -11,7 +11,7 @@ from obliv._util.text import plural
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.format import shown
-from obliv.results.numbers import Bounds, Estimate
+from obliv.results.numbers import Bounds, Estimate, bounded
 from obliv.results.worst_case import FLOWS
 
 __all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
@@ -122,11 +122,11 @@ class PatternRatio(Record):
     """The performance ratio under one traffic pattern, by its spec, and the two loads that it divides."""
 
     traffic: str = entry(column="traffic")
-    ratio: Fraction | Estimate = entry(column="ratio")
+    ratio: Fraction | Bounds | Estimate = entry(column="ratio")
     channel_load: Fraction | Estimate | None = entry(
         None, column="channel_load", omit=lambda row: row.channel_load is None
     )
-    optimal_load: Fraction | Estimate | None = entry(
+    optimal_load: Fraction | Bounds | Estimate | None = entry(
         None, column="optimal_load", omit=lambda row: row.optimal_load is None
     )
 
@@ -158,12 +158,20 @@ class TrafficRatio(Result):
 
     @property
     @derived()
-    def ratio(self) -> Fraction | Estimate | None:
+    def ratio(self) -> Fraction | Bounds | Estimate | None:
         """The largest of the ratios."""
-        return max((row.ratio for row in self.patterns), key=float, default=None)
+        ratios = [row.ratio for row in self.patterns]
+        if any(isinstance(ratio, Bounds) for ratio in ratios):
+            ends = [_ends(ratio) for ratio in ratios if not isinstance(ratio, Estimate)]
+            return bounded(max(lower for lower, _ in ends), max(upper for _, upper in ends))
+        return max((ratio for ratio in ratios if not isinstance(ratio, Bounds)), key=float, default=None)
 
     patterns: tuple[PatternRatio, ...] = ()
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [(row.traffic, row.text) for row in self.patterns]
         return [*lines, ("largest", shown(self.ratio))] if len(lines) > 1 else lines
+
+
+def _ends(ratio: Fraction | Bounds) -> tuple[Fraction, Fraction]:
+    return (ratio.lower, ratio.upper) if isinstance(ratio, Bounds) else (ratio, ratio)

@@ -1,0 +1,208 @@
+"""The performance ratio of a routing under single traffic patterns, and its mean over random placements."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+from obliv._util.progress import Progress, silent, within
+from obliv._util.rationals import integer
+from obliv._util.rng import Rng, drawn_seed
+from obliv.analysis.ratios.optimum import has_base_load
+from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
+from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.designs.congestion import carried, demand_of, invariant, least_congestion
+from obliv.designs.minimal import require_connected
+from obliv.designs.solver import require_solver
+from obliv.designs.symmetry import symmetry_of
+from obliv.errors import InputError
+from obliv.loads.base import PairLoads
+from obliv.patterns.base import Traffic
+from obliv.patterns.make import traffic as traffic_of
+from obliv.results import Bounds, Estimate, provenance
+from obliv.results.numbers import bounded, rounded_down, rounded_up
+from obliv.results.ratio import PatternRatio, TrafficRatio
+from obliv.specs.registry import PATTERNS
+from obliv.topologies.base import Topology
+
+__all__ = ["traffic_ratio"]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The largest link load of a routing, and that of the best one: exact, or between two bounds."""
+
+    load: Fraction
+    least: tuple[Fraction, Fraction]
+
+    @property
+    def optimal(self) -> Fraction | Bounds:
+        return _between(*self.least)
+
+    @property
+    def ratio(self) -> Fraction | Bounds:
+        lower, upper = self.least
+        return _between(self.load / upper, self.load / lower)
+
+
+def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
+    return upper if lower == upper else bounded(rounded_down(lower), rounded_up(upper))
+
+
+class _Best:
+    """The least largest load of any traffic on a network: by the closed form, or by a linear program for each."""
+
+    def __init__(self, topology: Topology) -> None:
+        advice = topology.advice("ratio")
+        if advice:
+            raise InputError(f"{topology.spec}: {advice}")
+        self.topology = topology
+        self.solves = not has_base_load(topology)
+        if self.solves:
+            require_solver()
+            require_connected(topology)
+            self._symmetry = symmetry_of(topology)
+
+    def measured(self, loads: PairLoads, traffic: Traffic, progress: Progress) -> _Measured:
+        """Return the loads of a traffic."""
+        require_packets(traffic, base_load(traffic))
+        least = self._solved(traffic, progress) if self.solves else (base_load(traffic),) * 2
+        return _Measured(max_link_load(loads, traffic), least)
+
+    def _solved(self, traffic: Traffic, progress: Progress) -> tuple[Fraction, Fraction]:
+        """Return proved bounds of the least largest load: by lengths of channels, and by paths."""
+        demand, scale = demand_of(traffic)
+        symmetry = invariant(self._symmetry, demand)
+        found = least_congestion(self.topology, demand, scale, symmetry, progress)
+        return found.lower, carried(self.topology, demand, scale, found.flow).load
+
+
+def _mean(values: list[Fraction | Bounds]) -> Estimate:
+    """Return the mean over instances with its standard error, to which half the widest pair of bounds is added."""
+    ends = [(value.lower, value.upper) if isinstance(value, Bounds) else (value, value) for value in values]
+    floats = [float((lower + upper) / 2) for lower, upper in ends]
+    mean = sum(floats) / len(floats)
+    error = sqrt(sum((value - mean) ** 2 for value in floats) / (len(floats) - 1) / len(floats))
+    return Estimate(mean, error + max(float(upper - lower) / 2 for lower, upper in ends), len(floats))
+
+
+@by_specs
+def traffic_ratio(
+    x: Subject,
+    *traffic: str | Traffic,
+    instances: int = 0,
+    rng: Rng = None,
+    progress: Progress | None = None,
+) -> TrafficRatio:
+    """Return the performance ratio under each traffic, or its mean over random placements.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+        On any network.
+    *traffic : Traffic or str
+        Patterns, or their specs.
+    instances : int
+        Make each spec that has a ``seed`` so many times, with seeds of their own, and average; 0 takes each once.
+    rng : numpy.random.Generator or int, optional
+        Source of the first seed, or the seed itself; default 0.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    TrafficRatio
+        Exact for single patterns, or between two proved bounds; an estimate with its standard error over placements.
+
+    Raises
+    ------
+    InputError
+        If no traffic is given, or one that nothing is random about is to be placed again and again; if the routing
+        leaves pairs out, or the network is a fabric.
+    TopologyError
+        If some terminals cannot reach each other.
+    MissingExtraError
+        If the solver (highspy) is needed and not installed.
+    TooLargeError
+        If a linear program would not fit in memory.
+
+    Notes
+    -----
+    On fat trees where a closed form gives the best routing of every traffic, that is used. On all other networks a
+    linear program finds the least largest load of the traffic, with a flow for each source. No number of the solver is
+    believed: lengths of channels prove the lower bound of that load, explicit paths attain the upper one, both in exact
+    arithmetic. What a terminal sends to itself counts for neither routing.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.routing("dmodk", obliv.topology("fattree:4,2"))
+    >>> [str(row.ratio) for row in traffic_ratio(routing, "shift:1", "random-permutation").patterns]
+    ['1', '2']
+    >>> routing = obliv.routing("dor", obliv.topology("torus:4x4"))
+    >>> obliv.traffic_ratio(routing, "transpose").ratio  # doctest: +SKIP
+    Fraction(2, 1)
+    """
+    began = time.perf_counter()
+    step = progress or silent
+    if not traffic:
+        raise InputError("the ratio under which traffic? for example 'torus3d' or a Traffic")
+    instances = integer(instances, "instances")
+    if instances < 0 or instances == 1:
+        raise InputError(
+            f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"
+        )
+    subject = subject_of(x, "traffic_ratio")
+    topology = subject.topology
+    best = _Best(topology)
+    loads = loads_of(subject, "traffic_ratio", within(step, 0.0, 0.3)).without_self()
+    if loads.partial:
+        raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
+    seed = drawn_seed(rng, below=2**31)
+    rows: list[PatternRatio] = []
+    sources = sources_of(subject)
+    for at, given in enumerate(traffic):
+        flow: Traffic = traffic_of(given, topology)
+        sources += flow.sources
+        if not instances:
+            one = best.measured(loads, flow, step)
+            rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
+            step("linear programs" if best.solves else "patterns", 0.3 + 0.7 * (at + 1) / len(traffic))
+            continue
+        placements = []
+        for k in range(instances):
+            placements.append(best.measured(loads, traffic_of(_placed(given, seed * instances + k), topology), step))
+            step(str(given), 0.3 + 0.7 * (at + (k + 1) / instances) / len(traffic))
+        columns: list[list[Fraction | Bounds]] = [
+            [row.ratio for row in placements],
+            [row.load for row in placements],
+            [row.optimal for row in placements],
+        ]
+        rows.append(PatternRatio(str(given), *map(_mean, columns)))
+    routing = name_of(subject)
+    return TrafficRatio(
+        topology=topology.spec,
+        routing=routing,
+        provenance=provenance(
+            {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
+            time.perf_counter() - began,
+            "estimated" if instances else "bounded" if any(isinstance(row.ratio, Bounds) for row in rows) else "exact",
+            seed if instances else None,
+            sources,
+        ),
+        subject=x,
+        patterns=tuple(rows),
+    )
+
+
+def _placed(spec: Any, seed: int) -> str:
+    """Return the spec with a seed of its own."""
+    name = spec.partition(":")[0] if isinstance(spec, str) else ""
+    if not name or name not in PATTERNS or "seed" not in PATTERNS.find(name).parameters:
+        raise InputError(f"nothing is random about {spec}: leave out the instances, or take a job such as torus3d")
+    if "seed=" in spec:
+        raise InputError(f"{spec} has a seed already: leave it out, instances have seeds of their own")
+    return f"{spec}{',' if ':' in spec else ':'}seed={seed}"
