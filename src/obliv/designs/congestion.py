@@ -21,6 +21,7 @@ from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, distances, widest_paths
 from obliv.designs.solver import solve
+from obliv.designs.states import states_of
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.designs.vertices import as_rationals
 from obliv.errors import TrafficError
@@ -256,7 +257,7 @@ def carried(topology: Topology, demand: Array, scale: int, flow: Array) -> Carri
 
 def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> Carried:
     """Return the paths that carry a traffic by integer capacities of every source's flow."""
-    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    network = states_of(topology, None).kernel
     nodes = topology.terminals.tolist()
     room = _Paths(
         np.zeros(topology.channels + 2, np.int64),
