@@ -44,6 +44,7 @@ _ROUTINGS = {
 }
 
 _PATTERNS = {
+    "obliv.patterns.demands": "demands",
     "obliv.patterns.files": "permutation matrix flows",
     "obliv.patterns.jobs": "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli",
     "obliv.patterns.standard": (

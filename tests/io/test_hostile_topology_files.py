@@ -39,7 +39,15 @@ graph [
 """
 EDGES = b"# directed\n# node: c rate=1/2\n# node: a rate=2\na b 10\nb,c,2.5\nc a 1/3 # end\n"
 ANYNET = b"router 0 node 0 node 1 router 1 5\nrouter 1 node 2\nrouter 1 router 0 3\n"
-VALID = (GRAPHML, GML, EDGES, ANYNET)
+SNDLIB = b"""?SNDlib native format; type: network; version: 1.0
+META ( unit = ( M ) )
+NODES ( a ( 1.5 2 ) b ( 0 0 ) # two
+c ( 1 1 ) )
+LINKS ( l ( a b ) 0 0 0 1.5 ( 40 8 160 16 ) m ( b c ) 10 0 0 1 ( ) )
+DEMANDS ( d ( a b ) 1 28.5 UNLIMITED e ( c a ) 2 1 3 )
+ADMISSIBLE_PATHS ( d ( P ( l ) ) )
+"""
+VALID = (GRAPHML, GML, EDGES, ANYNET, SNDLIB)
 BITS = st.sampled_from(
     [b"\0", b"\xff", b'"', b"[", b"]", b"<", b"&", b">", b"#", b",", b"-", b"0", b"9" * 400, b"\n", b"{"]
 )
@@ -76,8 +84,8 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 OPTIONS = st.fixed_dictionaries(
     {
-        "format": st.sampled_from(["", "", "", "graphml", "gml", "edgelist", "anynet"]),
-        "bandwidth": st.sampled_from(["", "LinkSpeedRaw", "bandwidth"]),
+        "format": st.sampled_from(["", "", "", "graphml", "gml", "edgelist", "anynet", "sndlib"]),
+        "bandwidth": st.sampled_from(["", "LinkSpeedRaw", "bandwidth", "capacity"]),
         "terminals": st.sampled_from(["", "all", "internal", "numbered"]),
         "component": st.sampled_from(["", "largest"]),
         "injection": st.sampled_from(["", "", "rate"]),
@@ -177,6 +185,16 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "one router": lambda size: "router 0 " + "router 1 " * (size // 9),
     "routers with gaps": lambda size: "router 0 " + "".join(f"node {2 * k} " for k in range(size // 12)),
     "routers": lambda size: "router 0 " + "".join(f"router {k} node {k} " for k in range(1, size // 26)),
+    "SNDlib parentheses": lambda size: "NODES ( " + "( " * (size // 2),
+    "SNDlib nodes": lambda size: "NODES ( " + "".join(f"n{k} ( 0 0 ) " for k in range(size // 16)) + ") LINKS ( )",
+    "SNDlib links": lambda size: (
+        "NODES ( a ( 0 0 ) b ( 1 1 ) ) LINKS ( "
+        + "".join(f"l{k} ( a b ) 0.{k} 0 0 0 ( {k}.5 1 ) " for k in range(size // 40))
+        + ")"
+    ),
+    "SNDlib modules": lambda size: "NODES ( a ( 0 0 ) b ( 1 1 ) ) LINKS ( l ( a b ) 0 0 0 0 ( " + "1 1 " * (size // 4),
+    "SNDlib sections": lambda size: "META ( ) " + "META ( " * (size // 7),
+    "SNDlib paths": lambda size: "NODES ( a ( 0 0 ) ) ADMISSIBLE_PATHS ( " + "p ( a ) " * (size // 8) + ")",
     "record heads": lambda size: "Switch " * (size // 7),
 }
 

@@ -65,8 +65,8 @@ def test_format_overrides_the_content(write: Write) -> None:
         file(path, format="graphml")
     with pytest.raises(SpecError, match="did you mean graphml"):
         file(path, format="grapml")
-    with pytest.raises(SpecError, match="not read yet"):
-        file(path, format="sndlib")
+    with pytest.raises(SpecError, match="native format"):
+        file(path, format="sndlib-xml")
 
 
 def test_spec_is_canonical_and_makes_the_same_again(write: Write) -> None:
@@ -327,8 +327,8 @@ def test_rates_must_be_asked_for(write: Write) -> None:
         (b"[1, 2]", "looks like JSON"),
         (b"digraph g { a -> b }", "Graphviz"),
         (b"<!DOCTYPE html><html></html>", "a web page"),
-        (b"?SNDlib native format; type: network; version: 1.0\n", "SNDlib, which is not read yet"),
-        (b"<?xml version='1.0'?><network xmlns='http://sndlib.zib.de/network'/>", "SNDlib, which is not read yet"),
+        (b"?SNDlib native format; type: network; version: 1.0\n", "no section NODES"),
+        (b"<?xml version='1.0'?><network xmlns='http://sndlib.zib.de/network'/>", "get it in the native format"),
         (b"dear reader, this is prose\n", "name its format"),
     ],
 )

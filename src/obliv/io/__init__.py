@@ -6,6 +6,7 @@ from obliv.io.edgelist import read_edgelist, write_edgelist
 from obliv.io.gml import read_gml, write_gml
 from obliv.io.graphml import read_graphml, write_graphml
 from obliv.io.networkx import from_networkx, to_networkx
+from obliv.io.sndlib import read_sndlib
 
 __all__ = [
     "from_networkx",
@@ -13,6 +14,7 @@ __all__ = [
     "read_edgelist",
     "read_gml",
     "read_graphml",
+    "read_sndlib",
     "to_networkx",
     "write_anynet",
     "write_booksim",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from obliv._util.sndlib import is_native
 from obliv._util.text import lines
 from obliv.specs.builtin import FILE_FORMATS
 
@@ -12,7 +13,7 @@ __all__ = ["UNREAD", "format_of"]
 
 #: Formats that are recognized but not read, with what to do.
 UNREAD = {
-    "sndlib": "a network of SNDlib, which is not read yet",
+    "sndlib-xml": "a network of SNDlib in XML, which is not read: get it in the native format",
     "json": "JSON, from which no network is read: load it with NetworkX and use obliv.io.from_networkx",
     "dot": "a Graphviz drawing (DOT), which is not read: convert it to GraphML, for example with NetworkX",
     "html": "a web page: download the file itself",
@@ -22,7 +23,6 @@ _HEAD = 1 << 16
 _GML = re.compile(r"^[ \t]*graph[ \t\r\n]*\[", re.MULTILINE)
 _GML_HEAD = re.compile(r"(Creator|Version)\s")
 _DOT = re.compile(r"(strict\s+)?(di)?graph\b[^\[\n]*\{")
-_SNDLIB = re.compile(r"^(?:NODES|LINKS)[ \t]*\(", re.MULTILINE)
 _ANYNET = re.compile(r"(router|node)[ \t]+\d+([ \t]|\Z)")
 
 
@@ -38,8 +38,8 @@ def format_of(text: str) -> str:
     if head.startswith("<"):
         if "graphml" in head.lower():
             return "graphml"
-        return "sndlib" if "<network" in head else "html" if "<html" in head.lower() else "graphml"
-    if head.startswith("?SNDlib") or _SNDLIB.search(head):
+        return "sndlib-xml" if "<network" in head else "html" if "<html" in head.lower() else "graphml"
+    if is_native(head):
         return "sndlib"
     if head[:1] in "{[":
         return "json"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
-from obliv.io import anynet, edgelist, gml, graphml
+from obliv.io import anynet, edgelist, gml, graphml, sndlib
 from obliv.io._formats import UNREAD, format_of
 from obliv.io._network import Parse, from_text, read_file
 from obliv.io._options import Options
@@ -22,6 +22,7 @@ _PARSERS: dict[str, Parse] = {
     "gml": gml.parse,
     "edgelist": edgelist.parse,
     "anynet": anynet.parse,
+    "sndlib": sndlib.parse,
 }
 
 
@@ -36,18 +37,19 @@ def file(
     injection: str = "",
     ejection: str = "",
 ) -> Topology:
-    r"""Network read from a file: GraphML, GML, edge list, anynet or ibnetdiscover, recognized by content.
+    r"""Network read from a file: GraphML, GML, edge list, anynet, SNDlib or ibnetdiscover, recognized by content.
 
     Parameters
     ----------
     path : Path
         The file.
     format : str
-        ``graphml``, ``gml``, ``edgelist``, ``anynet`` or ``ibnetdiscover``, if the content is ambiguous. The
-        last is an InfiniBand fabric, which takes no other option.
+        ``graphml``, ``gml``, ``edgelist``, ``anynet``, ``sndlib`` or ``ibnetdiscover``, if the content is ambiguous.
+        The last is an InfiniBand fabric, which takes no other option.
     bandwidth : str
         The edge attribute that is the channels' bandwidth, for example ``LinkSpeedRaw`` of the Topology Zoo; the third
-        column of an edge list is called ``bandwidth``. Default: 1 everywhere.
+        column of an edge list is called ``bandwidth``; SNDlib has ``preinstalled``, ``module`` and ``capacity`` (the
+        first where it is positive, else the largest module). Default: 1 everywhere.
     terminals : str
         ``all`` nodes, which is the default but for anynet; ``internal``: those with Internal=1 (Topology Zoo);
         ``numbered``: those with an attribute terminal, in the order of its numbers (files written by obliv).
@@ -63,7 +65,7 @@ def file(
     -------
     Topology
         Nodes are numbered in the order in which the file first names them, an undirected link is two channels, parallel
-        ones are kept. ``notes`` list what was dropped or ignored.
+        ones are kept (but for SNDlib). ``notes`` list what was dropped or ignored.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from obliv._util.cells import cells_of, is_number
 from obliv._util.cost import require_memory
 from obliv._util.files import read_source
 from obliv._util.rationals import rational
+from obliv._util.sndlib import is_native
 from obliv._util.text import shown
 from obliv.errors import FileError, TopologyError, TrafficError
 from obliv.patterns.base import Traffic
@@ -59,7 +60,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
     n, limits = len(topology.terminals), _limits(topology)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
     limits = _limits(topology)
-    text, digest = read_source(path)
+    text, digest = _numbers(path)
     rows = cells_of(text)
     terminal = terminal_reader(topology)
     columns = list(range(n))
@@ -99,7 +100,7 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
     line_of: dict[tuple[int, int], int] = {}
     totals: dict[int, Fraction] = {}
     limits = _limits(topology)
-    text, digest = read_source(path)
+    text, digest = _numbers(path)
     for at, (number, cells) in enumerate(cells_of(text)):
         if len(cells) != 3:
             raise FileError("a line has three cells: source, destination and rate", path, number)
@@ -118,6 +119,14 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
     if not line_of:
         raise FileError("holds no rates: write lines like  SOURCE DESTINATION RATE", path)
     return rounded(f"flows:{path}", len(limits), flows, limits, ((str(path), digest),))
+
+
+def _numbers(path: Path) -> tuple[str, str]:
+    """Return the text of a file of rates, and its SHA-256."""
+    text, digest = read_source(path)
+    if is_native(text):
+        raise FileError(f"is a network of SNDlib; its demands are the traffic  demands:{path}", path)
+    return text, digest
 
 
 def _limits(topology: Topology) -> list[Fraction]:
