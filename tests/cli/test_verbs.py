@@ -461,3 +461,31 @@ def test_a_closed_standard_output_is_no_lost_answer(
     assert "standard output is closed" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["worst", "ring:5", "dor"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ("worst mesh:3x3 dor", "--samples"),
+        ("throughput mesh:3x3 dor uniform", "--samples"),
+        ("compare mesh:3x3 dor", "--samples"),
+        ("ratio fattree:4,2 dmodk", "--instances"),
+        ("average mesh:3x3 dor --exact", "--path-samples"),
+    ],
+)
+def test_a_seed_without_chance_is_refused(words: str, needed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words.split(), "--seed", "0"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"without {needed} there are none" in err
+
+
+def test_compare_says_that_traffic_was_rounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rounded.csv"
+    path.write_text("0.333333,0.333333,0.333333\n0.5,0.5,0\n0,0.5,0.5\n")
+    notes = []
+    for words in (["throughput", "line:3", "dor"], ["compare", "line:3", "dor", "--also", "ring:3", "--traffic"]):
+        assert main([*words, f"matrix:{path}"]) == 0
+        notes.append(capsys.readouterr().err)
+    assert notes[0].count("\n") == 1
+    assert notes[1] == notes[0]

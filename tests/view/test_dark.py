@@ -100,6 +100,19 @@ def test_the_command_draws_narrow_and_dark(words: str, tmp_path: Path) -> None:
     assert pixels[0, 0, :3].max() < 0.2
 
 
+@pytest.mark.parametrize(
+    "words", ["worst mesh:3x3 dor", "compare mesh:3x3 dor", "deadlock ring:4 dor", "average mesh:3x3 dor --samples 9"]
+)
+def test_every_verb_draws_narrow_and_dark(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "picture.png"
+    assert main([*words.split(), "--plot", str(path), "--dark", "--width", "400"]) in (0, 1)
+    pixels = pyplot.imread(path)
+    assert pixels.shape[1] == 400
+    assert pixels[0, 0, :3].max() < 0.2
+    assert main([*words.split(), "--width", "400"]) == 2
+    assert capsys.readouterr().err.endswith("obliv: --width is for a picture: add --plot FILE.png\n")
+
+
 @pytest.mark.parametrize("name", ["worst", "matrix", "throughput", "compare"])
 def test_texts_are_readable_at_400_pixels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from obliv.view.saving import drawn_for

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Seed
-from obliv.cli.output import Answer, progress, require_picture, save_picture
+from obliv.cli.options import Seed, refuse_idle_seed
+from obliv.cli.output import Answer, progress
+from obliv.cli.pictures import Looks
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
@@ -18,6 +19,7 @@ __all__ = ["average"]
 def average(
     specs: Specs,
     *,
+    context: typer.Context,
     samples: Annotated[
         int | None, typer.Option("--samples", help="Random permutations to draw.", show_default="100000")
     ] = None,
@@ -34,6 +36,7 @@ def average(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the loads (.png, .svg, .pdf).")
     ] = None,
+    looks: Looks,
     seed: Seed = 0,
     answer: Answer,
 ) -> None:
@@ -45,10 +48,12 @@ def average(
     """
     from obliv.analysis.average.random_traffic import average_case
 
-    require_picture(plot)
+    looks.require(plot)
     routing = specs.read(answer.output, plot)
     if exact and samples is not None:
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
+    if exact and not path_samples:
+        refuse_idle_seed(context, "--path-samples")
     with answer.kept(), progress() as step:
         result = average_case(
             routing,
@@ -60,5 +65,5 @@ def average(
             jobs=jobs or None,
             progress=step,
         )
-    save_picture(result, plot)
+    looks.save(result.plot, plot)
     answer.show(result)

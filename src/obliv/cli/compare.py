@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Seed, TopologySpec
-from obliv.cli.output import Answer, progress, require_outputs, require_picture, save_picture, say
+from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
+from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.pictures import Looks
 from obliv.errors import InputError
 
 __all__ = ["compare"]
@@ -19,6 +22,7 @@ def compare(
     topology: TopologySpec,
     routings: Annotated[list[str], typer.Argument(metavar="ROUTING...", help="For example dor o1turn valiant.")],
     *,
+    context: typer.Context,
     also: Annotated[
         list[str] | None, typer.Option("--also", metavar="TOPOLOGY", help="Another topology; may be repeated.")
     ] = None,
@@ -35,6 +39,7 @@ def compare(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
     ] = None,
+    looks: Looks,
     picture: Annotated[
         Literal["auto", "bars", "plane", "lines"],
         typer.Option("--picture", help="bars, plane (throughput over hops), lines (over topologies) or auto."),
@@ -50,19 +55,25 @@ def compare(
     """
     import obliv
 
-    require_picture(plot)
+    looks.require(plot)
     if plot is None and picture != "auto":
         raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
+    if not samples:
+        refuse_idle_seed(context, "--samples")
     require_outputs(answer.output, plot)
     networks = [obliv.topology(spec) for spec in (topology, *(also or ()))]
-    for note in dict.fromkeys(note for network in networks for note in network.notes):
-        say(note)
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
+    notes = [note for network in networks for note in network.notes]
+    for spec, network in product(patterns, networks):
+        with suppress(InputError):  # a pattern may fit other topologies
+            notes += obliv.traffic(spec, network).notes
+    for note in dict.fromkeys(notes):
+        say(note)
     with answer.kept(), progress() as step:
         result = obliv.compare(
             networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
         )
-    save_picture(result, plot, kind=picture)
+    looks.save(lambda: result.plot(kind=picture), plot)
     answer.show(result)
 
 

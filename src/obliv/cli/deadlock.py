@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.output import Answer, progress, require_picture, save_picture
+from obliv.cli.output import Answer, progress
+from obliv.cli.pictures import Looks
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
@@ -35,6 +36,7 @@ def deadlock(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the cycle (.png, .svg, .pdf).")
     ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find deadlocks: cycles of channel dependencies.
@@ -51,7 +53,7 @@ def deadlock(
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
     if fewest and plot:
         raise InputError("--plot draws one scheme: leave out --fewest")
-    require_picture(plot)
+    looks.require(plot)
     routing = specs.read(answer.output, plot)
     result: Result
     with progress() as step:
@@ -61,7 +63,7 @@ def deadlock(
         else:
             result = graph = analysis.deadlock(routing, vc, progress=step)
             acyclic = graph.acyclic
-    save_picture(result, plot)
+    looks.save(result.plot, plot)
     answer.show(result)
     if not acyclic:
         raise typer.Exit(1)

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import ClaimAnswer, progress, require_outputs, require_picture, save_picture, say
+from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
+from obliv.cli.pictures import Looks
 from obliv.errors import InputError
 
 __all__ = ["design"]
@@ -52,6 +53,7 @@ def design(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="With --pareto: draw the curve (.png, .svg, .pdf).")
     ] = None,
+    looks: Looks,
     answer: ClaimAnswer,
 ) -> None:
     """Design the routing with the least worst case, with a proof.
@@ -75,7 +77,7 @@ def design(
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
     if pareto and (max_hops or minimal or answer.certificate):
         raise InputError("--pareto cannot be combined with --max-hops, --minimal or --certificate")
-    require_picture(plot)
+    looks.require(plot)
     require_outputs(answer.output, plot)
     network = obliv.topology(topology)
     for note in network.notes:
@@ -84,7 +86,7 @@ def design(
     if pareto:
         with progress() as step:
             curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap, progress=step)
-        save_picture(curve, plot)
+        looks.save(curve.plot, plot)
         answer.show(curve)
         return
     with progress() as step, answer.kept():

@@ -7,7 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
-__all__ = ["Format", "FormatOption", "Output", "PathSamples", "RoutingSpec", "Seed", "TopologySpec"]
+from obliv.errors import InputError
+
+__all__ = [
+    "Format",
+    "FormatOption",
+    "Output",
+    "PathSamples",
+    "RoutingSpec",
+    "Seed",
+    "TopologySpec",
+    "is_seeded",
+    "refuse_idle_seed",
+]
 
 #: The format of an answer.
 Format = Literal["table", "json", "csv", "markdown", "latex"]
@@ -20,3 +32,15 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="Output format.")]
+
+
+def is_seeded(context: typer.Context) -> bool:
+    """Return whether the command line has ``--seed``."""
+    source = context.get_parameter_source("seed")
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_idle_seed(context: typer.Context, needed: str) -> None:
+    """Refuse a random seed for work without chance; `needed` is the option that would bring some."""
+    if is_seeded(context):
+        raise InputError(f"--seed selects random samples, and without {needed} there are none: leave it out")

@@ -33,8 +33,6 @@ __all__ = [
     "json_text",
     "progress",
     "require_outputs",
-    "require_picture",
-    "save_picture",
     "say",
 ]
 
@@ -151,23 +149,6 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
     for name, _ in inputs:
         if Path(name).resolve() in real:
             raise FileError("is an input file and would be overwritten: choose another file", name)
-
-
-def require_picture(path: Path | None) -> None:
-    """Refuse a picture in an unknown format, if `path` names a file."""
-    if path is not None:
-        from obliv import view
-
-        view.require_format(path)
-
-
-def save_picture(picture: Any, path: Path | None, **options: Any) -> None:
-    """Save a plot, or the plot of a result, if `path` names a file."""
-    if path is not None:
-        from obliv import view
-
-        view.save(picture, path, **options)
-        say(f"picture saved in {path}")
 
 
 def write(text: str, end: str = "\n") -> None:

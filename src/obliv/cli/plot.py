@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from obliv.cli.groups import flat
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import progress, require_outputs, require_picture, save_picture
+from obliv.cli.output import progress, require_outputs
+from obliv.cli.pictures import Looks
 from obliv.cli.specs import Specs, read_traffic
 
 __all__ = ["app"]
@@ -27,28 +25,9 @@ app = typer.Typer(
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
 
 
-@dataclass(frozen=True)
-class Picture:
-    """Where a picture goes, and how it looks."""
-
-    output: Output
-    dark: Annotated[bool, typer.Option("--dark", help="Draw on a dark background.")] = False
-    width: Annotated[
-        int | None, typer.Option("--width", metavar="PIXELS", help="Width of a PNG; texts stay readable.", min=100)
-    ] = None
-
-    def save(self, draw: Callable[[], Any]) -> None:
-        """Draw a picture and write it."""
-        from obliv import view
-        from obliv.view.saving import drawn_for
-
-        with view.dark() if self.dark else nullcontext(), drawn_for(self.width):
-            save_picture(draw(), self.output, width=self.width)
-
-
 @app.command("topology")
 @flat
-def topology_(topology: TopologySpec, picture: Picture) -> None:
+def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
     """Draw a network.
 
     Example: obliv plot topology torus:4x4 -o torus.svg
@@ -56,10 +35,10 @@ def topology_(topology: TopologySpec, picture: Picture) -> None:
     import obliv
     from obliv import view
 
-    require_picture(picture.output)
-    require_outputs(picture.output)
+    looks.require(output)
+    require_outputs(output)
     network = obliv.topology(topology)
-    picture.save(lambda: view.plot_topology(network))
+    looks.save(lambda: view.plot_topology(network), output)
 
 
 @app.command()
@@ -67,7 +46,8 @@ def topology_(topology: TopologySpec, picture: Picture) -> None:
 def loads(
     specs: Specs,
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
-    picture: Picture,
+    output: Output,
+    looks: Looks,
 ) -> None:
     """Draw the load of every channel under a traffic pattern.
 
@@ -75,16 +55,17 @@ def loads(
     """
     from obliv import view
 
-    require_picture(picture.output)
-    routing = specs.read(picture.output)
-    picture.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology)[0]))
+    looks.require(output)
+    routing = specs.read(output)
+    looks.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology)[0]), output)
 
 
 @app.command()
 @flat
 def worst(
     specs: Specs,
-    picture: Picture,
+    output: Output,
+    looks: Looks,
     kind: Annotated[Literal["network", "matrix"], typer.Option("--kind", help="network, or matrix.")] = "network",
 ) -> None:
     """Draw the worst traffic and its channel loads.
@@ -94,8 +75,8 @@ def worst(
     from obliv import view
     from obliv.analysis.worst_case.exact import worst_case
 
-    require_picture(picture.output)
-    routing = specs.read(picture.output)
+    looks.require(output)
+    routing = specs.read(output)
     with progress() as step:
         result = worst_case(routing, progress=step)
-    picture.save(lambda: view.plot_worst(result, kind))
+    looks.save(lambda: view.plot_worst(result, kind), output)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Seed
+from obliv.cli.options import Seed, refuse_idle_seed
 from obliv.cli.output import ClaimAnswer, progress
 from obliv.cli.specs import Specs, read_traffic
 from obliv.errors import InputError
@@ -18,6 +18,7 @@ __all__ = ["ratio"]
 def ratio(
     specs: Specs,
     *,
+    context: typer.Context,
     traffic: Annotated[
         list[str] | None,
         typer.Option("--traffic", metavar="T", help="Ratio under this traffic only; may be repeated."),
@@ -55,6 +56,8 @@ def ratio(
         )
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
+    if not instances:
+        refuse_idle_seed(context, "--instances")
     routing = specs.read(answer.output)
     with progress() as step, answer.kept():
         if named:

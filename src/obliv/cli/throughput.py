@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import PathSamples, Seed
+from obliv.cli.options import PathSamples, Seed, refuse_idle_seed
 from obliv.cli.output import Answer, progress
 from obliv.cli.specs import Specs, read_traffic
 
@@ -17,6 +17,7 @@ def throughput(
     specs: Specs,
     traffic: Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")],
     *,
+    context: typer.Context,
     samples: PathSamples = 0,
     seed: Seed = 0,
     answer: Answer,
@@ -27,6 +28,8 @@ def throughput(
     """
     import obliv
 
+    if not samples:
+        refuse_idle_seed(context, "--samples")
     routing = specs.read(answer.output)
     patterns = read_traffic(traffic, routing.topology)
     with progress() as step:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.options import PathSamples, Seed
-from obliv.cli.output import ClaimAnswer, progress, require_picture, save_picture
+from obliv.cli.options import PathSamples, Seed, is_seeded, refuse_idle_seed
+from obliv.cli.output import ClaimAnswer, progress
+from obliv.cli.pictures import Looks
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 
@@ -34,6 +35,7 @@ def worst(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the worst traffic, or all channels (.png, .svg, .pdf)."),
     ] = None,
+    looks: Looks,
     seed: Seed = 0,
     answer: ClaimAnswer,
 ) -> None:
@@ -47,12 +49,12 @@ def worst(
     """
     from obliv.analysis.worst_case.exact import worst_case
 
-    require_picture(plot)
-    source = context.get_parameter_source("seed")
-    seeded = source is not None and source.name == "COMMANDLINE"
-    routing = specs.read(answer.output, plot)
-    if channels and (samples or seeded):
+    looks.require(plot)
+    if channels and (samples or is_seeded(context)):
         raise InputError("--channels is exact: leave out --samples and --seed")
+    if not samples:
+        refuse_idle_seed(context, "--samples")
+    routing = specs.read(answer.output, plot)
     certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result
     with progress() as step:
@@ -64,5 +66,5 @@ def worst(
             result = worst_case(
                 routing, symmetry=symmetry, certificate=certificate, samples=samples or None, rng=seed, progress=step
             )
-    save_picture(result, plot)
+    looks.save(result.plot, plot)
     answer.show_claim(result)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs, require_picture, save_picture
+from obliv.cli.output import Answer, progress, require_outputs
+from obliv.cli.pictures import Looks
 
 __all__ = ["worst"]
 
@@ -21,6 +22,7 @@ def worst(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
     ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find the exact worst permutation of the hosts.
@@ -31,10 +33,10 @@ def worst(
     """
     import obliv.fabric
 
-    require_picture(plot)
+    looks.require(plot)
     require_outputs(answer.output, plot, inputs=files.inputs)
     with progress() as step:
         routing = files.routing(skip, notes=answer.format == "csv")
         result = obliv.fabric.worst(routing, hottest=hottest, certificate=answer.output is not None, progress=step)
-    save_picture(result, plot)
+    looks.save(result.plot, plot)
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))

@@ -55,9 +55,10 @@ def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3
     if hottest < 0:
         raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
     topology = routing.topology
-    flows = [slowed(traffic_of(pattern, topology), topology) for pattern in traffic]
+    patterns = [traffic_of(pattern, topology) for pattern in traffic]
+    flows = [slowed(pattern, topology) for pattern in patterns]
     plain = analysed(routing, *flows)
-    notes = topology.notes
+    notes = tuple(dict.fromkeys((*topology.notes, *(note for pattern in patterns for note in pattern.notes))))
     if not topology.unit_rates:
         notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
     return FabricThroughput(
