@@ -47,11 +47,6 @@ def test_aliases_resolve_to_their_names() -> None:
     assert str(obliv.traffic("dor-wc", torus)) == "anti-transpose"
 
 
-def test_names_that_come_later_are_unknown_yet() -> None:
-    with pytest.raises(SpecError, match="unknown"):
-        obliv.routing("2turn", obliv.torus(4, 4))
-
-
 def test_mixes() -> None:
     assert split_mix("1/3*dor+2/3*romm") == [(Fraction(1, 3), "dor"), (Fraction(2, 3), "romm")]
     assert split_mix("0.25*a:x=1,y=2 + 0.75*b") == [(Fraction(1, 4), "a:x=1,y=2"), (Fraction(3, 4), "b")]

@@ -29,6 +29,7 @@ _TOPOLOGIES = {
 
 _ROUTINGS = {
     "obliv.designs.saved": "design",
+    "obliv.designs.two_turns": "2turn",
     "obliv.fabric.specs": "lft",
     "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
     "obliv.routings.graph": "shortest min ecmp",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from tests.oracles.legal_paths import least_load_over, turns
 from tests.strategies import examples
 
 import obliv
+from obliv._util.codec import digest_of, read_json, unpack, write_json
 
 Legal = Callable[[tuple[int, ...]], bool]
 
@@ -72,6 +74,12 @@ def require_optimum(made: obliv.Design, legal: Legal) -> None:
     assert obliv.verify(made).proved
 
 
+def require_no_deadlock(made: obliv.Design, scheme: str, number: int) -> None:
+    result = obliv.deadlock(made.subject, scheme)
+    assert result.acyclic
+    assert result.virtual_channels <= number
+
+
 @pytest.mark.parametrize(
     ("spec", "limit"),
     [
@@ -109,6 +117,29 @@ def test_virtual_channels_against_listed_paths(spec: str, number: int, classes: 
     require_optimum(obliv.design(network, then=None, vc=number), within_classes(network, classes))
 
 
+@pytest.mark.parametrize(
+    ("spec", "number", "scheme"),
+    [
+        ("mesh:3x3", 1, "turn"),
+        ("mesh:4x3", 2, "turn"),
+        ("mesh:3x3x2", 2, "turn"),
+        ("torus:4x4", 2, "turn+dateline"),
+        ("torus:4x4", 4, "turn+dateline"),
+        ("ring:6", 3, "turn+dateline"),
+        ("hypercube:3", 2, "turn"),
+        ("fattree:4,2", 1, "updown"),
+        ("random-regular:n=10,d=3,seed=1", 1, "updown"),
+        ("random-regular:n=10,d=3,seed=1", 2, "updown"),
+        pytest.param("torus:5x4", 4, "turn+dateline", marks=pytest.mark.nightly),
+        pytest.param("mesh:5x5", 3, "turn", marks=pytest.mark.nightly),
+    ],
+)
+def test_designs_for_virtual_channels_have_no_deadlock(spec: str, number: int, scheme: str) -> None:
+    made = obliv.design(spec, vc=number, then=None if number == 2 else "hops")
+    require_no_deadlock(made, scheme, number)
+    assert made.constraints[0].endswith(f"by {scheme}")
+
+
 def up_and_down(seed: int) -> None:
     network, number = networks(seed), 1 + seed % 3
     try:
@@ -121,6 +152,7 @@ def up_and_down(seed: int) -> None:
             least_load_over(links, nodes, legal, [1.0] * len(links), [1.0] * len(nodes), [1.0] * len(nodes))
         return
     require_optimum(made, within_climbs(network, number))
+    require_no_deadlock(made, "updown", number)
 
 
 @examples(8)
@@ -177,3 +209,64 @@ def test_what_no_routing_obeys() -> None:
         obliv.design("complete:4", max_turns=2)
     with pytest.raises(obliv.InputError, match="choose one of them"):
         obliv.design("mesh:3x3", max_turns=2, vc=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "constraints"),
+    [
+        ({"vc": 1}, []),
+        ({"vc": 1}, ["at most 2 virtual channels by turn"]),
+        ({"vc": 1}, ["at most 1 virtual channel by updown"]),
+        ({"vc": 1}, ["at most 1 × 2 virtual channels by turn+dateline"]),
+        ({"vc": 1}, ["at most 2 turns"]),
+        ({"max_turns": 1}, ["at most 2 turns"]),
+        ({"max_turns": 2}, ["at most 1 turn"]),
+        ({"max_turns": 2}, ["at most 2 turns", "at most 1 turn"]),
+        ({"max_turns": 2}, ["at most two turns"]),
+        ({"max_turns": 2}, ["at most 2 turns", "free of deadlock"]),
+        ({"max_turns": 2}, ["at most 1 virtual channel by turn"]),
+        ({"max_turns": 2}, ["minimal", "at most 2 turns"]),
+    ],
+)
+def test_forged_limits_are_refused(options: dict[str, int], constraints: list[str], tmp_path: Path) -> None:
+    obliv.design("mesh:3x3", **options).save(tmp_path / "forged.json")
+    content = read_json(tmp_path / "forged.json")
+    content["constraints"] = constraints
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    try:
+        assert not obliv.verify(tmp_path / "forged.json").proved
+    except obliv.FileError as error:
+        assert "\n" not in str(error)
+
+
+def test_a_path_of_three_turns_is_refused(tmp_path: Path) -> None:
+    # the claim of two turns holds but for one path, which takes a third
+    obliv.design("mesh:3x3", max_turns=2).save(tmp_path / "forged.json")
+    content = read_json(tmp_path / "forged.json")
+    mesh, paths = obliv.mesh(3, 3), content["paths"]
+    per_pair, hops, channels = (list(unpack(paths[key])) for key in ("per_pair", "hops", "channels"))
+    last = [0, 1, 4, 5, 8]  # right, up, right, up
+    long = [mesh.channels_between(a, b)[0] for a, b in itertools.pairwise(last)]
+    place = sum(per_pair[:8])
+    start = sum(hops[:place])
+    channels[start : start + hops[place]] = long
+    hops[place] = len(long)
+    paths |= {"hops": hops, "channels": channels}
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    failed = [step for step in obliv.verify(tmp_path / "forged.json").checks if step.ok is False]
+    assert "a path takes 3 turns that count, the limit is 2" in [step.detail for step in failed]
+
+
+def test_2turn_is_a_routing() -> None:
+    torus = obliv.torus(4, 4)
+    routing = obliv.routing("2turn", torus)
+    assert routing == obliv.routing("2turn", torus)
+    assert str(routing) == "2turn"
+    assert obliv.verify(obliv.worst_case("torus:4x4", "2turn", certificate=True)).proved
+    assert obliv.worst_case(0.5 * routing + 0.5 * obliv.DOR(torus)).channel_load <= Fraction(5, 4)
+    assert [row.routing for row in obliv.compare("mesh:3x3", "2turn", "dor").rows] == ["2turn", "dor"]
+    assert obliv.locality("mesh:3x3", "2turn").hops == Fraction(64, 27)
+    with pytest.raises(obliv.InputError, match="at most 3 turns would do"):
+        obliv.routing("2turn", obliv.mesh(2, 2, 2, 2))

@@ -26,7 +26,7 @@ def deadlock(
         typer.Option(
             "--vc",
             metavar="SCHEME",
-            help="Virtual channels: none, phase, turn, turn+uturn, family, phase-order, double-y; "
+            help="Virtual channels: none, phase, turn, turn+uturn, family, phase-order, double-y, updown; "
             "on rings also dateline, or any of the others with +dateline.",
         ),
     ] = "none",

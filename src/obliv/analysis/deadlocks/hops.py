@@ -55,7 +55,7 @@ def follow_hops(
     routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
 ) -> Ends:
     """Add the dependencies of next hops of the packets from some nodes, for a scheme that only counts turns."""
-    topology, where = routing.topology, directions(routing.topology)
+    topology, where = routing.topology, directions(routing.topology, scheme)
     ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
     classes = done = 1
     for block, sources in _blocks(routing, starts):

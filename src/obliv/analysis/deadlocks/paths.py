@@ -39,7 +39,8 @@ _HOPS = 10_000_000  # hops of all paths together
 
 def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
-    topology, where = routing.topology, directions(routing.topology)
+    topology = routing.topology
+    where = directions(topology, scheme if isinstance(scheme, Scheme) else None)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
     nodes = topology.terminals.tolist()
     if routing.by_hops is not None and (count := count_paths(routing.by_hops)) > _PATHS:

@@ -10,6 +10,7 @@ import numpy as np
 
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError, SpecError
+from obliv.routings.updown import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
 
@@ -19,6 +20,7 @@ __all__ = [
     "PLANE",
     "PROGRAMS",
     "SCHEMES",
+    "UP_DOWN",
     "Move",
     "Scheme",
     "bits_of",
@@ -73,6 +75,8 @@ class Scheme:
         Whether the orders of a program matter, where some of its segments are empty too.
     dateline : bool
         Whether each class is split by a dateline bit.
+    ranked : bool
+        Whether `dim` of a hop is 0 for a channel that leads up, by the ranks of ``updown``, and 1 for one down.
     """
 
     name: str
@@ -83,6 +87,7 @@ class Scheme:
     directed: bool = False
     ordered: bool = False
     dateline: bool = False
+    ranked: bool = False
 
 
 def _never(dim: Any, step: Any, next_dim: Any, next_step: Any) -> Any:
@@ -170,6 +175,14 @@ PLAIN = (
     ),
 )
 
+UP_DOWN = Scheme(
+    "updown",
+    "one more after each turn from down to up, by the ranks of the routing updown",
+    _counted(_back_in_order),
+    _back_in_order,
+    ranked=True,
+)
+
 
 def _with_dateline(scheme: Scheme) -> Scheme:
     alone = scheme.name == "none"
@@ -184,7 +197,7 @@ def _with_dateline(scheme: Scheme) -> Scheme:
 
 
 #: Every scheme by its name.
-SCHEMES = {scheme.name: scheme for scheme in (*PLAIN, *map(_with_dateline, PLAIN))}
+SCHEMES = {scheme.name: scheme for scheme in (*PLAIN, *map(_with_dateline, PLAIN), UP_DOWN)}
 
 
 def find(name: Any) -> Scheme:
@@ -205,7 +218,10 @@ def bits_of(moves: Sequence[Move], labels: Sequence[Label], wraps: Sequence[bool
     return bits
 
 
-def directions(topology: Topology) -> Directions:
-    """Return the directions of all channels; without coordinates all channels are alike."""
+def directions(topology: Topology, scheme: Scheme | None = None) -> Directions:
+    """Return the directions of all channels as a scheme sees them; without coordinates all channels are alike."""
     zeros = np.zeros(topology.channels, np.int64)
+    if scheme is not None and scheme.ranked:
+        rank = UpDown(topology).rank
+        return Directions((rank[topology.head] < rank[topology.tail]).astype(np.int64), zeros, zeros.astype(bool))
     return topology.directions or Directions(zeros, zeros, zeros.astype(bool))

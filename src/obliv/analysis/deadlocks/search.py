@@ -32,8 +32,8 @@ def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress
     routing : Routing
     scheme : str or callable
         How hops take virtual channels: ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
-        ``double-y``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing and the
-        channels of a path that returns a whole number from 0 for each hop.
+        ``double-y``, ``updown``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing
+        and the channels of a path that returns a whole number from 0 for each hop.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -165,7 +165,7 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencie
     base = routing.phase_routing
     if not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
-    elif routing.programs and routing.topology.all_terminals:
+    elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
         follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
     elif routing.hop_groups and scheme.turned is not None:
         for sources, part in routing.hop_groups:
@@ -177,9 +177,11 @@ def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencie
 
 
 def _worth_trying(routing: Routing) -> list[Scheme]:
-    """Return all schemes; those with datelines only where there are rings."""
-    rings = bool(directions(routing.topology).wraps.any())
-    return [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
+    """Return all schemes; those with datelines only where there are rings, and ``updown`` without coordinates only."""
+    topology = routing.topology
+    rings = bool(directions(topology).wraps.any())
+    schemes = [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
+    return [scheme for scheme in schemes if not scheme.ranked or topology.directions is None]
 
 
 def _lacking(scheme: Scheme, routing: Routing) -> str:
