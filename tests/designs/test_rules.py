@@ -266,7 +266,7 @@ def test_2turn_is_a_routing() -> None:
     assert str(routing) == "2turn"
     assert obliv.verify(obliv.worst_case("torus:4x4", "2turn", certificate=True)).proved
     assert obliv.worst_case(0.5 * routing + 0.5 * obliv.DOR(torus)).channel_load <= Fraction(5, 4)
-    assert [row.routing for row in obliv.compare("mesh:3x3", "2turn", "dor").rows] == ["2turn", "dor"]
+    assert "64/27" in repr(obliv.compare("mesh:3x3", "2turn", "dor"))
     assert obliv.locality("mesh:3x3", "2turn").hops == Fraction(64, 27)
     with pytest.raises(obliv.InputError, match="at most 3 turns would do"):
         obliv.routing("2turn", obliv.mesh(2, 2, 2, 2))
