@@ -128,28 +128,31 @@ def test_withdrawn_errata(u2turn: Reproduction) -> None:
 
 
 def test_the_optimal_routing(u2turn: Reproduction) -> None:
-    row = u2turn["k = 3, Optimal Routing"]
-    assert row["computed"]["exact"] == "4/7"  # the linear program of the paper
-    assert row["verdict"] == "match"
-    for k in (5, 7, 9, 11, 13):
-        row = u2turn[f"k = {k}, Optimal Routing"]
-        assert row["verdict"] == "open"
-        assert row["note"].startswith("Bound only")
+    for name in ("Optimal Routing", "2TURN"):
+        row = u2turn[f"k = 3, {name}"]
+        assert row["computed"]["exact"] == "4/7"  # the linear program of the paper
+        assert row["verdict"] == "match"
+        for k in (5, 7, 9, 11, 13):
+            row = u2turn[f"k = {k}, {name}"]
+            assert row["verdict"] == "open"
+            assert row["note"].startswith("Bound only")
 
 
 @pytest.mark.nightly
 def test_the_optimal_routing_is_exact_on_5x5() -> None:
-    assert figures26.optimum(5, Fraction(6, 11)).value == Fraction(6, 11)
+    for max_turns in (None, 2):
+        assert figures26.optimum(5, Fraction(6, 11), max_turns).value == Fraction(6, 11)
 
 
+@pytest.mark.parametrize("max_turns", [None, 2])
 @pytest.mark.parametrize("k", [pytest.param(k, marks=pytest.mark.nightly) for k in (7, 9)])
-def test_the_optimal_routing_of_larger_meshes(k: int) -> None:
+def test_the_optimal_routing_of_larger_meshes(k: int, max_turns: int | None) -> None:
     attained = Fraction(k + 1, 2 * k + 1)
-    optimum = figures26.optimum(k, attained)
+    optimum = figures26.optimum(k, attained, max_turns)
     assert isinstance(optimum.value, Bounds)
     assert not optimum.undecided
     assert optimum.value.lower == attained <= optimum.value.upper <= Fraction(1001, 1000) * attained
-    printed = FIGURE2[f"k = {k}, Optimal Routing"]
+    printed = FIGURE2[f"k = {k}, {'Optimal Routing' if max_turns is None else '2TURN'}"]
     assert verdict(printed.text if printed.says is None else printed.says, optimum.value) == "rounding"
 
 

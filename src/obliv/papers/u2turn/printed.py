@@ -257,6 +257,10 @@ FIGURE2 = {
         "Optimal Routing": Printed(
             "U2TURN achieves the same optimal worst-case throughput as the optimal routing", of_u2turn_a(k)
         ),
+        "2TURN": Printed(
+            "the optimal routing (including 2TURN) ... U2TURN achieves the same optimal worst-case throughput",
+            of_u2turn_a(k),
+        ),
     }.items()
 }
 
