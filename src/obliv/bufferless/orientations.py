@@ -14,7 +14,6 @@ from obliv.bufferless.paths.grids import between, destinations
 from obliv.bufferless.problems import instance, leveled
 from obliv.errors import InputError
 from obliv.topologies.base import topology as topology_of
-from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.families import array, leveled_mesh
 from obliv.topologies.leveled.instances import Instance
@@ -56,7 +55,7 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
     network = topology_of(topology)
     if isinstance(network, Leveled):
         return [instance(network, paths, rng, **options)]
-    if not isinstance(network, Cartesian):
+    if not network.axes:
         leveled(network)
     known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "rng")]
     for name in options:
@@ -112,9 +111,7 @@ def oriented(
     [('array:8', 2), ('array:8,orientation=-', 2)]
     """
     network = topology_of(topology)
-    sides: tuple[int, ...] = ()
-    if isinstance(network, Cartesian) and all(along.kind == "line" for along in network.axes):
-        sides = network.radices
+    sides = network.radices if all(along.kind == "line" for along in network.axes) else ()
     if network.spec.startswith("hypercube:"):
         return [instance(f"leveled-{network.spec}", paths, rng, share=share)]
     if not sides:

@@ -18,7 +18,6 @@ from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.routings.updown import UpDown
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Constraints", "Ways", "broken_rule", "constraints_of", "ways_of"]
 
@@ -133,8 +132,8 @@ def broken_rule(paths: Iterable[tuple[int, ...]], topology: Topology, constraint
     follow = _follow(topology, constraints)
     longest: tuple[int, ...] = ()
     dim_of: list[int] = []
-    if constraints.scheme == "turn+dateline" and isinstance(topology, Cartesian):
-        longest, dim_of = topology.radices, topology.dim_of.tolist()
+    if constraints.scheme == "turn+dateline" and topology.directions is not None:
+        longest, dim_of = topology.radices, topology.directions.dim.tolist()
     for path in paths:
         turns, straight = 0, 1
         for last, channel in pairwise(path):

@@ -12,7 +12,6 @@ from obliv.errors import InputError
 from obliv.routings.updown import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Rule", "rule_of"]
 
@@ -90,8 +89,6 @@ def _virtual_channels(topology: Topology, number: int) -> Rule:
 
 def _grid_directions(topology: Topology) -> Directions | None:
     """Return the directions of the channels of a mesh, torus or hypercube; None for other networks."""
-    if not isinstance(topology, Cartesian):
-        return None
     if any(along.kind == "clique" and along.radix > 2 for along in topology.axes):
         return None
     return topology.directions

@@ -17,7 +17,6 @@ from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["write_booksim"]
 
@@ -118,7 +117,7 @@ def write_booksim(
 
 def _cube(topology: Topology) -> tuple[str, int, int] | None:
     """Return kind of axis, radix and dimensions of a mesh or torus of BookSim2; None for other networks."""
-    if not isinstance(topology, Cartesian) or not topology.all_terminals:
+    if not topology.axes or not topology.all_terminals:
         return None
     if not (topology.unit_bandwidth and topology.unit_rates):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,6 @@ from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.terminals import terminal_reader
 
 __all__ = [
@@ -161,11 +161,12 @@ def random_permutation(topology: Topology, seed: int = 0) -> Traffic:
 
 
 def _on_coordinates(name: str, topology: Topology, move: Callable[[Coordinates, Coordinates], Coordinates]) -> Traffic:
-    grid = _cartesian(topology, name)
+    grid = _with_coordinates(topology, name)
+    strides = [prod(grid.radices[:dim]) for dim in range(len(grid.radices))]
     images = []
     for node in range(grid.nodes):
         moved = move(grid.coordinates(node), grid.radices)
-        images.append(sum(x * stride for x, stride in zip(moved, grid.strides, strict=True)))
+        images.append(sum(x * stride for x, stride in zip(moved, strides, strict=True)))
     return permutation(images, name)
 
 
@@ -181,8 +182,8 @@ def _on_bits(
     return permutation(move(np.arange(n), n.bit_length() - 1), name)
 
 
-def _cartesian(topology: Topology, name: str) -> Cartesian:
-    if not isinstance(topology, Cartesian) or not topology.all_terminals:
+def _with_coordinates(topology: Topology, name: str) -> Topology:
+    if not topology.axes or not topology.all_terminals:
         raise TrafficError(
             f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has none: "
             "shift, uniform, ring and random-permutation fit any network"
@@ -191,7 +192,7 @@ def _cartesian(topology: Topology, name: str) -> Cartesian:
 
 
 def _square(topology: Topology, name: str) -> None:
-    grid = _cartesian(topology, name)
+    grid = _with_coordinates(topology, name)
     if len(grid.radices) != 2 or grid.radices[0] != grid.radices[1]:
         raise TrafficError(
             f"{name} needs a square network of two dimensions, {topology.spec} is not one: "

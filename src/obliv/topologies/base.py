@@ -23,7 +23,7 @@ from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.checks import check, integers, positive_number, require_network, whole_numbers
 
 if TYPE_CHECKING:
-    from obliv.topologies.axes import Directions
+    from obliv.topologies.axes import Axis, Directions
     from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["NodeName", "Number", "RatesLike", "Topology", "build", "require_network", "topology"]
@@ -247,6 +247,11 @@ class Topology:
         return len(self.terminals) == self.nodes and bool((self.terminals == np.arange(self.nodes)).all())
 
     # Capabilities of some kinds of networks, with plain defaults.
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Dimensions of a product of lines, rings and cliques, x first; empty for other networks."""
+        return ()
 
     @property
     def radices(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from obliv.checker.flows.base import STEPS, CheckTime, Flow, Flows, Pieces
 from obliv.checker.kernels.flows import Grid, Output, Phases, quadrant_flow, walk_flow
 from obliv.errors import RoutingError
 from obliv.kernels import run
-from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.base import Topology
 
 __all__ = ["program_flows"]
 
@@ -22,12 +22,12 @@ __all__ = ["program_flows"]
 _Row = tuple[tuple[int, ...], list[Fraction]]
 
 
-def program_flows(topology: Cartesian, program: Any, check_time: CheckTime) -> Flows:
+def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Flows:
     """Return the flows of one program on a network of lines and rings.
 
     Parameters
     ----------
-    topology : Cartesian
+    topology : Topology
     program : Program
     check_time : callable
         Called before each unit of work; it may raise.
@@ -65,7 +65,7 @@ def program_flows(topology: Cartesian, program: Any, check_time: CheckTime) -> F
     return flow
 
 
-def _grid(topology: Cartesian) -> Grid:
+def _grid(topology: Topology) -> Grid:
     """Return a network as its kernel takes it."""
     radix = np.array(topology.radices, np.int64)
     stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
@@ -94,7 +94,7 @@ def _phases(program: Any, dims: int) -> Phases:
     return Phases(when, spread, np.array(targets, np.int64), np.array(first, np.int64), order, weight, scale)
 
 
-def _require_bits(topology: Cartesian, program: Any, phases: Phases, quadrant: bool) -> None:
+def _require_bits(topology: Topology, program: Any, phases: Phases, quadrant: bool) -> None:
     """Refuse flows whose amounts could exceed 64 bits."""
     choices = list(topology.radices)  # coordinates to draw from, in every draw
     if not quadrant:
@@ -129,7 +129,7 @@ def _every_order(dims: int) -> list[_Row]:
     return rows
 
 
-def _ports(topology: Cartesian, radix: Array, stride: Array, ring: Array) -> Array:
+def _ports(topology: Topology, radix: Array, stride: Array, ring: Array) -> Array:
     """Return the channel up and down each dimension from every node, -1 where there is none."""
     port = np.full((len(radix), 2, topology.nodes), -1, np.int64)
     for c in range(topology.channels):

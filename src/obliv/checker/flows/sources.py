@@ -9,7 +9,6 @@ from obliv.checker.flows.paths import numbered_flows, path_flows
 from obliv.checker.flows.programs import program_flows
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["source_flows"]
 
@@ -32,12 +31,7 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         if sum(weight for weight, _ in components) != 1 or any(weight < 0 for weight, _ in components):
             raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
         return mixed_flows([(weight, source_flows(part, denominator, check_time)) for weight, part in components])
-    if (
-        programs
-        and isinstance(topology, Cartesian)
-        and topology.all_terminals
-        and all(axis.kind != "clique" for axis in topology.axes)
-    ):
+    if programs and topology.axes and topology.all_terminals and all(axis.kind != "clique" for axis in topology.axes):
         return mixed_flows(
             [(program.probability, program_flows(topology, program, check_time)) for program in programs]
         )

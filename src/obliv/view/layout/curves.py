@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.view.layout.base import Layout, Points
 from obliv.view.layout.places import on_grid
 
@@ -20,9 +20,10 @@ _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 def channel_lines(topology: Topology, layout: Layout) -> list[list[Points]]:
     """Return the lines of every channel: one from tail to head, or two stubs where it wraps around the network."""
     points = layout.points
-    if on_grid(topology):
+    along_axes = topology.directions
+    if on_grid(topology) and along_axes is not None:
         ends = zip(points[topology.tail], points[topology.head], strict=True)
-        return [_on_grid(topology, channel, start, end) for channel, (start, end) in enumerate(ends)]
+        return [_on_grid(topology, along_axes, channel, start, end) for channel, (start, end) in enumerate(ends)]
     lanes: dict[tuple[int, int], int] = {}
     lines = []
     for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
@@ -44,8 +45,9 @@ def _along_grid(layout: Layout, tail: int, head: int) -> list[Points] | None:
     if start < 0:
         return None
     # of two, prefer the one that does not leave the grid
-    channels = sorted(shape.channels_between(start, end), key=lambda c: _wraps(shape, c))
-    return _on_grid(shape, channels[0], layout.points[tail], layout.points[head]) if channels else None
+    along = shape.directions
+    channels = sorted(shape.channels_between(start, end), key=lambda c: bool(along.wraps[c]))
+    return _on_grid(shape, along, channels[0], layout.points[tail], layout.points[head]) if channels else None
 
 
 def flow_line(start: Points, end: Points, under: float = 0.0) -> Points:
@@ -89,27 +91,19 @@ def _link(start: Points, end: Points, lane: int) -> Points:
     return arc(start, end, _BESIDE + 0.02 * far + 0.2 * lane, steps=16)
 
 
-def _on_grid(topology: Cartesian, channel: int, start: Points, end: Points) -> list[Points]:
-    dim, tail = int(topology.dim_of[channel]), int(topology.tail[channel])
-    along = topology.axes[dim]
-    a, b = along.links[int(topology.link_of[channel])]
-    up = int(topology.link_of[channel]) % 2 == 0
-    if _wraps(topology, channel):
-        return _stubs(start, end, dim, 1.0 if up else -1.0)
+def _on_grid(topology: Topology, along: Directions, channel: int, start: Points, end: Points) -> list[Points]:
+    dim = int(along.dim[channel])
+    a, b = (topology.coordinates(int(node[channel]))[dim] for node in (topology.tail, topology.head))
+    if along.wraps[channel]:
+        return _stubs(start, end, dim, float(along.step[channel]))
     if dim < 2 and abs(b - a) == 1:
         return [_beside(start, end)]
     if dim < 2:
         return [arc(start, end, 0.16 + 0.11 * abs(b - a))]
-    row, rows = topology.coordinates(tail)[dim % 2], topology.radices[dim % 2]
+    row, rows = topology.coordinates(int(topology.tail[channel]))[dim % 2], topology.radices[dim % 2]
     if rows > _OPEN or abs(b - a) > 1:
         return _stubs(start, end, dim, 1.0 if b > a else -1.0)
     return [arc(start, end, 0.2 + 0.32 * row / rows, steps=33, flat=True)]  # from tile to tile, between the rows
-
-
-def _wraps(topology: Cartesian, channel: int) -> bool:
-    """Return whether a channel leaves the grid on one side and comes back on the other."""
-    along, link = topology.axes[int(topology.dim_of[channel])], int(topology.link_of[channel])
-    return along.kind == "ring" and along.links[link][0] == (along.radix - 1 if link % 2 == 0 else 0)
 
 
 def _beside(start: Points, end: Points) -> Points:

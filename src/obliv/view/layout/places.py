@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.view.layout.base import Layout, Points
 from obliv.view.layout.clusters import clusters
 from obliv.view.layout.levels import tree_points
@@ -27,7 +24,7 @@ def layout_of(topology: Topology) -> Layout:
     """
     if on_grid(topology):
         return Layout(np.asarray(topology.positions, float))
-    if isinstance(topology, Cartesian) and len(topology.axes) == 1:
+    if len(topology.axes) == 1:
         return Layout(_circle(topology.nodes))
     hint = topology.layout_hint()
     if hint is not None and hint.level is not None:
@@ -42,9 +39,9 @@ def layout_of(topology: Topology) -> Layout:
     return Layout(_springs(topology) if rings is None else rings)
 
 
-def on_grid(topology: Topology) -> TypeGuard[Cartesian]:
+def on_grid(topology: Topology) -> bool:
     """Return whether the nodes lie on a grid whose lines are the dimensions of the network."""
-    if not isinstance(topology, Cartesian) or topology.positions is None:
+    if not topology.axes or topology.positions is None:
         return False
     return len(topology.axes) > 1 or topology.axes[0].kind == "line"
 

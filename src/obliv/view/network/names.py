@@ -12,7 +12,6 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
 from obliv.view.literal import LITERAL, shortened
@@ -72,7 +71,7 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
 
     Nodes in `ends` always have names, followed by the suffix given there.
     """
-    row, pitch = ([], 0.0) if isinstance(topology, Cartesian) else _row(topology, points, unit)
+    row, pitch = ([], 0.0) if topology.axes else _row(topology, points, unit)
     below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
     if labels is False:
         return Names(**below)
@@ -131,7 +130,7 @@ def _size_inside(names: Sequence[str], unit: float) -> float:
 
 def _short_names(topology: Topology) -> list[str]:
     """Return coordinates such as ``0,1,2`` for up to four dimensions, else numbers or names."""
-    if not isinstance(topology, Cartesian):
+    if not topology.axes:
         return [topology.name_of(node) for node in range(topology.nodes)]
     if len(topology.axes) > 4:
         return [str(node) for node in range(topology.nodes)]

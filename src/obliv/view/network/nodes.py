@@ -8,7 +8,6 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
 from obliv.view.axes import points_per_unit
 from obliv.view.layout.curves import RADIUS
 from obliv.view.layout.places import on_grid
@@ -86,7 +85,7 @@ def node_signs(topology: Topology) -> list[Any]:
     ]
 
 
-def _coordinates(ax: Axes, topology: Cartesian) -> None:
+def _coordinates(ax: Axes, topology: Topology) -> None:
     unit = points_per_unit(ax)
     for radix, set_ticks, name in zip(topology.radices, (ax.set_xticks, ax.set_yticks), _AXES, strict=False):
         step = next(step for step in (1, 2, 4, 5, 8, 10, 16, 20, 50, 100, 10**9) if step * unit > 14)
@@ -95,7 +94,7 @@ def _coordinates(ax: Axes, topology: Cartesian) -> None:
     ax.tick_params(length=0, labelsize=8)
 
 
-def _captions(ax: Axes, topology: Cartesian) -> None:
+def _captions(ax: Axes, topology: Topology) -> None:
     kx, _, kz = topology.radices
     if points_per_unit(ax) * kx > 30:
         ax.set_xticks([(kx - 1) / 2 + z * (kx + 0.6) for z in range(kz)], labels=[f"z = {z}" for z in range(kz)])
