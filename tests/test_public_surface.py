@@ -70,7 +70,8 @@ def _decorated() -> Iterator[tuple[str, str, str]]:
     """The kind, the word and the module of every name that a decorator in the sources registers, imported or not."""
     for path in sorted(SOURCES.rglob("*.py")):
         module = ".".join(("obliv", *path.relative_to(SOURCES).with_suffix("").parts))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "@register_" in text else ():
             for call in getattr(node, "decorator_list", ()):
                 if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in DECORATORS):
                     continue

@@ -95,6 +95,7 @@ def test_capacity(kind: str) -> None:
             assert uniform["channel_load"] == made.capacity_load, topology
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "topology",
     [

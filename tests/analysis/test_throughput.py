@@ -55,7 +55,7 @@ def fits(routing: Any, traffic: obliv.Traffic) -> bool:
 
 
 @given(cases())
-@strategies.examples(120)
+@strategies.examples(60)
 def test_throughput_times_traffic_fits_and_no_more(case: tuple[Any, obliv.Traffic]) -> None:
     routing, traffic = case
     (row,) = obliv.throughput(routing, traffic).patterns

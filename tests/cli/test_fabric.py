@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,22 @@ def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return made
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """FT(8, 2) under D-mod-k, and the same with a cable pulled."""
+    folder = tmp_path_factory.mktemp("generated")
+    files = ("-o", str(folder / "a.net"), "--routing", "dmodk", "--tables", str(folder / "a.lfts"))
+    assert main(["fabric", "generate", "fattree:8,2", *files]) == 0
+    lines = (folder / "a.net").read_text().splitlines(True)
+    (folder / "b.net").write_text("".join(line for line in lines if not line.startswith((LEFT, RIGHT))))
+    return folder
+
+
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A folder with FT(8, 2) under D-mod-k, and the same with a cable pulled."""
+def here(generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the generated files."""
+    shutil.copytree(generated, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    assert run(capsys, "generate", "fattree:8,2", "-o", "a.net", "--routing", "dmodk", "--tables", "a.lfts")[0] == 0
-    lines = Path("a.net").read_text().splitlines(True)
-    Path("b.net").write_text("".join(line for line in lines if not line.startswith((LEFT, RIGHT))))
     return tmp_path
 
 

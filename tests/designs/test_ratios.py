@@ -151,6 +151,7 @@ def test_against_plain_programs(seed: int) -> None:
     assert obliv.Ratio.from_dict(result.to_dict()) == result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["torus:4x4 dor", "mesh:3x3 romm", "torus:5x3 valiant", "hypercube:3 valiant"])
 def test_symmetries_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topology, name = spec.split()

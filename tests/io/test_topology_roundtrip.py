@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.strategies import examples
 
 from obliv.errors import MissingExtraError, TopologyError
 from obliv.io import (
@@ -85,6 +86,7 @@ def asked(topology: Topology) -> dict[str, str]:
     }
 
 
+@examples(60)
 @given(networks(named=labels.filter(str.strip)))
 def test_graphml_and_gml(topology: Topology) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +97,7 @@ def test_graphml_and_gml(topology: Topology) -> None:
         same(read_gml(path, **asked(topology)), topology)
 
 
+@examples(60)
 @given(networks(named=words, every_node=True))
 def test_edgelist(topology: Topology) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -103,6 +106,7 @@ def test_edgelist(topology: Topology) -> None:
         same(read_edgelist(path, **asked(topology)), topology)
 
 
+@examples(60)
 @given(networks(named=labels.filter(str.strip)))
 def test_networkx(topology: Topology) -> None:
     pytest.importorskip("networkx")

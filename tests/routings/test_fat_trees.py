@@ -118,6 +118,7 @@ LARGER = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "cases"),
     [

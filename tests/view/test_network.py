@@ -13,6 +13,7 @@ from obliv.view.layout.curves import RADIUS, channel_lines
 from obliv.view.layout.places import layout_of
 from obliv.view.network.ribbons import ribbon
 
+pytestmark = pytest.mark.usefixtures("search_in_process")
 SPECS = [
     "mesh:4x3",
     "torus:4x3",

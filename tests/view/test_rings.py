@@ -11,6 +11,7 @@ from obliv.view.layout.places import layout_of
 from obliv.view.layout.rings import _cycle_length, _keeps, ring_points
 
 pytest.importorskip("igraph")
+pytestmark = pytest.mark.usefixtures("search_in_process")
 
 GRAPHS = {
     "petersen": (networkx.petersen_graph(), 5),

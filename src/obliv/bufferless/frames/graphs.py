@@ -44,5 +44,6 @@ def largest_degree(instance: Instance, places: Places, sets: Array, lam: int) ->
     lower = (level[order[one]] % lam != lam - 1) & (frame > 0)
     j = np.concatenate([frame, frame[lower] - 1])
     pair = np.stack([np.concatenate([packet[order[at]], packet[order[at[lower]]]]) for at in (one, two)])
-    rows = np.unique(np.stack([j, np.minimum(*pair), np.maximum(*pair)], axis=1), axis=0)
-    return int(np.bincount((rows[:, :1] * instance.packets + rows[:, 1:]).ravel()).max())
+    count = np.int64(instance.packets)
+    place, two = np.divmod(np.unique((j * count + np.minimum(*pair)) * count + np.maximum(*pair)), count)
+    return int(np.bincount(np.concatenate([place, place // count * count + two])).max())
