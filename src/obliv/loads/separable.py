@@ -100,15 +100,32 @@ class SeparableLoads(PairLoads):
         return float(prod(len(side.row) for side in _merged(tables, topology.nodes)))
 
     def totals(self) -> Array:
-        if not self.topology.all_terminals:
+        topology = self.topology
+        if not topology.all_terminals:
             return super().totals()
-        sums = []
-        for channel in range(self.topology.channels):
-            dim = int(self.topology.dim_of[channel])
-            at = self.topology.coordinates(int(self.topology.tail[channel]))
-            tables = self._tables(dim, int(self.topology.link_of[channel]), at)
-            sums.append(sum(prod(map(_sum, group)) for group in zip(*tables, strict=True)))
-        return whole(sums)
+        places = [topology.tail // stride % k for stride, k in zip(topology.strides, topology.radices, strict=True)]
+        sums: Array = np.zeros(topology.channels, object)
+        for dim, groups in enumerate(self.groups):
+            along = np.flatnonzero(topology.dim_of == dim)
+            for key in groups:
+                product = self._crossing_sums(dim, key)[topology.link_of[along]]
+                for j, position in self.positions(dim, key):
+                    product = product * self._presence_sums(j, position)[places[j][along]]
+                sums[along] += product
+        return whole(sums.tolist())
+
+    def _crossing_sums(self, dim: int, key: Key) -> Array:
+        """Return the sum of a group's crossing table for every link; on a ring two links stand for all."""
+        axis = self.topology.axes[dim]
+        alike = 2 if axis.kind == "ring" else len(axis.links)
+        sums = [_sum(self.crossing(dim, key, link)) for link in range(min(alike, len(axis.links)))]
+        return np.array([sums[link % alike] for link in range(len(axis.links))], object)
+
+    def _presence_sums(self, dim: int, position: str) -> Array:
+        """Return the sum of a position's presence table for every coordinate; on a ring one stands for all."""
+        axis = self.topology.axes[dim]
+        sums = [_sum(self._presence(dim, position, v)) for v in range(1 if axis.kind == "ring" else axis.radix)]
+        return np.array(sums * axis.radix if axis.kind == "ring" else sums, object)
 
     def words(self, lanes: Lanes, factors: list[int]) -> Words:
         from obliv.loads.separable_words import from_axes
