@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from tests import strategies
 from tests.oracles import paths as oracle
 
 import obliv
+from obliv.loads.base import PairLoads
 from obliv.results.base import Channel
 
 
@@ -328,3 +330,25 @@ def test_bandwidths_of_many_digits() -> None:
     slow = obliv.build("", 5, links, bandwidth=[3, *[Fraction(1, 10**19)] * 4])
     with pytest.raises(obliv.TooLargeError, match="bandwidths have too many digits"):
         obliv.average_case(obliv.Shortest(slow), 10)
+
+
+@pytest.mark.parametrize("spec", ["torus:5x4", "mesh:4x3", "hyperx:3x4", "torus:3x3x2", "line:5", "ring:2"])
+@pytest.mark.parametrize("routing", ["romm", "valiant", "dor"])
+def test_loads_beyond_64_bits_on_small_networks(spec: str, routing: str) -> None:
+    """The loads are those of machine words, entry by entry, pair by pair and in sums."""
+    topology = obliv.topology(spec)
+    narrow: Any = obliv.routing(routing, topology).pair_loads()
+    wide: Any = obliv.routing(routing, topology).pair_loads()
+    wide.__dict__["_dtype"] = object
+    source, destination = (side.ravel() for side in np.indices((topology.nodes, topology.nodes)))
+    for channel in range(0, topology.channels, 3):
+        one, two = narrow.weights(channel), wide.weights(channel)
+        values, number = two.distinct
+        assert two.weight.dtype == object
+        assert (values[number] == two.weight).all()
+        for a, b in zip(one.spread(), two.spread(), strict=True):
+            assert a.tolist() == b.tolist()
+        pairs = [loads.between(channel, source, destination).tolist() for loads in (narrow, wide)]
+        assert pairs[0] == pairs[1] == one.of(source, destination).tolist()
+    assert wide.totals().tolist() == narrow.totals().tolist() == PairLoads.totals(narrow).tolist()
+    assert obliv.worst_case(wide).channel_load == obliv.worst_case(narrow).channel_load

@@ -70,6 +70,10 @@ class PairLoads(ABC):
     def weights(self, channel: int) -> Weights:
         """Return the numerators on one channel, rows = sources, columns = destinations (terminal numbers)."""
 
+    def between(self, channel: int, source: Array, destination: Array) -> Array:
+        """Return the numerators of some pairs of terminals on one channel."""
+        return self.weights(channel).of(source, destination)
+
     @property
     def terminals(self) -> int:
         """Number of terminals N."""

@@ -72,6 +72,18 @@ class SeparableLoads(PairLoads):
         tables = self._tables(dim, int(topology.link_of[channel]), at)
         return _combined(topology, tables)
 
+    def between(self, channel: int, source: Array, destination: Array) -> Array:
+        topology = self.topology
+        dim, at = int(topology.dim_of[channel]), topology.coordinates(int(topology.tail[channel]))
+        tables = self._tables(dim, int(topology.link_of[channel]), at)
+        ends = topology.terminals[source], topology.terminals[destination]
+        product: Any = 1
+        for own, stride, radix in zip(tables, topology.strides, topology.radices, strict=True):
+            start, end = (nodes // stride % radix for nodes in ends)
+            product = product * np.stack(own)[:, start, end]
+        total: Array = product.sum(axis=0)
+        return total
+
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         count, most = len(channels), float(self.topology.nodes) ** 2
         if not count or most * count < 1e7:
@@ -348,8 +360,9 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     row_class, row_size = np.zeros(topology.nodes, np.int64), 1
     col_class, col_size = np.zeros(topology.nodes, np.int64), 1
     row = col = np.zeros(1, np.int64)
-    groups = len(tables[0])
+    groups, wide = len(tables[0]), tables[0][0].dtype == object
     weight: Array = np.ones((groups, 1), tables[0][0].dtype)
+    number: Array = np.zeros(1, np.int64)  # of the value of each entry, where values are Python integers
     numbers = np.arange(topology.nodes)
     for side, stride, radix in zip(sides, topology.strides, topology.radices, strict=True):
         place = numbers // stride % radix
@@ -361,17 +374,22 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
         col_size *= side.tables.shape[2]
         last = stride * radix == topology.nodes
         cells = side.tables[:, side.row, side.column]
+        if wide:
+            weight, found = _distinct(weight)
+            cells, own = _distinct(cells)
+            number = (found[number] + own[:, None] * weight.shape[1]).ravel()
         weight = (
             _products_summed(weight, cells) if last else (cells[:, :, None] * weight[:, None, :]).reshape(groups, -1)
         )
-    used = np.flatnonzero(weight)
-    weights = from_entries(row[used], col[used], weight[used])
+    used = np.flatnonzero((weight != 0)[number] if wide else weight)
+    weights = from_entries(row[used], col[used], number[used] if wide else weight[used], weight if wide else None)
     members = Weights(
         weights.ptr,
         weights.col,
         weights.weight,
         members_of(row_class, weights.row_members[1]),
         members_of(col_class, weights.column_members[1]),
+        weights.distinct,
     )
     if topology.all_terminals:
         return members
@@ -380,6 +398,14 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     source, destination, numerators = members.spread()
     inside = (index[source] >= 0) & (index[destination] >= 0)
     return from_entries(index[source[inside]], index[destination[inside]], numerators[inside])
+
+
+def _distinct(table: Array) -> tuple[Array, Array]:
+    """Return the different columns of a table, and the number of each column among them."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    number = [numbers.setdefault(column, len(numbers)) for column in zip(*table.tolist(), strict=True)]
+    columns: Array = np.array(list(numbers), object).T
+    return columns, np.array(number)
 
 
 def _products_summed(one: Array, two: Array) -> Array:

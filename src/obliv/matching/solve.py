@@ -69,7 +69,8 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
     taken = np.diff(weights.column_members[0]) if demand is None else np.asarray(demand)
     if not len(weights.weight):
         return Matching(0, np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64), weights.weight)
-    largest = int(max(weights.weight)) if weights.weight.dtype == object else int(weights.weight.max())
+    values = weights.weight if weights.distinct is None else weights.distinct[0]
+    largest = int(max(values)) if values.dtype == object else int(values.max())
     if largest.bit_length() <= _BITS:
         low = np.zeros(weights.rows, np.int64), np.zeros(weights.columns, np.int64)
         u, v, flow = _in_64_bits(weights, weights.weight.astype(np.int64, copy=False), given, taken, *low)
@@ -165,14 +166,15 @@ def _by_digits(weights: Weights, supply: Array, demand: Array, bits: int) -> tup
     units = min(sum(map(int, supply)), sum(map(int, demand)))
     step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
     row, col = weights.row_of_entry, weights.col
-    exact = weights.weight.astype(object, copy=False)
     if step < 8:  # too many units for digits: the kernel on Python integers, slow and as exact
         nothing = np.zeros(weights.rows, object), np.zeros(weights.columns, object)
-        return _transport(weights, exact, supply, demand, *nothing)
+        return _transport(weights, weights.weight.astype(object, copy=False), supply, demand, *nothing)
+    values, number = weights.distinct or (weights.weight, slice(None))
+    exact = values.astype(object, copy=False)
     digits = bits - _BITS
     u: Array = np.zeros(weights.rows, object)
     v: Array = np.zeros(weights.columns, object)
-    residual = (exact >> digits).astype(np.int64)
+    residual = (exact >> digits).astype(np.int64)[number]
     bound = 0
     while True:
         low = -bound
@@ -188,4 +190,4 @@ def _by_digits(weights: Weights, supply: Array, demand: Array, bits: int) -> tup
         bound = (units + 1) << taken
         # residuals that leave 64 bits are held at _FAR: far below -2B, also after two prices of at least -B
         residual = np.maximum(residual - du[row] - dv[col], _FAR >> taken) << taken
-        residual += ((exact >> digits) & ((1 << taken) - 1)).astype(np.int64)
+        residual += ((exact >> digits) & ((1 << taken) - 1)).astype(np.int64)[number]

@@ -23,6 +23,8 @@ class Weights:
         Positive whole numbers; Python integers where 64 bits do not hold them.
     row_members, column_members : tuple of (ptr, ids)
         The members that each row and column stands for: row r is ``ids[ptr[r]:ptr[r + 1]]``.
+    distinct : tuple of (values, numbers), optional
+        For Python integers that repeat: ``weight`` is ``values[numbers]``, so that values can be worked on once.
     """
 
     ptr: Array
@@ -30,6 +32,7 @@ class Weights:
     weight: Array
     row_members: tuple[Array, Array]
     column_members: tuple[Array, Array]
+    distinct: tuple[Array, Array] | None = None
 
     @property
     def rows(self) -> int:
@@ -80,17 +83,22 @@ def _group_of(members: tuple[Array, Array], wanted: Array) -> Array:
     return group[wanted]
 
 
-def from_entries(row: Array, col: Array, weight: Array) -> Weights:
-    """Weights of single rows and columns from their entries, in any order; no pair twice."""
+def from_entries(row: Array, col: Array, weight: Array, values: Array | None = None) -> Weights:
+    """Weights of single rows and columns from their entries, in any order; no pair twice.
+
+    With `values`, `weight` has the number of each entry's value.
+    """
     row_ids, row = _numbered(row)
     col_ids, col = _numbered(col)
     order = np.argsort(row * len(col_ids) + col)
+    weight = weight[order]
     return Weights(
         ptr=np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(row_ids)))]).astype(np.int64),
         col=col[order].astype(np.int32),
-        weight=weight[order],
+        weight=weight if values is None else values[weight],
         row_members=(np.arange(len(row_ids) + 1), row_ids),
         column_members=(np.arange(len(col_ids) + 1), col_ids),
+        distinct=None if values is None else (values, weight),
     )
 
 

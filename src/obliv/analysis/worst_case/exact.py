@@ -197,7 +197,7 @@ def _crossing(loads: PairLoads, channel: int, flows: Flows) -> tuple[tuple[int, 
     if not flows:
         return ()
     source, destination, amount = (whole(list(column)) for column in zip(*flows, strict=True))
-    added = loads.weights(channel).of(source, destination).astype(object) * amount
+    added = loads.between(channel, source, destination).astype(object) * amount
     pairs = list(zip(source.tolist(), destination.tolist(), added.tolist(), strict=True))
     return tuple((s, d) for s, d, load in sorted(pairs, key=lambda pair: -pair[2]) if load)
 
