@@ -187,6 +187,47 @@ def test_fewest_hops_within_two_turns(spec: str, hops: str) -> None:
     assert made.fraction_of_capacity == Fraction(1, 2)
 
 
+HOPS = {  # fewest hops of 2TURN on tori, known from other linear programs
+    "torus:6x6": Fraction(545, 126),
+    "torus:7x7": Fraction(13136, 2401),
+    "torus:8x8": Fraction(95, 16),  # 1.4844 times minimal, as published
+    "torus:9x9": Fraction(46880, 6561),
+    "torus:10x10": Fraction(189, 25),
+    "torus:11x11": Fraction(129080, 14641),
+    "torus:12x12": Fraction(331, 36),
+    "mesh:5x5": Fraction(528, 125),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("spec", HOPS)
+def test_fewest_hops_of_2turn(spec: str) -> None:
+    made = obliv.design(spec, max_turns=2, gap=1e-6)
+    load = made.channel_load.lower if isinstance(made.channel_load, obliv.Bounds) else made.channel_load
+    assert made.hops_bound * (1 - Fraction(1, 10**4)) <= HOPS[spec] <= made.hops * (1 + Fraction(1, 10**4))
+    assert made.hops <= made.hops_bound * (1 + Fraction(1, 10**4))
+    optimum = {"torus": Fraction(1, 2), "mesh": Fraction(6, 11)}[spec.partition(":")[0]]
+    assert abs(1 / (load * made.capacity) - optimum) <= optimum / 10**4
+    assert obliv.verify(made).proved
+
+
+CURVES = {  # throughput of capacity at multiples of the minimal hops, within two turns
+    "torus:5x5": {"1": 0.3, "1.1": 0.34329, "1.2": 0.39236, "1.3": 0.43663, "1.4": 0.46835, "1.5": 0.4875},
+    "torus:6x6": {"1": 0.3, "1.1": 0.3585, "1.2": 0.41278, "1.3": 0.45614, "1.4": 0.49193},
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("spec", "times"), [(spec, times) for spec, curve in CURVES.items() for times in curve])
+def test_the_curve_within_two_turns(spec: str, times: str) -> None:
+    least = {"torus:5x5": Fraction(12, 5), "torus:6x6": Fraction(3)}[spec]
+    made = obliv.design(spec, max_turns=2, max_hops=least * Fraction(times), then=None)
+    share = made.fraction_of_capacity
+    lower, upper = (share.lower, share.upper) if isinstance(share, obliv.Bounds) else (share, share)
+    assert float(lower) - 6e-6 <= CURVES[spec][times] <= float(upper) + 6e-6
+    assert float(upper - lower) < 1e-4
+
+
 def test_shortest_paths_within_a_limit() -> None:
     made = obliv.design("mesh:3x3", minimal=True, max_turns=1)
     assert made.constraints == ("minimal", "at most 1 turn")
