@@ -18,6 +18,7 @@ from obliv.analysis.worst_case.exact import worst_case as worst_case
 from obliv.checker.verify import explain as explain
 from obliv.checker.verify import verify as verify
 from obliv.designs.bounds import bounds as bounds
+from obliv.designs.capacity import with_capacity as with_capacity
 from obliv.designs.optimize import design as design
 from obliv.designs.pareto import pareto as pareto
 from obliv.designs.ratios.oblivious import ratio as ratio

@@ -124,7 +124,7 @@ def test_bounds_of_networks_made_in_python_contain_the_network(tmp_path: Path) -
     assert not obliv.verify(tmp_path / "forged.json").proved
 
 
-@pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection"])
+@pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection", "matching_bound"])
 def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> None:
     for factor in (Fraction(1001, 1000), Fraction(999, 1000)):
         content = copy.deepcopy(read_json(saved))
@@ -135,7 +135,7 @@ def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> Non
         assert not obliv.verify(tmp_path / "forged.json").proved
 
 
-@pytest.mark.parametrize("key", ["permutation", "half"])
+@pytest.mark.parametrize("key", ["permutation", "matching_permutation", "half"])
 def test_compressed_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)
     content[key] = pack(np.zeros(2_000_000, np.int64))

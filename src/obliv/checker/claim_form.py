@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from obliv.checker.claims import Claim
+from obliv.checker.capacity import capacity_load_of
+from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.report import Report
 from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
@@ -18,6 +19,9 @@ def check_form(report: Report, claim: Claim, topology: Topology) -> bool:
     """Check that the parts fit the network and each other, so that later checks can index freely."""
     parts = (_certificate_problems, _witness_problems, _figure_problems)
     problem = next((problem for part in parts for problem in part(claim, topology)), "")
+    if not problem and claim.capacity_proof is not None:
+        detail = f"{claim.capacity}: flows attain it, and lengths of channels prove that no routing has more"
+        report.note("capacity", True, detail)
     return report.note("form", not problem, problem or "every part fits the network")
 
 
@@ -78,7 +82,11 @@ def _figure_problems(claim: Claim, topology: Topology) -> Iterator[str]:
     throughput = 1 / claim.channel_load if claim.channel_load > 0 else None
     if claim.channel_load < 0 or claim.throughput != throughput:
         yield "the throughput is not 1 / channel load"
-    base = topology.capacity_load
+    try:
+        base = capacity_load_of(topology, claim.capacity_proof)
+    except MalformedError as error:
+        yield str(error)
+        return
     if claim.capacity != (None if base is None else 1 / base):
         yield "the capacity is not that of the topology"
     elif claim.fraction_of_capacity != (None if base is None or throughput is None else throughput * base):

@@ -41,6 +41,7 @@ class Claim:
     channels: list[Any]
     sources: dict[str, str]
     digest_holds: bool
+    capacity_proof: Any = None  #: What proves a capacity without a closed form.
     skipped: Any = None  #: Number of pairs left out, if the claim gives it.
 
     @property
@@ -101,6 +102,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         generators=_vectors(certificate, "generators", largest),
         channels=channels,
         sources=_get(certificate, "sources", dict),
+        capacity_proof=certificate.get("capacity"),
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
     )

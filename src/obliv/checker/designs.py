@@ -18,6 +18,7 @@ import numpy as np
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
+from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
@@ -79,7 +80,7 @@ def check_design(
         try:
             routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
-            _check_figures(report, claimed, topology, routing, misstated_key(claimed, content))
+            _check_figures(report, claimed, topology, routing, content)
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
             _check_lower(report, claimed, certificate, topology, within(progress, 0.6, 1.0))
         except MalformedError:
@@ -151,7 +152,9 @@ def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> A
     return array
 
 
-def _check_figures(report: Report, claimed: Design, topology: Topology, routing: Listed, misstated: str) -> None:
+def _check_figures(
+    report: Report, claimed: Design, topology: Topology, routing: Listed, content: dict[str, Any]
+) -> None:
     """Check what is said of the paths: hops and numbers of paths, and the capacity."""
     listed, terminals = routing.listed, len(topology.terminals)
     per_pair, hops = np.diff(listed.pair), np.diff(listed.start)
@@ -159,11 +162,15 @@ def _check_figures(report: Report, claimed: Design, topology: Topology, routing:
     crossings = sum(int(h) * int(a) for h, a in zip(hops.tolist(), listed.amount.tolist(), strict=True))
     mean_hops = Fraction(crossings * (terminals // sources), listed.whole * terminals**2)
     mean_paths = Fraction(int(per_pair.sum()), len(per_pair) - sources)
+    worst = content["certificate"].get("worst")
+    inner = worst.get("certificate") if isinstance(worst, dict) else None
+    base = capacity_load_of(topology, inner.get("capacity") if isinstance(inner, dict) else None)
+    misstated = misstated_key(claimed, content)
     figures = (
         ("mean hops", claimed.hops, mean_hops),
         ("paths per pair", claimed.paths_per_pair, mean_paths),
         ("most paths", claimed.most_paths, int(per_pair.max())),
-        ("capacity", claimed.capacity, 1 / topology.capacity_load if topology.capacity_load else None),
+        ("capacity", claimed.capacity, 1 / base if base else None),
     )
     if misstated:
         report.note("figures", False, f"{misstated} does not follow from the other figures")

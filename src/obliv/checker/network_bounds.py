@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import time
 import zlib
 from fractions import Fraction
@@ -13,6 +12,7 @@ import numpy as np
 from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
+from obliv.checker.capacity import distances_from, spent_on
 from obliv.checker.claims import MalformedError, misstated_key
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
@@ -46,7 +46,7 @@ def check_network_bounds(
     began = time.perf_counter()
     report = Report()
     try:
-        for key in ("permutation", "half"):
+        for key in ("permutation", "matching_permutation", "half"):
             if isinstance(content.get(key), dict):
                 unpack(content[key], topology.nodes)
         claimed = NetworkBounds.from_dict(content)
@@ -64,6 +64,7 @@ def check_network_bounds(
     if report.holds:
         try:
             _check_capacity(report, claimed, certificate, topology)
+            _check_matching(report, claimed, topology)
             least = _check_adaptive(report, claimed, certificate, topology)
             checked = _check_oblivious(report, claimed, certificate, topology, least, (quick, budget, progress))
             unchecked = checked.unchecked
@@ -95,31 +96,11 @@ def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, 
     report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
 
 
-def _distances(topology: Topology, lengths: list[int], source: int) -> list[int]:
-    """Return the distances from a node to all nodes (Dijkstra); −1 where there is no path."""
-    distance = [-1] * topology.nodes
-    first, head = topology.first_channel.tolist(), topology.head.tolist()
-    waiting = [(0, source)]
-    while waiting:
-        reached, node = heapq.heappop(waiting)
-        if distance[node] >= 0:
-            continue
-        distance[node] = reached
-        for channel in range(first[node], first[node + 1]):
-            if distance[head[channel]] < 0:
-                heapq.heappush(waiting, (reached + lengths[channel], head[channel]))
-    return distance
-
-
 def _lengths(certificate: dict[str, Any], key: str, topology: Topology) -> list[int]:
     lengths: list[int] = array_of(certificate, key, 1, topology.channels).tolist()
     if len(lengths) != topology.channels or any(length < 0 for length in lengths):
         raise MalformedError(f"{key} must be one length per channel, 0 or more")
     return lengths
-
-
-def _spent(topology: Topology, lengths: list[int]) -> Fraction:
-    return sum((topology.bandwidth_of(c) * length for c, length in enumerate(lengths) if length), Fraction(0))
 
 
 def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[str, Any], topology: Topology) -> None:
@@ -128,9 +109,9 @@ def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[st
     terminals = topology.terminals.tolist()
     paid = 0
     for source in terminals:
-        distance = _distances(topology, lengths, source)
+        distance = distances_from(topology, lengths, source)
         paid += sum(distance[destination] for destination in terminals)
-    spent = _spent(topology, lengths)
+    spent = spent_on(topology, lengths)
     lower = Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
     listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"), topology)).listed
     translated = len(listed.pair) - 1 != len(terminals) ** 2
@@ -178,11 +159,25 @@ def _check_adaptive(
     if sorted(image) != list(range(len(terminals))) or not topology.unit_rates:
         report.note("adaptive", False, "the permutation is invalid, or terminals have rates")
         return Fraction(0)
-    paid = sum(_distances(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
-    spent = _spent(topology, lengths)
+    paid = sum(distances_from(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
+    spent = spent_on(topology, lengths)
     lower = Fraction(paid) / spent if spent else Fraction(0)
     _note(report, "adaptive", claimed.adaptive, lower, _ends(claimed.oblivious)[1])
     return lower
+
+
+def _check_matching(report: Report, claimed: NetworkBounds, topology: Topology) -> None:
+    """Check the load of a permutation whose packets take shortest paths, spread over all channels."""
+    if claimed.matching_bound is None:
+        return
+    image, terminals = list(claimed.matching_permutation or ()), topology.terminals.tolist()
+    if sorted(image) != list(range(len(terminals))) or not topology.unit_rates:
+        report.note("matching bound", False, "the permutation is invalid, or terminals have rates")
+        return
+    hops = [1] * topology.channels
+    paid = sum(distances_from(topology, hops, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
+    load = Fraction(paid) / spent_on(topology, hops)
+    _note(report, "matching bound", claimed.matching_bound, load, load)
 
 
 def _check_bisection(report: Report, claimed: NetworkBounds, topology: Topology) -> None:

@@ -49,7 +49,7 @@ def average(
     from obliv.analysis.average.random_traffic import average_case
 
     looks.require(plot)
-    routing = specs.read(answer.output, plot)
+    routing = specs.read(answer.output, plot, capacity=True)
     if exact and samples is not None:
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
     if exact and not path_samples:

@@ -13,6 +13,7 @@ import typer
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
 from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.cli.pictures import Looks
+from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
 
 __all__ = ["compare"]
@@ -61,7 +62,7 @@ def compare(
     if not samples:
         refuse_idle_seed(context, "--samples")
     require_outputs(answer.output, plot)
-    networks = [obliv.topology(spec) for spec in (topology, *(also or ()))]
+    networks = [read_capacity(obliv.topology(spec)) for spec in (topology, *(also or ()))]
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
     notes = [note for network in networks for note in network.notes]
     for spec, network in product(patterns, networks):

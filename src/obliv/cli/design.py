@@ -10,6 +10,7 @@ import typer
 from obliv.cli.options import TopologySpec
 from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
 from obliv.cli.pictures import Looks
+from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
 
 __all__ = ["design"]
@@ -83,6 +84,7 @@ def design(
     for note in network.notes:
         say(note)
     require_outputs(answer.output, plot, inputs=network.sources)
+    network = read_capacity(network)
     if pareto:
         with progress() as step:
             curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap, progress=step)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from obliv._util.text import plural
 from obliv.cli.options import RoutingSpec, TopologySpec
 from obliv.cli.output import require_outputs, say
+from obliv.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["Specs", "read_traffic", "say_skipped"]
+__all__ = ["Specs", "read_capacity", "read_traffic", "say_skipped"]
 
 
 @dataclass(frozen=True)
@@ -27,20 +28,38 @@ class Specs:
     topology: TopologySpec
     routing: RoutingSpec
 
-    def read(self, *outputs: Path | None) -> Routing:
-        """Return the routing, print its notes on standard error, and refuse outputs that would replace its files."""
+    def read(self, *outputs: Path | None, capacity: bool = False) -> Routing:
+        """Return the routing, print its notes on standard error, and refuse outputs that would replace its files.
+
+        With `capacity`, the topology has its capacity where a small linear program gives it.
+        """
         import obliv
 
         require_outputs(*outputs)
         topology = obliv.topology(self.topology)
         for note in topology.notes:
             say(note)
+        if capacity:
+            topology = read_capacity(topology)
         routing = obliv.routing(self.routing, topology)
         for note in routing.notes:
             say(note)
         say_skipped(routing)
         require_outputs(*outputs, inputs=(*topology.sources, *routing.sources))
         return routing
+
+
+def read_capacity(topology: Topology) -> Topology:
+    """Return a topology with its capacity where a small linear program gives it; say what that needs."""
+    import obliv
+
+    if topology.capacity_load is not None:
+        return topology
+    try:
+        return obliv.with_capacity(topology)
+    except MissingExtraError as error:
+        say(f"the fraction of capacity is left out: {error}")
+        return topology
 
 
 def read_traffic(specs: Iterable[str], topology: Topology) -> list[Traffic]:

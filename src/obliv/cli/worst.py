@@ -54,7 +54,7 @@ def worst(
         raise InputError("--channels is exact: leave out --samples and --seed")
     if not samples:
         refuse_idle_seed(context, "--samples")
-    routing = specs.read(answer.output, plot)
+    routing = specs.read(answer.output, plot, capacity=True)
     certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result
     with progress() as step:

@@ -12,32 +12,24 @@ import numpy as np
 from obliv._util.codec import pack
 from obliv._util.progress import Progress, silent, within
 from obliv._util.typing import Array
-from obliv.designs.congestion import Congestion, distance_under, least_congestion
+from obliv.designs.capacity import capacity_of
+from obliv.designs.congestion import distance_under, least_congestion
 from obliv.designs.cut import cut_load, narrow_bisection
 from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
-from obliv.designs.paths import decomposed
 from obliv.designs.saved import packed
-from obliv.designs.states import states_of
-from obliv.designs.symmetry import symmetry_of
-from obliv.designs.vertices import as_rationals
 from obliv.errors import InputError
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import from_entries
-from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, NetworkBounds, provenance
 from obliv.results.numbers import bounded, rounded_down, rounded_up
-from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
 from obliv.topologies.base import topology as topology_of
 
-__all__ = ["bounds"]
+__all__ = ["bounds", "matching_bound"]
 
-_WHOLE = 2**30  # units of a probability that is rounded
 _ROUNDS = 6  # of the search for a bad permutation
 _COLUMNS = 400_000  # of the largest program for one permutation
-
-Found = tuple[Fraction | Bounds, dict[str, Any]]
 
 
 def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | None = None) -> NetworkBounds:
@@ -67,9 +59,13 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     -----
     The capacity is a flow of uniform traffic, bounded by lengths of channels. The oblivious worst case is that of
     :func:`obliv.design`. For adaptive routing the upper bound is the oblivious one, and the lower one the least load of
-    a permutation: one far apart under some lengths, whose best flow gives new lengths, and so on (with unit lengths
-    this is the bound of Namyar et al.). A bisection is found by spectra and exchanges; no bisection is narrower than
-    uniform traffic at capacity allows.
+    a permutation: one far apart under some lengths, whose best flow gives new lengths, and so on. With unit lengths
+    this is the matching bound, whose permutation is an exact assignment. A bisection is found by spectra and exchanges;
+    no bisection is narrower than uniform traffic at capacity allows.
+
+    References
+    ----------
+    P. Namyar et al., "A throughput-centric view of the performance of datacenter topologies".
 
     Examples
     --------
@@ -83,14 +79,18 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     require_connected(network)
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
-    capacity, proof = _capacity(network, within(step, 0.0, 0.2))
+    step("capacity", 0.0)
+    least, uniform_paths = capacity_of(network, step)
+    capacity = _between(least.lower, uniform_paths.load)
     best = design(network, then=None, gap=gap, progress=within(step, 0.2, 0.7))
     step("adaptive routing", 0.7)
     half = narrow_bisection(network)
     crossing = cut_load(network, half)
     upper = _upper(best.channel_load)
     oblivious, adaptive, permutation, lengths = best.channel_load, None, None, None
+    matching, farthest = None, None
     if network.unit_rates:
+        matching, farthest = matching_bound(network)
         lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
         adaptive = _between(lower, upper)
         oblivious = adaptive if lower > _lower(oblivious) else oblivious
@@ -107,10 +107,15 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
         oblivious=oblivious,
         adaptive=adaptive,
         bisection=_between(crossing, min(uniform, upper)),
+        matching_bound=matching,
         permutation=permutation,
+        matching_permutation=farthest,
         half=tuple(np.flatnonzero(half).tolist()),
         certificate={
-            **proof,
+            "capacity_lengths": pack(least.length),
+            "capacity_paths": packed(
+                uniform_paths.paths._replace(whole=uniform_paths.paths.whole // len(network.terminals))
+            ),
             "oblivious": replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict(),
             "adaptive_lengths": None if lengths is None else pack(lengths),
         },
@@ -130,30 +135,20 @@ def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
     return upper if lower == upper else bounded(rounded_down(lower), rounded_up(upper))
 
 
-def _capacity(topology: Topology, progress: Progress) -> Found:
-    """Return the least load of uniform traffic, and its proof: lengths of channels, and paths."""
-    n = len(topology.terminals)
-    progress("capacity", 0.0)
-    found = least_congestion(topology, np.ones((n, n), np.int64), n, symmetry_of(topology))
-    routings = [routing for routing in _uniform_routings(topology, found, progress) if routing is not None]
-    uniform = traffic_of("uniform", topology)
-    loads = [(routing.pair_loads().largest_under(uniform), k) for k, routing in enumerate(routings)]
-    load, k = min(loads)
-    proof = {"capacity_lengths": pack(found.length), "capacity_paths": packed(routings[k].listed)}
-    return _between(found.lower, load), proof
+def matching_bound(topology: Topology) -> tuple[Fraction, tuple[int, ...]]:
+    """Return the largest Σ distance of a permutation over Σ bandwidth, which no routing beats, and the permutation.
 
+    Packets of a permutation cross at least as many channels as its distances add up to (Namyar et al., TUB).
 
-def _uniform_routings(topology: Topology, found: Congestion, progress: Progress) -> list[Listed | None]:
-    """Return the routings of uniform traffic by simple rationals and by rounded flows."""
-    n = len(topology.terminals)
-    shares = np.clip(found.flow * n, 0, None)  # each pair sends 1/n
-    simple = as_rationals(shares)
-    choices = [(np.rint(shares * _WHOLE).astype(np.int64), _WHOLE), *([simple] if simple is not None else [])]
-    routings, states = [], states_of(topology, None)
-    for units, whole in choices:
-        left = units.copy()  # the pairs of a source share its flow
-        routings.append(decomposed(states, "uniform", n, whole, lambda s, d, left=left: left[s], progress))  # type: ignore[misc]
-    return routings
+    Examples
+    --------
+    >>> import obliv
+    >>> matching_bound(obliv.topology("ring:5"))[0]
+    Fraction(1, 1)
+    """
+    hops = np.ones(topology.channels, np.int64)
+    image = _farthest(distance_under(topology, hops))
+    return _load_of(topology, image, hops), image
 
 
 def _bad_permutation(topology: Topology, half: Array, progress: Progress) -> tuple[Fraction, tuple[int, ...], Array]:

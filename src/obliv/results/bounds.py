@@ -30,8 +30,13 @@ class NetworkBounds(Result):
         Under the worst permutation, with the best routing for each: what any adaptive routing could guarantee.
     bisection : Fraction or Bounds
         Of the channels across the narrowest bisection, when every packet of one half crosses it.
+    matching_bound : Fraction, optional
+        Of the permutation with the longest shortest paths, if these were spread over all channels evenly: no routing,
+        oblivious or adaptive, has a smaller worst case (Namyar et al.).
     permutation : tuple of int, optional
         A permutation with at least the lower bound of `adaptive`.
+    matching_permutation : tuple of int, optional
+        The permutation of `matching_bound`.
     half : tuple of int
         The nodes on one side of a narrow bisection.
 
@@ -44,6 +49,7 @@ class NetworkBounds(Result):
       oblivious                 1
       adaptive                  1
       bisection                 1
+      matching bound            1
       price of being oblivious  1
     """
 
@@ -53,6 +59,9 @@ class NetworkBounds(Result):
     oblivious: Fraction | Bounds = entry(Fraction(0), label="oblivious", column="oblivious")
     adaptive: Fraction | Bounds | None = entry(None, label="adaptive", column="adaptive", reason=NO_PERMUTATION)
     bisection: Fraction | Bounds = entry(Fraction(0), label="bisection", column="bisection")
+    matching_bound: Fraction | None = entry(
+        None, label="matching bound", column="matching_bound", reason=NO_PERMUTATION
+    )
 
     @property
     @derived(label="price of being oblivious", text=lambda bounds: _price(bounds.price))
@@ -65,6 +74,7 @@ class NetworkBounds(Result):
         return lower if lower == upper else Bounds(lower, upper)
 
     permutation: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, reason=NO_PERMUTATION)
+    matching_permutation: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, reason=NO_PERMUTATION)
     half: tuple[int, ...] = entry((), codec=PACKED, rank=1)
     certificate: dict[str, Any] | None = entry(None, codec=CERTIFICATE, rank=2)
 

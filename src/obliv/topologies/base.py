@@ -67,6 +67,8 @@ class Topology:
         Where to draw the nodes.
     capacity_load : Fraction, optional
         The largest channel load of uniform traffic under the best routing.
+    capacity_proof : dict, optional
+        What proves it where no closed form does; saved claims contain it (:func:`obliv.with_capacity`).
     generators : tuple of int32 arrays, shape (nodes,)
         Automorphisms of the topology; a claim, checked on the loads before use.
     translations : tuple of int32 arrays, shape (nodes,)
@@ -100,6 +102,7 @@ class Topology:
     labels: tuple[str, ...] = ()
     positions: npt.NDArray[np.float64] | None = None
     capacity_load: Fraction | None = None
+    capacity_proof: dict[str, Any] | None = None
     generators: tuple[NodeArray, ...] = ()
     translations: tuple[NodeArray, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
@@ -379,6 +382,7 @@ class Topology:
             self,
             spec=f"{self.spec} with rates",
             capacity_load=None,
+            capacity_proof=None,
             injection=send.values,
             ejection=take.values,
             sources=self.sources + send.sources + take.sources,
@@ -398,6 +402,7 @@ class Topology:
             injection=injection,
             ejection=ejection,
             capacity_load=None,
+            capacity_proof=None,
             translations=(),
         )
 

@@ -101,7 +101,14 @@ def _changed(content: dict[str, Any], spec: str) -> Topology:
     base = topology(changed[1])
     terminals = _terminals(content, base.nodes)
     return dataclasses.replace(
-        base, spec=spec, terminals=terminals, injection=(), ejection=(), capacity_load=None, translations=()
+        base,
+        spec=spec,
+        terminals=terminals,
+        injection=(),
+        ejection=(),
+        capacity_load=None,
+        capacity_proof=None,
+        translations=(),
     )
 
 
