@@ -211,7 +211,29 @@ def test_what_is_noticed(text: str, expected: list[tuple[str, str, int]], write:
     for found in fabric.findings:
         assert "\n" not in found.message
         assert found.message.isprintable()
+        assert (found.switch is None) == (found.kind in ("bad-line", "diagnostic", "two-scans", "cut-off"))
         assert found.file == str(write(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (GOOD.replace('"[2] #', '"[3] #'), ("one", 2, "H-00000000000000b0 ('host') port 1")),
+        (GOOD.replace('"host" lid 5 ', '"host" lid 6 '), ("host", 1, "S-00000000000000a1 ('one') port 2")),
+        (GOOD.replace(BACK, "").replace(HOST, ""), ("host", None, None)),
+        (GOOD.replace("lid 1 4xQDR", "lid 1 1xSDR"), ("one", 2, "H-00000000000000b0 ('host') port 1")),
+        (GOOD.replace("lid 5 lmc 0", "lid 5 lmc 9"), ("host", 1, None)),
+        (GOOD.replace(PORT, PORT + PORT), ("one", 2, None)),
+        (GOOD.replace(PORT, PORT + '[3] "S-00000000000000a1"[3]\n'), ("one", 3, "S-00000000000000a1 ('one') port 3")),
+        (GOOD.replace("[2]", "[7]"), ("one", 7, None)),
+    ],
+)
+def test_findings_have_their_place_in_fields(
+    text: str, place: tuple[str, int | None, str | None], write: Write
+) -> None:
+    finding = read_fabric(write(text)).findings[0]
+    assert (finding.switch, finding.port, finding.peer) == place
+    assert finding.guid == ("0x00000000000000a1" if place[0] == "one" else "0x00000000000000b0")
 
 
 def test_a_cable_of_which_the_ends_disagree_takes_no_port_from_another(write: Write) -> None:

@@ -308,6 +308,11 @@ def test_broken_tables(
     tables = read_tables(path, fabric)
     assert rows(tables, fabric) == expected
     assert kinds(tables.findings) == found
+    for finding in tables.findings:
+        if finding.kind in ("lost-entries", "bad-entry", "duplicate-table", "duplicate-entry"):
+            assert (finding.guid, finding.switch) == (f"0x{A1:016x}", "one")
+        if finding.kind == "unknown-switch":
+            assert (finding.guid, finding.switch) == (f"0x{0xFF:016x}", None)
     for each in tables.findings:
         assert each.message.isprintable()
         assert each.file == str(path)

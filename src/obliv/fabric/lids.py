@@ -10,7 +10,7 @@ from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, Place
 
 __all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "owned_lids", "require_lids", "with_lids"]
 
@@ -19,15 +19,26 @@ LAST_LID = 0xBFFF  #: The last unicast LID.
 _MAX_LMC = 7
 
 
-def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str], notes: Notes) -> tuple[Array, Array]:
+def checked_lids(
+    lid: Array,
+    lmc: Array,
+    line: Array,
+    place: Callable[[int], str],
+    at: Callable[[int], Place],
+    notes: Notes,
+) -> tuple[Array, Array]:
     """Return LIDs and LMCs with 0 for invalid ones; defects are noted."""
     for slot in np.flatnonzero(lmc > _MAX_LMC).tolist():
-        notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: the maximum is 7", line[slot])
+        notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: the maximum is 7", line[slot], at(slot))
     lmc = np.where(lmc > _MAX_LMC, 0, lmc)
     last = lid + (1 << lmc) - 1
     for slot in np.flatnonzero(last > LAST_LID).tolist():
         notes.add(
-            "error", "bad-lid", f"{place(slot)} has LID {lid[slot]}: the largest unicast LID is {LAST_LID}", line[slot]
+            "error",
+            "bad-lid",
+            f"{place(slot)} has LID {lid[slot]}: the largest unicast LID is {LAST_LID}",
+            line[slot],
+            at(slot),
         )
     lid = np.where(last > LAST_LID, 0, lid)
     for slot in np.flatnonzero(lid & ((1 << lmc) - 1)).tolist():
@@ -36,6 +47,7 @@ def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str
             "bad-lid",
             f"{place(slot)} has LID {lid[slot]}, which is not a multiple of 2^LMC = {1 << lmc[slot]}",
             line[slot],
+            at(slot),
         )
     for first, second, value in _repeated(*owned_lids(lid, lmc, np.flatnonzero(lid))):
         notes.add(
@@ -43,6 +55,7 @@ def checked_lids(lid: Array, lmc: Array, line: Array, place: Callable[[int], str
             "duplicate-lid",
             f"LID {value} belongs to {place(first)} and to {place(second)}: restart the subnet manager",
             line[second],
+            at(second),
         )
     return lid, lmc
 
@@ -55,7 +68,14 @@ def owned_lids(lid: Array, lmc: Array, slots: Array) -> tuple[Array, Array]:
     return lid[owner].astype(np.int64) + past, owner
 
 
-def note_repeated_guids(guid: Array, line: Array, what: str, called: Callable[[int], str], notes: Notes) -> None:
+def note_repeated_guids(
+    guid: Array,
+    line: Array,
+    what: str,
+    called: Callable[[int], str],
+    at: Callable[[int], Place],
+    notes: Notes,
+) -> None:
     """Note GUIDs that two nodes or two ports have."""
     known = np.flatnonzero(guid)
     for first, second, value in _repeated(guid[known], known):
@@ -64,6 +84,7 @@ def note_repeated_guids(guid: Array, line: Array, what: str, called: Callable[[i
             "duplicate-guid",
             f"{called(first)} and {called(second)} have the same {what} GUID 0x{value:016x}: one of them must change",
             line[second],
+            at(second),
         )
 
 

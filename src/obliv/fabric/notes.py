@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from obliv.fabric.model import Finding
 
-__all__ = ["Notes", "Place"]
+__all__ = ["Notes", "Place", "place_of"]
 
 _LIMIT = 200  # findings of one severity and kind
 
@@ -22,6 +22,11 @@ class Place(NamedTuple):
 
 
 _NOWHERE = Place()
+
+
+def place_of(guid: int, name: str, port: int | None = None, peer: str | None = None) -> Place:
+    """Return the place of a finding; GUID 0 and the empty name stand for unknown ones."""
+    return Place(f"0x{guid:016x}" if guid else None, name or None, port, peer)
 
 
 class Notes:

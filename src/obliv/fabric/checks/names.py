@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from obliv.fabric.model import Fabric, node_name
-from obliv.fabric.notes import Place
+from obliv.fabric.notes import Place, place_of
 
 __all__ = ["at_node", "at_port", "cable_name", "called", "lid_list", "port_count_known", "port_name", "route_text"]
 
@@ -29,9 +29,8 @@ def cable_name(fabric: Fabric, slot: int) -> str:
 
 def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> Place:
     """Return a node, and possibly one of its ports, as the place of a finding."""
-    guid = int(fabric.nodes.guid[node])
     name = fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
-    return Place(f"0x{guid:016x}" if guid else None, name, port, peer)
+    return place_of(int(fabric.nodes.guid[node]), name, port, peer)
 
 
 def at_port(fabric: Fabric, slot: int) -> Place:

@@ -16,7 +16,7 @@ from obliv.fabric.files.cables import cables
 from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
 from obliv.fabric.lids import checked_lids, note_repeated_guids
 from obliv.fabric.model import RATES, Fabric, Nodes, Ports
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, Place
 from obliv.fabric.tables import MAX_PORTS
 
 __all__ = ["assemble"]
@@ -40,19 +40,23 @@ def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
         node = int(node_of[slot])
         return f"{records.called(node)} port {slot - int(first_slot[node])}"
 
+    def at(slot: int, other: int = -1) -> Place:
+        node = int(node_of[slot])
+        return records.at(node, slot - int(first_slot[node]))._replace(peer=place(other) if other >= 0 else None)
+
     near = first_slot[columns["node"]] + columns["port"]
     far = np.where(columns["peer_port"] > 0, first_slot[columns["peer"]] + columns["peer_port"], -1)
-    peer = cables(near, far, columns["line"], slots, place, notes)
+    peer = cables(near, far, columns["line"], slots, place, at, notes)
     line = _placed(slots, near, columns["line"], 0, np.int32)
     number = _placed(slots, near, columns["rate"], -1, np.int64)
-    _note_unequal(peer, number, line, place, notes)
-    port_guid, lid, lmc = _identities(records, columns, first_slot, near, far, place)
+    _note_unequal(peer, number, line, place, at, notes)
+    port_guid, lid, lmc = _identities(records, columns, first_slot, near, far, place, at)
     node_line = np.array([node.line for node in nodes], np.int32)
     owner_line = np.where(line > 0, line, node_line[node_of])
-    lid, lmc = checked_lids(lid, lmc, owner_line, place, notes)
+    lid, lmc = checked_lids(lid, lmc, owner_line, place, at, notes)
     guid = np.array([node.guid for node in nodes], np.uint64)
-    note_repeated_guids(guid, node_line, "node", records.called, notes)
-    note_repeated_guids(port_guid, owner_line, "port", place, notes)
+    note_repeated_guids(guid, node_line, "node", records.called, records.at, notes)
+    note_repeated_guids(port_guid, owner_line, "port", place, at, notes)
     used = sorted({RATES[NAMES[k]] for k in np.unique(number[number >= 0]).tolist()})
     rank = np.array([used.index(RATES[name]) if RATES[name] in used else -1 for name in NAMES] + [-1], np.int32)
     return Fabric(
@@ -87,7 +91,7 @@ def _columns(records: Records) -> Columns:
     for k in np.flatnonzero(~sound).tolist():
         ports = f"{columns['port'][k]} and {columns['peer_port'][k]}"
         text = f"a cable between ports {ports}: port numbers of cables are 1 to {MAX_PORTS}"
-        records.notes.add("error", "bad-port", text, columns["line"][k])
+        records.notes.add("error", "bad-port", text, columns["line"][k], records.at(int(columns["node"][k])))
     missing = set(names).difference(records.index)
     if missing:
         texts = [text for chunk in chunks for text in chunk.peer_text]
@@ -105,7 +109,7 @@ def _add_missing(records: Records, name: bytes, text: bytes, line: int) -> None:
     known = kind != "unknown" and re.fullmatch(rb"[0-9a-fA-F]{16}", digits)
     node = records.add(Node(kind, name, line, 0, text, int(digits, 16) if known else 0))
     message = f"{records.called(node)} has a cable but no record: the file is truncated or the scan incomplete"
-    records.notes.add("error", "missing-record", message, line)
+    records.notes.add("error", "missing-record", message, line, records.at(node))
 
 
 def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
@@ -117,7 +121,7 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
         for k in np.flatnonzero(beyond).tolist():
             node = int(columns[owner][k])
             message = f"port {columns[port][k]} of {records.called(node)}, which has {declared[node]} ports"
-            records.notes.add("error", "bad-port", message, columns["line"][k])
+            records.notes.add("error", "bad-port", message, columns["line"][k], records.at(node, int(columns[port][k])))
         if owner == "peer":
             columns[port] = np.where(beyond, 0, columns[port])
         np.maximum.at(most, columns[owner], columns[port])
@@ -127,14 +131,20 @@ def _slots(records: Records, columns: Columns) -> tuple[Array, Columns]:
     again = np.ones(len(near), bool)
     again[first] = False
     for k in np.flatnonzero(again).tolist():
-        owner = records.called(int(columns["node"][k]))
-        message = f"port {columns['port'][k]} of {owner} appears again: the first line is used"
-        records.notes.add("error", "duplicate-port", message, columns["line"][k])
+        node, again_port = int(columns["node"][k]), int(columns["port"][k])
+        message = f"port {again_port} of {records.called(node)} appears again: the first line is used"
+        records.notes.add("error", "duplicate-port", message, columns["line"][k], records.at(node, again_port))
     return first_slot, {name: values[~again] for name, values in columns.items()}
 
 
 def _identities(
-    records: Records, columns: Columns, first_slot: Array, near: Array, far: Array, place: Callable[[int], str]
+    records: Records,
+    columns: Columns,
+    first_slot: Array,
+    near: Array,
+    far: Array,
+    place: Callable[[int], str],
+    at: Callable[[int, int], Place],
 ) -> tuple[Array, Array, Array]:
     """Return GUID, LID and LMC of every slot: from its own record, else from that of the other end of its cable."""
     nodes, slots = records.nodes, int(first_slot[-1])
@@ -156,18 +166,25 @@ def _identities(
             one, other = (f"0x{int(v):016x}" if what == "GUID" else str(int(v)) for v in (values[slot], reports[k]))
             peer = place(int(near[k]))
             text = f"{place(slot)} has {what} {one}, but {peer} at the other end of its cable reports {other}"
-            records.notes.add("warning", f"{what.lower()}-mismatch", text, columns["line"][k])
+            records.notes.add("warning", f"{what.lower()}-mismatch", text, columns["line"][k], at(slot, int(near[k])))
     return port_guid, lid, lmc
 
 
-def _note_unequal(peer: Array, number: Array, line: Array, place: Callable[[int], str], notes: Notes) -> None:
+def _note_unequal(
+    peer: Array,
+    number: Array,
+    line: Array,
+    place: Callable[[int], str],
+    at: Callable[[int, int], Place],
+    notes: Notes,
+) -> None:
     ends = np.flatnonzero(peer > np.arange(len(peer)))
     a, b = number[ends], number[peer[ends]]
     for slot in ends[(a != b) & (a >= 0) & (b >= 0)].tolist():
         other = int(peer[slot])
         one, two = NAMES[int(number[slot])], NAMES[int(number[other])]
         message = f"{place(slot)} reports {one} for its cable, but {place(other)} on line {line[other]} reports {two}"
-        notes.add("warning", "unequal-rate", message, line[slot])
+        notes.add("warning", "unequal-rate", message, line[slot], at(slot, other))
 
 
 def _placed(slots: int, near: Array, values: Array, missing: int, dtype: npt.DTypeLike) -> Array:

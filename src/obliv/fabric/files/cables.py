@@ -7,12 +7,20 @@ from collections.abc import Callable
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, Place
 
 __all__ = ["cables"]
 
 
-def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[int], str], notes: Notes) -> Array:
+def cables(
+    near: Array,
+    far: Array,
+    line: Array,
+    slots: int,
+    place: Callable[[int], str],
+    at: Callable[[int, int], Place],
+    notes: Notes,
+) -> Array:
     """Return the slot at the other end of every slot's cable, -1 without a cable.
 
     Parameters
@@ -24,6 +32,8 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
     slots : int
     place : function
         The name of a slot.
+    at : function
+        A slot, with that at the other end of its cable, as the place of a finding.
     notes : Notes
         Receives contradictions.
 
@@ -38,9 +48,9 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
     agreed[agreed] = named[far[agreed]] == near[agreed]
     peer[near[agreed]] = far[agreed]
     for k in np.flatnonzero(~agreed & (far >= 0)).tolist():
-        a, b, at = int(near[k]), int(far[k]), int(line[k])
+        a, b, number = int(near[k]), int(far[k]), int(line[k])
         if a == b:
-            notes.add("warning", "loopback", f"{place(a)} is cabled to itself: the cable is ignored", at)
+            notes.add("warning", "loopback", f"{place(a)} is cabled to itself: the cable is ignored", number, at(a, b))
             continue
         free = peer[a] < 0 and peer[b] < 0
         if named[b] < 0:
@@ -50,7 +60,7 @@ def cables(near: Array, far: Array, line: Array, slots: int, place: Callable[[in
             what = f"but that port names {place(int(named[b]))} on line {where[b]}"
         taken = "the cable is used" if free else "the cable is ignored"
         text = f"{place(a)} names {place(b)} as the other end of its cable, {what}; {taken}: scan the fabric again"
-        notes.add("error", kind, text, at)
+        notes.add("error", kind, text, number, at(a, b))
         if free:
             peer[a], peer[b] = b, a
     return peer

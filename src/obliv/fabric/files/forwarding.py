@@ -129,8 +129,16 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
         spelling=raw.spelling,
         top=raw.top,
         sources=raw.sources,
-        findings=notes.findings(),
+        findings=tuple(_with_switch(fabric, finding, node_of) for finding in notes.findings()),
     )
+
+
+def _with_switch(fabric: Fabric, finding: Finding, node_of: dict[int, int]) -> Finding:
+    """Return a finding about a table with the name of its switch; `node_of` has the switches by GUID."""
+    node = None if finding.guid is None else node_of.get(int(finding.guid, 16))
+    if node is None:
+        return finding
+    return replace(finding, switch=fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
 
 
 def _new_lids(fabric: Fabric, raw: RawTables) -> Array:

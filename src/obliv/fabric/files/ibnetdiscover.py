@@ -16,6 +16,7 @@ from obliv.fabric.files.blocks import LONGEST, Blocks, lines_of
 from obliv.fabric.files.lines import noted_line, shown_line
 from obliv.fabric.files.records import Node, Records, rate_number, text_of
 from obliv.fabric.model import Fabric
+from obliv.fabric.notes import place_of
 
 __all__ = ["read_discover"]
 
@@ -220,7 +221,9 @@ class _Reader:
         named = int(ident[2:], 16) if _NAME.match(ident) else 0
         if self._guid and named and self._guid != named:
             message = f"the record of GUID 0x{self._guid:016x} has the identifier {shown(text_of(ident))}"
-            self.notes.add("warning", "guid-mismatch", message, self.number)
+            self.notes.add(
+                "warning", "guid-mismatch", message, self.number, place_of(self._guid, text_of(text).strip())
+            )
         name = _KINDS[kind]
         own = (self._port_guid, int(lid or 0), int(lmc or 0)) if name == "switch" else (0, 0, 0)
         node = Node(name, ident, self.number, int(ports), text, self._guid or named, *own)
@@ -244,4 +247,4 @@ class _Reader:
         for node, cabled in self._cabled.items():
             if not cabled:
                 message = f"{self.records.called(node)} has no cable: it is unplugged, or the file is truncated"
-                self.notes.add("warning", "no-cables", message, self.records.nodes[node].line)
+                self.notes.add("warning", "no-cables", message, self.records.nodes[node].line, self.records.at(node))

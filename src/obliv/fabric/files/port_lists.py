@@ -10,6 +10,7 @@ from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.lines import noted_line
 from obliv.fabric.files.records import Node, Port, Records
 from obliv.fabric.model import Fabric
+from obliv.fabric.notes import place_of
 
 __all__ = ["read_linkinfo", "read_portlist"]
 
@@ -79,7 +80,7 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
                 if label is None and kind == "switch":  # switches' ports have no GUID, the heading of this one is lost
                     kind, text = "ca", b""
                     message = "a port without the heading of its node: taken as a port of a channel adapter; scan again"
-                    records.notes.add("error", "missing-record", message, number)
+                    records.notes.add("error", "missing-record", message, number, place_of(own, "", int(port)))
             if own:
                 lines.append(_Line(number, kind, own, text, int(lid), port, _rate(state), far_lid, far_port, far_text))
             else:
@@ -122,7 +123,7 @@ def _link(records: Records, lines: list[_Line]) -> None:
             unlisted[records.add(Node("ca", name, line.number, 0, line.far_text or b""))] = line.number
         if name is None:
             message = f"LID {lid} at the other end does not identify the port: use ibnetdiscover"
-            records.notes.add("error", "unknown-peer", message, line.number)
+            records.notes.add("error", "unknown-peer", message, line.number, records.at(node, int(line.port)))
             continue
         near_guid = None if line.kind == "switch" else b"%x" % line.guid
         own = None if line.kind == "switch" else line.lid

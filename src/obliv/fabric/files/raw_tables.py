@@ -15,7 +15,7 @@ from obliv.fabric.files.blocks import LONGEST, Blocks
 from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
 from obliv.fabric.kernels.forwarding import Entries, Moved, PortGuids, read_entries
 from obliv.fabric.lids import LAST_LID
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, place_of
 from obliv.fabric.tables import NONE
 from obliv.kernels import run
 
@@ -167,7 +167,7 @@ class _Reader:
                 message = (
                     f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is truncated"
                 )
-                self.notes.add("error", "cut-off", message, line)
+                self.notes.add("error", "cut-off", message, line, place_of(guid, ""))
         tables.sources = ((self.path, sha256),)
         return tables
 
@@ -177,8 +177,9 @@ class _Reader:
         self._before = self._finished
         self._top = self._conflicts = self._conflict_line = 0
         if guid in self.tables.rows:
+            here = place_of(guid, "")
             message = f"a second table of switch 0x{guid:016x}; the first is on line {self.tables.line[guid]}: "
-            self.notes.add("warning", "duplicate-table", message + "where they differ, the second is used", line)
+            self.notes.add("warning", "duplicate-table", message + "where they differ, the second is used", line, here)
             old = np.frombuffer(self.tables.rows[guid], np.uint8)
             self._entries.port[: len(old)] = old
 
@@ -193,10 +194,16 @@ class _Reader:
                 message = (
                     f"the table of switch 0x{guid:016x} has no line 'lids dumped' at its end: the file is truncated"
                 )
-                self.notes.add("error", "cut-off", message, self._begun)
+                self.notes.add("error", "cut-off", message, self._begun, place_of(guid, ""))
             if self._conflicts:
                 message = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second entry with another port; "
-                self.notes.add("warning", "duplicate-entry", message + "the second is used", self._conflict_line)
+                self.notes.add(
+                    "warning",
+                    "duplicate-entry",
+                    message + "the second is used",
+                    self._conflict_line,
+                    place_of(guid, ""),
+                )
             self._keep(guid, self._top)
         self._entries.port[:] = NONE
         self._guid, self._before = None, self._finished
@@ -207,7 +214,7 @@ class _Reader:
         self._found.append((guid, self._begun, last))
         if guid not in self._switches:
             message = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
-            self.notes.add("error", "unknown-switch", message, self._begun)
+            self.notes.add("error", "unknown-switch", message, self._begun, place_of(guid, ""))
             return
         row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
         self._size += len(row)
@@ -237,7 +244,7 @@ class _Reader:
         elif self._guid is not None and (entry := _ENTRY.match(line)) is not None:
             message = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
             remedy = f"unicast LIDs are 0x0001 to 0x{LAST_LID:04x}, ports 0 to 255"
-            self.notes.add("error", "bad-entry", f"{message}: {remedy}", number)
+            self.notes.add("error", "bad-entry", f"{message}: {remedy}", number, place_of(self._guid, ""))
             self._finished += 1
         else:
             noted_line(line, number, self.notes)
@@ -261,7 +268,7 @@ class _Reader:
         read = self._finished - self._before
         if self._spelling == "ibroute" and count != read:
             message = f"the table of switch 0x{self._guid:016x} should have {count} entries, but {read} were read"
-            self.notes.add("error", "lost-entries", f"{message}: dump it again", number)
+            self.notes.add("error", "lost-entries", f"{message}: dump it again", number, place_of(self._guid, ""))
         self._complete = True
         self._close()
 

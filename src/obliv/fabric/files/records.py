@@ -11,7 +11,7 @@ import numpy.typing as npt
 from obliv._util.typing import Array
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.model import RATES, node_name
-from obliv.fabric.notes import Notes
+from obliv.fabric.notes import Notes, Place, place_of
 
 __all__ = ["NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
 
@@ -84,6 +84,7 @@ class Records:
                 f"a second record of {self.called(before)} is ignored; the first is on line {self.nodes[before].line}: "
                 "if the file contains two scans, split it",
                 node.line,
+                self.at(before),
             )
             return -1
         self.index[node.ident] = len(self.nodes)
@@ -117,6 +118,11 @@ class Records:
             node, line, *raw = zip(*self.ports, strict=True)
             self.add_ports(np.array(node, np.int64), np.array(line, np.int64), raw)
             self.ports.clear()
+
+    def at(self, node: int, port: int | None = None) -> Place:
+        """Return a node, and possibly one of its ports, as the place of a finding."""
+        about = self.nodes[node]
+        return place_of(about.guid, text_of(about.description).strip() or text_of(about.ident), port)
 
     def called(self, node: int) -> str:
         """Return a node as it is named in a message."""
