@@ -46,7 +46,14 @@ class Optimum:
 
 
 def solve(
-    matrix: csc_array, lower: Array, upper: Array, cost: Array, *, tolerance: float | None, from_zero: bool = False
+    matrix: csc_array,
+    lower: Array,
+    upper: Array,
+    cost: Array,
+    *,
+    tolerance: float | None,
+    from_zero: bool = False,
+    columns: tuple[Array, Array] | None = None,
 ) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
 
@@ -59,6 +66,8 @@ def solve(
         Relative accuracy of the first-order method; None for the simplex method, which ends at a vertex.
     from_zero : bool
         Whether columns of 0 satisfy all rows, so that the primal simplex method can start there.
+    columns : two float arrays, optional
+        Limits of the columns; default: 0 and no upper one.
 
     Returns
     -------
@@ -75,7 +84,7 @@ def solve(
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = matrix.shape
     model.col_cost_ = cost
-    model.col_lower_, model.col_upper_ = np.zeros(len(cost)), np.full(len(cost), np.inf)
+    model.col_lower_, model.col_upper_ = columns or (np.zeros(len(cost)), np.full(len(cost), np.inf))
     model.row_lower_, model.row_upper_ = lower, upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_ = matrix.indptr

@@ -1,0 +1,208 @@
+"""Routings with few paths per pair: supports chosen within the optimization, weights optimized on the support.
+
+From the best routing of all, supports shrink level by level: the linear program over the paths so far, with a price
+that grows as weights fall, concentrates the weights; the paths that carry least are left out, some pairs at a time, and
+the program is solved again. At every level, paths that are short under the multipliers come back as long as this helps.
+Then the numbers of paths grow again from one, each starting from the best support so far, so that one more path per
+pair never makes the result worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.designs.family import Family, Master, Support, family_of
+from obliv.designs.programme import Programme
+from obliv.designs.quantized import improved, largest_remainder, quantized
+from obliv.designs.solver import Optimum
+from obliv.errors import OblivError
+from obliv.routings.base import Routing
+from obliv.routings.listed import Listed
+from obliv.routings.make import routing as routing_of_spec
+
+__all__ = ["few_paths"]
+
+_LEVELS = (16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
+_KNOWN = ("dor", "o1turn")  # routings with one and with two paths per pair
+_ROUNDS = 5  # of paths that come back, at every level
+_PASSES = 4  # in which the pairs give up paths
+_NONE = 1e-9  # weight below which a path is left out
+_WHOLE = 2**30  # units of weights without simple rationals
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A support with the best weights on it."""
+
+    master: Master
+    optimum: Optimum
+    weights: list[Array]
+    load: float
+
+    @property
+    def support(self) -> Support:
+        return self.master.support
+
+
+def few_paths(
+    programme: Programme, best: Routing, most: int | None, parts: int | None, *, free: bool, progress: Progress
+) -> Iterator[Listed]:
+    """Yield ever better routings with at most `most` paths per pair, weights in multiples of 1 / `parts`.
+
+    Parameters
+    ----------
+    programme : Programme
+        Whose symmetries are used.
+    best : Routing
+        The best routing without these limits.
+    most, parts : int or None
+        None for no limit.
+    free : bool
+        Whether all paths are allowed; otherwise only those of `best`.
+    progress : callable
+        Called with what is being done and the share that is done.
+    """
+    family = family_of(programme.topology, programme.symmetry)
+    pool, weights = _listed(family, best)
+    first = _kept(pool, weights, most or max(map(len, pool)))
+    yield _rounded(family, *first, parts)
+    search = _Search(family, pool, free)
+    if most is None:
+        choice = search.solved(pool, weights, 0.005)
+        choice = search.solved(*_kept(choice.support, choice.weights, len(choice.weights)))
+    else:
+        for name in _KNOWN if free else ():
+            try:
+                search.known.append(_listed(family, routing_of_spec(name, family.topology))[0])
+            except OblivError:  # routings of meshes and tori
+                continue
+        choice = search.descend(weights, most, progress)
+    if parts is None:
+        yield from _weighted(family, choice)
+        if most == 1:
+            units = [[1] for _ in choice.support]
+            yield family.routing(*improved(family, pool, choice.support, units, 1, 1), 1)
+    else:
+        units = quantized(choice.master, choice.weights, parts)
+        yield family.routing(choice.support, units, parts)
+        yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
+
+
+def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
+    """Return the paths and probabilities of the pairs that stand for orbits."""
+    nodes = family.topology.terminals.tolist()
+    paths = [list(routing.paths(nodes[s], nodes[d])) for s, d in family.pairs]
+    return [[tuple(path) for path, _ in own] for own in paths], [np.array([float(p) for _, p in own]) for own in paths]
+
+
+def _kept(support: Support, weights: list[Array], most: int, where: Array | None = None) -> tuple[Support, list[Array]]:
+    """Return the paths of most weight, at most so many for each pair, or for those marked; none of weight 0."""
+    paths, shares = [], []
+    for k, (own, weight) in enumerate(zip(support, weights, strict=True)):
+        order = np.argsort(-weight, kind="stable")[: most if where is None or where[k] else None]
+        order = order[weight[order] > _NONE]
+        paths.append([own[i] for i in order])
+        shares.append(weight[order])
+    return paths, shares
+
+
+def _merged(*supports: Support) -> Support:
+    return [list(dict.fromkeys(path for paths in own for path in paths)) for own in zip(*supports, strict=True)]
+
+
+def _rounded(family: Family, support: Support, weights: list[Array], parts: int | None) -> Listed:
+    whole = parts or _WHOLE
+    return family.routing(support, [largest_remainder(weight, whole) for weight in weights], whole)
+
+
+def _weighted(family: Family, choice: _Choice) -> Iterator[Listed]:
+    """Yield the routings by the rational weights of the choice, with fewest hops and without, or by rounded ones."""
+    master = choice.master
+    hops = np.array([len(path) for own in choice.support for path in own], float)
+    for cost in (master.cost(1, 0.0), master.cost(1e4 * hops.sum(), hops)):
+        optimum = master.solve(cost)
+        exact = master.exact_weights(optimum, cost)
+        whole = lcm(*(weight.denominator for own in exact for weight in own)) if exact else 0
+        if exact and whole * len(family.topology.terminals) < INT64_SAFE:
+            units = [[int(weight * whole) for weight in own] for own in exact]
+            yield family.routing(choice.support, units, whole)
+        else:
+            yield _rounded(family, choice.support, master.weights(optimum), None)
+
+
+@dataclass(eq=False)
+class _Search:
+    """The search for supports."""
+
+    family: Family
+    pool: Support
+    free: bool
+
+    def __post_init__(self) -> None:
+        self.known: list[Support] = []
+        self.scale = 1.0
+
+    def solved(self, support: Support, weights: list[Array] | None = None, pressure: float = 0.0) -> _Choice:
+        """Return the support with the best weights; under pressure, weights that were small are dear."""
+        master = Master(self.family, support)
+        dear = np.concatenate([0.05 / (weight + 0.05) for weight in weights]) if weights else 0.0
+        optimum = master.solve(master.cost(1, pressure * self.scale / len(support) * dear))
+        return _Choice(master, optimum, master.weights(optimum), float(optimum.columns[-1]))
+
+    def pruned(self, support: Support, weights: list[Array], most: int) -> _Choice:
+        """Return a choice with at most so many paths per pair: those that carry least are left out, pair by pair."""
+        for step in range(1, _PASSES + 1):
+            over = np.array([np.sort(weight)[::-1][most:].sum() for weight in weights])
+            if not (over > _NONE).any():
+                break
+            limit = np.quantile(over[over > _NONE], step / _PASSES)
+            choice = self.solved(*_kept(support, weights, most, over <= limit + 1e-12), 0.02)
+            support, weights = choice.support, choice.weights
+        return self.solved(_kept(support, weights, most)[0])
+
+    def improved(self, choice: _Choice, most: int, rounds: int, *more: Support) -> _Choice:
+        """Return a choice at least as good, after paths came back that are short under the multipliers."""
+        for _ in range(rounds):
+            short = choice.master.shortest(choice.optimum, None if self.free else self.pool)
+            back: Support = [[path] if saved < -_NONE else [] for saved, path in short]
+            support = _merged(choice.support, back, *more)
+            weights = [
+                np.append(weight, np.full(len(own) - len(weight), 0.2))
+                for weight, own in zip(choice.weights, support, strict=True)
+            ]
+            wide = self.solved(support, weights, 0.005)
+            trial = self.pruned(wide.support, wide.weights, most)
+            if trial.load > choice.load - 1e-7:
+                break
+            choice = trial
+        return choice
+
+    def descend(self, weights: list[Array], most: int, progress: Progress) -> _Choice:
+        """Return the best choice with at most so many paths per pair."""
+        progress("few paths", 0.0)
+        self.scale = self.solved(self.pool).load
+        start = self.solved(self.pool, weights, 0.01)
+        support, weights = _kept(start.support, start.weights, len(start.master.keys))
+        levels: dict[int, _Choice] = {}
+        for k, level in enumerate(_LEVELS):
+            choice = self.improved(self.pruned(support, weights, level), level, _ROUNDS)
+            levels[level] = choice
+            support, weights = choice.support, choice.weights
+            progress(f"at most {level} paths per pair: load {choice.load:.6g}", 0.7 * (k + 1) / len(_LEVELS))
+        best = levels[1]
+        for level in range(1, most + 1):
+            fits = [levels[level]] if level in levels else []
+            fits += [self.solved(own) for own in self.known if max(map(len, own)) == level]
+            best = min([*fits, best], key=lambda choice: choice.load)
+            rounds = _ROUNDS if level in levels else 1
+            if best.load > self.scale * (1 + 1e-6):
+                best = self.improved(best, level, rounds, *(choice.support for choice in fits), *more)
+            progress(f"at most {level} paths per pair: load {best.load:.6g}", 0.7 + 0.3 * level / most)
+        return best
