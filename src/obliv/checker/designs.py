@@ -183,6 +183,13 @@ def _check_figures(
         pair = np.repeat(np.arange(len(per_pair)), per_pair)
         minimal = bool((hops == shortest[pair]).all())
         report.note("minimal", minimal, "every path is shortest" if minimal else "a path is longer than the shortest")
+    if constraints.paths is not None:
+        few = int(per_pair.max()) <= constraints.paths
+        report.note("few paths", few, f"pairs have up to {int(per_pair.max())}, the limit is {constraints.paths}")
+    if constraints.parts is not None:
+        multiples = all(amount * constraints.parts % listed.whole == 0 for amount in listed.amount.tolist())
+        text = "is a multiple" if multiples else "is claimed to be a multiple, but one is not,"
+        report.note("weights", multiples, f"every weight {text} of 1/{constraints.parts}")
     if constraints.turns is not None:
         nodes = topology.terminals.tolist()
         paths = (path for s in nodes for d in nodes for path, _ in routing.paths(s, d))

@@ -23,6 +23,8 @@ __all__ = ["Constraints", "Ways", "broken_rule", "constraints_of", "ways_of"]
 
 _FORBIDDEN = -1
 _TURNS = re.compile(r"at most (\d{1,9}) turns?")
+_PATHS = re.compile(r"at most (\d{1,9}) paths? per pair")
+_WEIGHTS = re.compile(r"weights in multiples of 1/(\d{1,9})")
 _CHANNELS = re.compile(r"at most (\d{1,9}) (× 2 )?virtual channels? by (turn|turn\+dateline|updown)")
 
 Follow = Callable[[int, int], int]  # of a channel and the next one: 0, 1 for a turn that counts, or forbidden
@@ -35,12 +37,15 @@ class Constraints:
     minimal: bool
     hops: Fraction
     turns: int | None
+    paths: int | None  # of a pair
+    parts: int | None  # in multiples of one over which the weights are
     scheme: str  # "" where all turns count; otherwise how virtual channels are taken
 
 
 def constraints_of(texts: tuple[str, ...]) -> Constraints:
     """Return the constraints of a claim; MalformedError for one that is not known."""
     minimal, hops, turns, scheme = False, Fraction(0), None, ""
+    paths, parts = None, None
     for text in texts:
         count, channels = _TURNS.fullmatch(text), _CHANNELS.fullmatch(text)
         if text == "minimal":
@@ -50,13 +55,17 @@ def constraints_of(texts: tuple[str, ...]) -> Constraints:
                 hops = Fraction(text.removeprefix("hops ≤ "))
             except (ValueError, ZeroDivisionError):
                 raise MalformedError(f"{text!r:.40} is not a limit of hops") from None
+        elif (few := _PATHS.fullmatch(text)) and paths is None:
+            paths = int(few[1])
+        elif (weights := _WEIGHTS.fullmatch(text)) and parts is None:
+            parts = int(weights[1])
         elif count and turns is None:
             turns = int(count[1])
         elif channels and turns is None and bool(channels[2]) == channels[3].endswith("dateline"):
             turns, scheme = int(channels[1]) - 1, channels[3]
         else:
             raise MalformedError(f"{text!r:.60} is not a constraint that is known, or not the only one of its kind")
-    return Constraints(minimal, hops, turns, scheme)
+    return Constraints(minimal, hops, turns, paths, parts, scheme)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,13 @@ def design(
         int | None,
         typer.Option("--vc", metavar="N", help="Use paths that are free of deadlock with N virtual channels only."),
     ] = None,
+    paths: Annotated[
+        int | None, typer.Option("--paths", min=1, metavar="K", help="Limit of the paths of a pair, for example 4.")
+    ] = None,
+    quantize: Annotated[
+        int | None,
+        typer.Option("--quantize", min=1, metavar="Q", help="Use weights in multiples of 1/Q, for example 64."),
+    ] = None,
     gap: Annotated[
         float, typer.Option("--gap", help="Relative distance from the proved lower bound at which to stop.")
     ] = 1e-4,
@@ -70,14 +77,16 @@ def design(
     Example: obliv design mesh:5x5 --pareto 9 --plot curve.svg
 
     Example: obliv design torus:8x8 --max-turns 2
+
+    Example: obliv design mesh:5x5 --paths 4 --quantize 64
     """
     import obliv
     from obliv.designs import optimize
 
     if plot is not None and not pareto:
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
-    if pareto and (max_hops or minimal or answer.certificate):
-        raise InputError("--pareto cannot be combined with --max-hops, --minimal or --certificate")
+    if pareto and (max_hops or minimal or paths or quantize or answer.certificate):
+        raise InputError("--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize or --certificate")
     looks.require(plot)
     require_outputs(answer.output, plot)
     network = obliv.topology(topology)
@@ -100,6 +109,8 @@ def design(
             minimal=minimal,
             max_turns=max_turns,
             vc=vc,
+            paths=paths,
+            quantize=quantize,
             gap=gap,
             exact=exact,
             progress=step,

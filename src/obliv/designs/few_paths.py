@@ -16,25 +16,41 @@ from math import lcm
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, within
+from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.designs.family import Family, Master, Support, family_of
 from obliv.designs.programme import Programme
 from obliv.designs.quantized import improved, largest_remainder, quantized
 from obliv.designs.solver import Optimum
-from obliv.errors import OblivError
+from obliv.designs.symmetry import Symmetry
+from obliv.errors import InputError, OblivError
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of_spec
 
-__all__ = ["few_paths"]
+__all__ = ["at_least_one", "few_paths", "limits"]
 
 _LEVELS = (16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 _KNOWN = ("dor", "o1turn")  # routings with one and with two paths per pair
+_SMALL = 81  # pairs up to which symmetries are also given up
 _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
 _NONE = 1e-9  # weight below which a path is left out
 _WHOLE = 2**30  # units of weights without simple rationals
+
+
+def at_least_one(value: int | None, name: str) -> int | None:
+    """Return a limit as an int, None for none."""
+    if value is not None and (value := integer(value, name)) < 1:
+        raise InputError(f"{name}={value}: choose a whole number of at least 1")
+    return value
+
+
+def limits(most: int | None, parts: int | None) -> tuple[str, ...]:
+    """Return the limits as constraints of a design."""
+    few = () if most is None else (f"at most {most} path{'s' * (most > 1)} per pair",)
+    return few if parts is None else (*few, f"weights in multiples of 1/{parts}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,30 +85,21 @@ def few_paths(
     progress : callable
         Called with what is being done and the share that is done.
     """
-    family = family_of(programme.topology, programme.symmetry)
-    pool, weights = _listed(family, best)
-    first = _kept(pool, weights, most or max(map(len, pool)))
-    yield _rounded(family, *first, parts)
-    search = _Search(family, pool, free)
-    if most is None:
-        choice = search.solved(pool, weights, 0.005)
-        choice = search.solved(*_kept(choice.support, choice.weights, len(choice.weights)))
-    else:
-        for name in _KNOWN if free else ():
-            try:
-                search.known.append(_listed(family, routing_of_spec(name, family.topology))[0])
-            except OblivError:  # routings of meshes and tori
-                continue
-        choice = search.descend(weights, most, progress)
-    if parts is None:
-        yield from _weighted(family, choice)
-        if most == 1:
-            units = [[1] for _ in choice.support]
-            yield family.routing(*improved(family, pool, choice.support, units, 1, 1), 1)
-    else:
-        units = quantized(choice.master, choice.weights, parts)
-        yield family.routing(choice.support, units, parts)
-        yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
+    families = [family_of(programme.topology, programme.symmetry)]
+    if len(families[0].pairs) < programme.pairs <= _SMALL:
+        families.append(family_of(programme.topology, Symmetry((), None)))
+    pool, weights = _listed(families[0], best)
+    yield _rounded(families[0], *_kept(pool, weights, most or max(map(len, pool))), parts)
+    for k, family in enumerate(families):
+        step = within(progress, k / len(families), (k + 1) / len(families))
+        search = _Search(family, *_listed(family, best), free)
+        choice = search.sparse() if most is None else search.descend(most, step)
+        if parts is None:
+            yield from _weighted(family, choice)
+        else:
+            units = quantized(choice.master, choice.weights, parts)
+            yield family.routing(choice.support, units, parts)
+            yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
 
 
 def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
@@ -143,11 +150,12 @@ class _Search:
 
     family: Family
     pool: Support
+    weights: list[Array]  # of the pool
     free: bool
+    scale: float = 1.0  # load of the pool
 
     def __post_init__(self) -> None:
-        self.known: list[Support] = []
-        self.scale = 1.0
+        self.scale = self.solved(self.pool).load
 
     def solved(self, support: Support, weights: list[Array] | None = None, pressure: float = 0.0) -> _Choice:
         """Return the support with the best weights; under pressure, weights that were small are dear."""
@@ -184,11 +192,25 @@ class _Search:
             choice = trial
         return choice
 
-    def descend(self, weights: list[Array], most: int, progress: Progress) -> _Choice:
+    def sparse(self) -> _Choice:
+        """Return the best weights on few of the paths of the pool, without a limit."""
+        choice = self.solved(self.pool, self.weights, 0.005)
+        return self.solved(_kept(choice.support, choice.weights, len(choice.master.keys))[0])
+
+    def known(self) -> list[Support]:
+        """Return the supports of routings with one or two paths per pair, where the network has them."""
+        supports = []
+        for name in _KNOWN if self.free else ():
+            try:
+                supports.append(_listed(self.family, routing_of_spec(name, self.family.topology))[0])
+            except OblivError:  # routings of meshes and tori
+                continue
+        return supports
+
+    def descend(self, most: int, progress: Progress) -> _Choice:
         """Return the best choice with at most so many paths per pair."""
         progress("few paths", 0.0)
-        self.scale = self.solved(self.pool).load
-        start = self.solved(self.pool, weights, 0.01)
+        start = self.solved(self.pool, self.weights, 0.01)
         support, weights = _kept(start.support, start.weights, len(start.master.keys))
         levels: dict[int, _Choice] = {}
         for k, level in enumerate(_LEVELS):
@@ -196,13 +218,19 @@ class _Search:
             levels[level] = choice
             support, weights = choice.support, choice.weights
             progress(f"at most {level} paths per pair: load {choice.load:.6g}", 0.7 * (k + 1) / len(_LEVELS))
-        best = levels[1]
+        best, known = levels[1], self.known()
         for level in range(1, most + 1):
             fits = [levels[level]] if level in levels else []
-            fits += [self.solved(own) for own in self.known if max(map(len, own)) == level]
+            fits += [self.solved(own) for own in known if max(map(len, own)) == level]
+            fits.append(self.solved(_kept(self.pool, self.weights, level)[0]))
             best = min([*fits, best], key=lambda choice: choice.load)
-            rounds = _ROUNDS if level in levels else 1
+            if level == 1:
+                units = [[1] for _ in best.support]
+                paths, units = improved(self.family, self.pool, best.support, units, 1, 1)
+                single = [[own[amounts.index(1)]] for own, amounts in zip(paths, units, strict=True)]
+                best = min(best, self.solved(single), key=lambda choice: choice.load)
+            rounds, pool = (_ROUNDS, [self.pool]) if level in levels else (1, [])
             if best.load > self.scale * (1 + 1e-6):
-                best = self.improved(best, level, rounds, *(choice.support for choice in fits), *more)
+                best = self.improved(best, level, rounds, *(choice.support for choice in fits), *pool)
             progress(f"at most {level} paths per pair: load {best.load:.6g}", 0.7 + 0.3 * level / most)
         return best

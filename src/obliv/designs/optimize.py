@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.basis import InexactError, Vertex, vertex_of
 from obliv.designs.bound import Line, exact_line, rounded_line
 from obliv.designs.certificate import certificate_of
+from obliv.designs.few_paths import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
 from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
@@ -34,6 +36,7 @@ from obliv.topologies.base import topology as topology_of
 __all__ = ["design"]
 
 _VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
+_NO_PATHS = "the flows of the linear program hold no paths; report this network"
 _SLACK = 1e-7  # relative, of limits where numbers are rounded
 
 
@@ -45,6 +48,8 @@ def design(
     minimal: bool = False,
     max_turns: int | None = None,
     vc: int | None = None,
+    paths: int | None = None,
+    quantize: int | None = None,
     gap: float = 1e-4,
     exact: bool | None = None,
     progress: Progress | None = None,
@@ -65,6 +70,11 @@ def design(
     vc : int, optional
         Number of virtual channels with which the routing is free of deadlock under a known scheme: ``turn`` on meshes
         and hypercubes, ``turn+dateline`` on tori, ``updown`` on other networks.
+    paths : int, optional
+        Limit of the paths of a pair. The lower bound holds for any number of paths; ``loss`` says how far above it the
+        routing is. One more path never makes it worse.
+    quantize : int, optional
+        Weights are multiples of one over this number, as in the tables of switches.
     gap : float
         Relative distance between the worst case and its proved lower bound at which the search may end.
     exact : bool, optional
@@ -105,6 +115,10 @@ def design(
         raise InputError(f"then={then!r}: choose hops, or None")
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
+    paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
+    few = paths is not None or quantize is not None
+    if few and max_hops is not None:
+        raise InputError("max_hops cannot be combined with paths or quantize; choose minimal, or neither")
     network = topology_of(topology)
     require_connected(network)
     states, rule = feasible_states(network, max_turns, vc)
@@ -115,22 +129,28 @@ def design(
     programme = worst_case_programme(network, symmetry_of(network), states, minimal=minimal)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(programme, None if shortest else limit, gap, vertices)
-    constraints = tuple(
-        text
-        for text in ("minimal" if minimal else "", rule, f"hops ≤ {limit}" if limit and not shortest else "")
-        if text
-    )
+    hops = f"hops ≤ {limit}" if limit and not shortest else ""
+    constraints = (*filter(None, ("minimal" if minimal else "", rule, hops)), *limits(paths, quantize))
 
     def result() -> Design:
         return search.result(constraints, time.perf_counter() - began)
 
+    def routings(progress: Progress) -> Iterator[Listed]:
+        free = states.plain and not minimal
+        return few_paths(programme, search.listed, paths, quantize, free=free, progress=progress)
+
+    whole = within(step, 0.0, 0.3) if few else step
     try:
-        search.minimize_load(within(step, 0.0, 0.5) if then else step)
+        search.minimize_load(within(whole, 0.0, 0.5) if then else whole)
         if then == "hops":
-            search.minimize_hops(within(step, 0.5, 1.0))
+            search.minimize_hops(within(whole, 0.5, 1.0))
+        if few:
+            search.replace(routings(within(step, 0.3, 1.0)))
     except KeyboardInterrupt:
         if search.best is None:
             raise
+        if few and not search.replaced:
+            search.replace(islice(routings(silent), 1))
         raise Interrupted("the best routing so far", result()) from None
     return result()
 
@@ -170,6 +190,7 @@ class _Search:
     load_line: Line | None = None
     hops_line: Line | None = None
     most: Fraction | None = None  # worst case that the hops were minimized for
+    replaced: bool = False  # by a routing with few paths
     inexact: str = ""  # why a vertex gave no rational numbers
 
     @property
@@ -222,6 +243,21 @@ class _Search:
             if self.best.hops <= fewest() * (1 + self._gap(optimum)):
                 return
             self._note(optimum)
+
+    @property
+    def listed(self) -> Listed:
+        """The routing of the best candidate."""
+        if self.best is None:
+            raise SolverError(_NO_PATHS)
+        return self.best.routing
+
+    def replace(self, routings: Iterator[Listed]) -> None:
+        """Replace the routing by the best of others, which obey more limits."""
+        for routing in routings:
+            candidate = _candidate(routing)
+            best = self.best if self.replaced else None
+            if best is None or (candidate.load, candidate.hops) < (best.load, best.hops):
+                self.best, self.replaced, self.inexact = candidate, True, ""
 
     def _solutions(
         self, cost: Array, limit: tuple[Array, Fraction, float] | None, progress: Progress
@@ -288,15 +324,16 @@ class _Search:
         for units in flows:
             routing = routing_of(self.programme, "design", units, progress)
             if routing is not None:
-                loads = routing.pair_loads()
-                worst = worst_case(routing, certificate=True)
-                yield _Candidate(routing, worst, known(worst.channel_load), loads.hops())
+                yield _candidate(routing)
 
     def result(self, constraints: tuple[str, ...], seconds: float) -> Design:
         """Return what was found, with its certificate."""
         if self.best is None or self.load_line is None:
-            raise SolverError("the flows of the linear program hold no paths; report this network")
+            raise SolverError(_NO_PATHS)
         best, topology = self.best, self.programme.topology
+        if self.hops_line and self.replaced:  # steep where the load is larger: shortest paths may prove more hops
+            flat = rounded_line(self.programme, np.zeros(self.programme.matrix.shape[0]), 1.0)
+            self.hops_line = max(flat, self.hops_line, key=lambda line: line.least_hops(best.load))
         per_pair = np.diff(best.routing.listed.pair)
         others = len(per_pair) - len(per_pair) // len(topology.terminals)
         lower = _rounded(self.lower, best.load)
@@ -323,6 +360,11 @@ class _Search:
             paths=packed(best.routing.listed),
             certificate=certificate_of(self.programme, best.worst, self.load_line, self.hops_line),
         )
+
+
+def _candidate(routing: Listed) -> _Candidate:
+    worst = worst_case(routing, certificate=True)
+    return _Candidate(routing, worst, known(worst.channel_load), routing.pair_loads().hops())
 
 
 def _rounded(bound: Fraction, attained: Fraction) -> Fraction:

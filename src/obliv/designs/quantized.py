@@ -31,7 +31,7 @@ def quantized(master: Master, weights: list[Array], parts: int) -> list[list[int
     """
     rng = np.random.default_rng(0)
     everything = np.ones(len(weights), bool)
-    solutions = max(6, min(400, _WORK // master.matrix.shape[0]))
+    solutions = max(6, min(120, _WORK // master.matrix.shape[0]))
     batches = max(4, min(len(weights), solutions // 4))
     best, load = _rounded(master, [np.array([]) for _ in weights], everything, weights, parts, batches)
     solutions -= batches

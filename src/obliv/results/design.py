@@ -14,6 +14,15 @@ from obliv.results.numbers import Bounds, bounded
 __all__ = ["Design"]
 
 
+def _loss(design: Design) -> str | None:
+    gap = design.loss
+    if gap is None:
+        return None
+    if not isinstance(gap, Bounds):
+        return "none: the load is the least of all routings"
+    return f"at most {100 * float(gap.upper):.3g} % more load than without limits of paths and weights"
+
+
 @dataclass(frozen=True, repr=False)
 class Design(Result):
     """A designed routing: its exact worst case, and a proof of how much better any routing could be.
@@ -87,6 +96,14 @@ class Design(Result):
     inexact: str = entry(
         "", label="not exact", text=lambda design: design.inexact or None, omit=lambda d: not d.inexact
     )
+
+    @property
+    @derived(label="loss", text=lambda d: _loss(d), omit=lambda d: d.loss is None)
+    def loss(self) -> Fraction | Bounds | None:
+        """How much larger the load is than the proved bound for any paths and weights; None if they are not limited."""
+        limited = any(text.endswith("per pair") or text.startswith("weights") for text in self.constraints)
+        return self.gap if limited else None
+
     hops: Fraction = entry(Fraction(0), label="mean hops", column="hops")
     hops_bound: Fraction | None = entry(
         None,
