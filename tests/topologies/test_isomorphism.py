@@ -114,8 +114,55 @@ def test_the_time_limit_is_an_error_and_not_an_answer() -> None:
 
 def test_a_search_loads_no_plotting() -> None:
     """What igraph imports for pictures took 4 s of a search on 10 nodes."""
-    code = searches._SEARCH + "print(sorted(m for m in sys.modules if m.startswith('matplotlib.')), file=sys.stderr)"
+    code = searches._IGRAPH + "print(sorted(m for m in sys.modules if m.startswith('matplotlib.')), file=sys.stderr)"
     tasks = pickle.dumps(("automorphism_group", [searches.undirected(obliv.ring(3), [0] * 3, [0] * 6)]))
     done = subprocess.run([sys.executable, "-c", code], input=tasks, capture_output=True, check=True)
     assert done.stderr.split() == [b"[]"]
     assert pickle.loads(done.stdout)[0]
+
+
+SEARCHES = dict(searches._SEARCHES)
+
+
+def orders(monkeypatch: pytest.MonkeyPatch, package: str, topology: obliv.Topology) -> tuple[int, list[list[int]]]:
+    """Return the order of the group of automorphisms that a package finds, and its orbits of nodes."""
+    monkeypatch.setattr(searches, "_SEARCHES", {package: SEARCHES[package]})
+    maps = [tuple(g.tolist()) for g in searches.network_automorphisms(topology, 20.0)]
+    identity = tuple(range(topology.nodes))
+    group, waiting = {identity}, [identity]
+    while waiting:
+        one = waiting.pop()
+        for g in maps:
+            product_ = tuple(g[node] for node in one)
+            if product_ not in group:
+                group.add(product_)
+                waiting.append(product_)
+    return len(group), sorted({tuple(sorted({g[node] for g in group})) for node in identity})
+
+
+@pytest.mark.parametrize(
+    ("spec", "order"), [("mesh:4x3", 4), ("torus:4x3", 48), ("hypercube:3", 48), ("fattree:4,2", 768), ("kautz:2,2", 6)]
+)
+def test_canonaut_finds_what_igraph_finds(spec: str, order: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("canonaut")
+    network = shuffled(obliv.topology(spec), np.random.default_rng(3))
+    found = orders(monkeypatch, "canonaut", network)
+    assert found == orders(monkeypatch, "igraph", network)
+    assert found[0] == order
+
+
+def test_isomorphism_by_canonaut(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("canonaut")
+    monkeypatch.setattr(searches, "_SEARCHES", {"canonaut": SEARCHES["canonaut"]})
+    rng = np.random.default_rng(7)
+    for spec in ("torus:4x3", "mesh:3x3", "debruijn:d=2,n=3"):
+        a = obliv.topology(spec)
+        image = obliv.isomorphism(a, shuffled(a, rng))
+        assert image is not None
+    assert obliv.isomorphism(obliv.ring(6), obliv.topology("mesh:3x2")) is None
+
+
+def test_without_either_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "_SEARCHES", {})
+    with pytest.raises(obliv.MissingExtraError, match="igraph or canonaut"):
+        obliv.isomorphism(obliv.ring(4), obliv.ring(4))

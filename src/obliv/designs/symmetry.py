@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from obliv._util.typing import Array
+from obliv.errors import MissingExtraError
 from obliv.loads.base import channel_map, terminal_map
 from obliv.loads.translated import translation_group
 from obliv.topologies.base import Topology
+from obliv.topologies.isomorphism import network_automorphisms
 
 __all__ = ["Maps", "Symmetry", "opposite_channels", "orbits", "symmetry_of"]
+
+
+_WORTH = 20_000  # flows of a network whose automorphisms are searched
+_SECONDS = 10.0  # of the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +52,22 @@ class Symmetry:
     to_first_channel: Array | None = None
 
 
-def symmetry_of(topology: Topology) -> Symmetry:
-    """Return the symmetries that the topology offers, each checked on channels, bandwidths, terminals and rates."""
+def symmetry_of(topology: Topology, *, search: bool = False) -> Symmetry:
+    """Return the symmetries of a topology, each checked on channels, bandwidths, terminals and rates.
+
+    Parameters
+    ----------
+    topology : Topology
+    search : bool
+        Search for automorphisms where the topology offers none, its programs are large enough for that to pay, and
+        igraph or canonaut is installed.
+    """
     maps = []
-    for node_map in (*topology.generators, *topology.translations):
+    known = (*topology.generators, *topology.translations)
+    if search and not known and len(topology.terminals) ** 2 * topology.channels > _WORTH:
+        with suppress(MissingExtraError):
+            known = tuple(network_automorphisms(topology, _SECONDS))
+    for node_map in known:
         nodes = np.asarray(node_map, np.int64)
         channels, terminals = channel_map(topology, nodes), terminal_map(topology, nodes)
         if channels is not None and terminals is not None:

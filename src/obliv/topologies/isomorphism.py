@@ -1,4 +1,4 @@
-"""Isomorphic networks: a relabeling of the nodes that turns one into the other (needs igraph)."""
+"""Isomorphic networks: a relabeling of the nodes that turns one into the other (needs igraph or canonaut)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.errors import TooLargeError, extra
 from obliv.topologies.base import Topology
 
-__all__ = ["graph_search", "isomorphism", "undirected"]
+__all__ = ["graph_search", "isomorphism", "network_automorphisms", "undirected"]
 
 # igraph imports all plotting libraries it can find, which takes longer than most searches: hide them
-_SEARCH = """
+_IGRAPH = """
 import pickle, sys
 sys.modules.update(dict.fromkeys(("cairo", "cairocffi", "matplotlib", "plotly")))
 import igraph
@@ -25,6 +26,28 @@ method, graphs = pickle.load(sys.stdin.buffer)
 answers = [getattr(igraph.Graph(n=len(colors), edges=edges), method)(color=colors) for edges, colors in graphs]
 sys.stdout.buffer.write(pickle.dumps(answers))
 """
+
+# canonaut only says which vertices share a color: they are sorted by color, so that labels of two graphs correspond
+_CANONAUT = """
+import pickle, sys
+from canonaut import raw
+method, graphs = pickle.load(sys.stdin.buffer)
+answers = []
+for edges, colors in graphs:
+    order = sorted(range(len(colors)), key=colors.__getitem__)
+    place = [0] * len(order)
+    for k, vertex in enumerate(order):
+        place[vertex] = k
+    edges = [(place[u], place[v]) for u, v in edges]
+    labels = method == "canonical_permutation"
+    found = raw.canonize(len(order), edges, colors=[colors[v] for v in order], generators=not labels)
+    if labels:
+        answers.append([order[k] for k in found.labeling])
+    else:
+        answers.append([[order[image[k]] for k in place] for image in found.generators])
+sys.stdout.buffer.write(pickle.dumps(answers))
+"""
+_SEARCHES = {"igraph": _IGRAPH, "canonaut": _CANONAUT}
 
 #: Edges of an undirected graph, and the color of every vertex.
 ColoredGraph = tuple[list[list[int]], list[int]]
@@ -50,11 +73,12 @@ def isomorphism(a: Topology, b: Topology, *, seconds: float = 20.0) -> tuple[int
     TooLargeError
         If the search does not end within the time limit.
     MissingExtraError
-        If igraph is not installed.
+        If neither igraph nor canonaut is installed.
 
     Notes
     -----
-    A relabeling is checked apart from the search. That there is none rests on igraph's canonical labels (BLISS).
+    A relabeling is checked apart from the search. That there is none rests on canonical labels: those of igraph (BLISS)
+    or, where igraph is not installed, of canonaut (nauty).
 
     Examples
     --------
@@ -96,18 +120,26 @@ def undirected(topology: Topology, nodes: Sequence[int], channels: Sequence[int]
 
 
 def graph_search(method: str, graphs: Sequence[ColoredGraph], seconds: float) -> list[Any] | None:
-    """Return what a method of igraph's graphs answers for each graph; None after the time limit.
+    """Return what a search answers for each graph; None after the time limit.
+
+    Parameters
+    ----------
+    method : str
+        ``automorphism_group`` for generators, ``canonical_permutation`` for the vertex of each canonical label.
+    graphs : sequence of (edges, colors)
+    seconds : float
 
     Raises
     ------
     MissingExtraError
-        If igraph is not installed.
+        If neither igraph nor canonaut is installed.
     """
-    if find_spec("igraph") is None:
-        raise extra("igraph", "symmetry")
+    package = next((name for name in _SEARCHES if find_spec(name) is not None), "")
+    if not package:
+        raise extra("igraph or canonaut", "symmetry")
     try:  # in a process of its own, since the search cannot be interrupted
         done = subprocess.run(
-            [sys.executable, "-c", _SEARCH],
+            [sys.executable, "-c", _SEARCHES[package]],
             input=pickle.dumps((method, list(graphs))),
             capture_output=True,
             timeout=seconds,
@@ -117,6 +149,23 @@ def graph_search(method: str, graphs: Sequence[ColoredGraph], seconds: float) ->
         return None
     answers: list[Any] = pickle.loads(done.stdout)
     return answers
+
+
+def network_automorphisms(topology: Topology, seconds: float) -> list[Array]:
+    """Return generators of the automorphisms of a network, as node maps; each still has to be verified.
+
+    Channels with their bandwidths and terminals with their rates correspond. Empty after the time limit.
+
+    Raises
+    ------
+    MissingExtraError
+        If neither igraph nor canonaut is installed.
+    """
+    numbers: dict[Hashable, int] = {}
+    graph = undirected(topology, _numbered(numbers, _node_kinds(topology)), _numbered(numbers, _speeds(topology)))
+    generators = graph_search("automorphism_group", [graph], seconds)
+    maps = [np.array(g[: topology.nodes], np.int64) for g in (generators or [[]])[0]]
+    return [g for g in maps if not np.array_equal(g, np.arange(topology.nodes))]
 
 
 def _node_kinds(topology: Topology) -> list[Hashable]:

@@ -1,4 +1,4 @@
-"""A search for symmetries of networks without generators, such as those from files (needs igraph).
+"""A search for symmetries of networks without generators, such as those from files (needs igraph or canonaut).
 
 Automorphisms of the bare graph are seldom ones of the routing.  Channels are therefore colored first by a signature
 of their pair loads that does not depend on the numbering.
@@ -33,7 +33,7 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     Raises
     ------
     MissingExtraError
-        If igraph is not installed.
+        If neither igraph nor canonaut is installed.
     """
     topology = loads.topology
     graph = undirected(topology, _node_colors(loads), signatures(loads).tolist())

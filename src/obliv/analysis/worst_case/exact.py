@@ -40,8 +40,8 @@ def worst_case(
     x : Routing or PairLoads
         What to analyze.
     symmetry : {"auto", "search", "off"}
-        ``auto`` uses the topology's own symmetries, ``search`` looks for automorphisms first (needs igraph), ``off``
-        solves every channel. Each is used only after it was verified on the pair loads.
+        ``auto`` uses the topology's own symmetries, ``search`` looks for automorphisms first (needs igraph or
+        canonaut), ``off`` solves every channel. Each is used only after it was verified on the pair loads.
     certificate : bool
         Whether to keep what proves the claim for all channels, for :meth:`~obliv.WorstCase.save`.
     samples : int, optional

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from math import gcd
 
 import numpy as np
@@ -54,9 +53,7 @@ def _keeps(topology: Topology, image: Array) -> bool:
 
 
 def _automorphisms(topology: Topology) -> list[Array]:
-    """Return generators of the automorphisms of the network, if igraph is there to find them."""
-    if find_spec("igraph") is None:
-        return []
+    """Return generators of the automorphisms of the network, if igraph or canonaut is there to find them."""
     terminal = np.zeros(topology.nodes, int)
     terminal[topology.terminals] = 1
     graph = undirected(topology, terminal.tolist(), [0] * topology.channels)
