@@ -126,7 +126,7 @@ def design(
     minimal = minimal or shortest
     step = progress or silent
     step("linear program", 0.0)
-    programme = worst_case_programme(network, symmetry_of(network, search=True), states, minimal=minimal)
+    programme = worst_case_programme(network, symmetry_of(network, search=True), states, minimal=minimal, progress=step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(programme, None if shortest else limit, gap, vertices)
     hops = f"hops ≤ {limit}" if limit and not shortest else ""

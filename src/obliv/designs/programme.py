@@ -18,13 +18,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from obliv._util.cost import require_memory
+from obliv._util.cost import Work, announce, require_memory
+from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs.states import Lift, States, lifted, states_of
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology
 
 __all__ = ["Programme", "worst_case_programme"]
+
+_SECONDS = 2e-7  # for a row to the power 1.5, with the first-order method
+_BYTES = 200.0  # of memory for a non-zero, with what the solver needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +151,12 @@ class _Layout:
 
 
 def worst_case_programme(
-    topology: Topology, symmetry: Symmetry, states: States | None = None, *, minimal: bool = False
+    topology: Topology,
+    symmetry: Symmetry,
+    states: States | None = None,
+    *,
+    minimal: bool = False,
+    progress: Progress = silent,
 ) -> Programme:
     """Return the programme whose optimum is the least worst-case channel load of all oblivious routings.
 
@@ -159,6 +168,8 @@ def worst_case_programme(
         Of the legal paths; default: all paths are legal.
     minimal : bool
         Whether paths must be the shortest legal ones.
+    progress : callable
+        Called with the size of the programme and what it will cost, if it is large, before it is built.
 
     Raises
     ------
@@ -171,6 +182,8 @@ def worst_case_programme(
     places = [(lift.terminals, lift.arcs) for lift in layout.lifts]
     ends = states.node[states.tail], states.node[states.head]
     column, column_size = _flow_orbits(layout, layout.arcs, places, ends, usable)
+    focus, alike = _focus(topology, symmetry)
+    _announce(layout, int((column >= 0).sum()), len(column_size), len(focus), progress)
     conserve, arrivals = _conservation(layout, column, len(column_size))
     flow, size = column, column_size
     if not states.plain:
@@ -179,7 +192,6 @@ def worst_case_programme(
         used[source, destination, states.channel[arc]] = True
         places = [(lift.terminals, lift.channels) for lift in layout.lifts]
         flow, size = _flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
-    focus, alike = _focus(topology, symmetry)
     cover, budget, cover_flow = _covers(layout, column, flow, len(column_size), focus)
     potentials = budget.shape[1]
     matrix = vstack(
@@ -208,6 +220,28 @@ def worst_case_programme(
     )
 
 
+def _announce(layout: _Layout, flows: int, orbits_of_flows: int, focus: int, progress: Progress) -> None:
+    """Say what the programme will cost, from the flows that symmetries leave."""
+    terminals = layout.arcs.terminals
+    share = orbits_of_flows / max(1, flows)
+    covers = focus * terminals * (terminals - 1) * (1 if layout.arcs.sources > 1 else 0.5)
+    rows = covers + share * layout.arcs.sources * terminals * layout.states.count
+    columns = orbits_of_flows + 2 * terminals * focus
+    entries = 2 * orbits_of_flows + 3 * covers + 2 * terminals * focus
+    announce(
+        progress,
+        f"the linear program of {layout.states.topology.spec} (up to {_round(rows)} rows, {_round(columns)} columns, "
+        f"{_round(entries)} non-zeros)",
+        Work(_SECONDS * rows**1.5, _BYTES * entries),
+        rough=True,
+    )
+
+
+def _round(number: float) -> str:
+    """Return a number to two digits."""
+    return f"{int(float(f'{number:.1e}')):,}"
+
+
 def _layout(topology: Topology, symmetry: Symmetry, states: States) -> _Layout:
     terminals = len(topology.terminals)
     symmetry, lifts, first_state, first_arc = lifted(symmetry, states)
@@ -215,7 +249,10 @@ def _layout(topology: Topology, symmetry: Symmetry, states: States) -> _Layout:
     arcs = _Numbers(terminals, states.arcs, moved, first_arc)
     entries = arcs.sources * terminals * states.arcs
     generators = len(lifts) + (symmetry.opposite is not None)
-    require_memory(60.0 * entries + 24.0 * entries * generators, f"the linear program of {topology.spec}")
+    require_memory(
+        60.0 * entries + 24.0 * entries * generators,
+        f"the linear program of {topology.spec} ({entries:,} flows before symmetries)",
+    )
     nodes = _Numbers(terminals, states.count, moved, first_state)
     return _Layout(
         states, symmetry, lifts, arcs, nodes, _Numbers(terminals, topology.channels, moved, symmetry.to_first_channel)

@@ -16,6 +16,8 @@ from obliv.errors import OblivError, extra
 
 __all__ = ["Optimum", "SolverError", "require_solver", "solve"]
 
+_VERSION = "highspy 1.15 or later"
+_NAMES = ("Highs", "HighsLp", "MatrixFormat", "HighsStatus", "HighsModelStatus", "HighsBasisStatus")
 _PRIMAL = 4  # the number that HiGHS gives the primal simplex method
 
 
@@ -101,7 +103,7 @@ def solve(
         options |= {"dual_feasibility_tolerance": max(tolerance, 1e-10)}
     for name, value in options.items():
         if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
-            raise extra("highspy 1.15 or later", "design")
+            raise extra(_VERSION, "design")
     error = highspy.HighsStatus.kError
     if highs.passModel(model) == error or _run(highs) == error:
         raise SolverError(f"the solver failed: {highs.modelStatusToString(highs.getModelStatus())}")
@@ -135,7 +137,15 @@ def require_solver() -> None:
 def _run(highs: Any) -> Any:
     """Run the solver in a thread of its own, so that Ctrl-C does not wait for it."""
     status: list[Any] = []
-    thread = Thread(target=lambda: status.append(highs.run()), daemon=True)
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            status.append(highs.run())
+        except Exception as error:
+            failures.append(error)
+
+    thread = Thread(target=work, daemon=True)
     thread.start()
     try:
         while thread.is_alive():
@@ -143,6 +153,8 @@ def _run(highs: Any) -> Any:
     except KeyboardInterrupt:
         highs.cancelSolve()
         raise
+    if failures:
+        raise SolverError(f"the solver failed: {failures[0]!s:.200}") from failures[0]
     return status[0]
 
 
@@ -151,4 +163,7 @@ def _highs() -> tuple[Any, Any]:
         highspy: Any = importlib.import_module("highspy")
     except ImportError:
         raise extra("highspy", "design") from None
-    return highspy.Highs(), highspy
+    highs = highspy.Highs() if all(hasattr(highspy, name) for name in _NAMES) else None
+    if highs is None or highs.setOptionValue("kkt_tolerance", 1e-4) != highspy.HighsStatus.kOk:
+        raise extra(_VERSION, "design")
+    return highs, highspy

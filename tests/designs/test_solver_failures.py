@@ -1,0 +1,110 @@
+"""A missing or old solver, one that fails, and programs that are large: one clear line each."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import highspy
+import pytest
+
+import obliv
+from obliv._util import cost
+from obliv.cli import main
+from obliv.designs import programme
+from obliv.designs.symmetry import symmetry_of
+
+COMMANDS = [
+    ["design", "mesh:3x2"],
+    ["bounds", "mesh:3x2"],
+    ["ratio", "mesh:3x2", "dor"],
+    ["ratio", "mesh:3x2", "dor", "--traffic", "transpose"],
+    ["ratio", "mesh:2x2", "dor", "--traffic", "transpose"],
+]
+
+
+def failed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that a command prints when it fails."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.strip().splitlines()
+    return line
+
+
+@pytest.mark.parametrize("command", [*COMMANDS[:3], COMMANDS[4]])
+def test_no_solver(command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert "this needs highspy: install it with uv sync --extra design" in failed(command, capsys)
+
+
+@pytest.mark.parametrize("command", COMMANDS[:3])
+def test_an_old_solver(command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Old(highspy.Highs):  # type: ignore[misc]
+        def setOptionValue(self, name: str, value: object) -> object:
+            known = name not in ("kkt_tolerance", "threads")
+            return super().setOptionValue(name, value) if known else highspy.HighsStatus.kError
+
+    monkeypatch.setattr(highspy, "Highs", Old)
+    assert "this needs highspy 1.15 or later" in failed(command, capsys)
+
+
+def test_a_solver_that_lacks_what_is_used(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delattr(highspy, "MatrixFormat")
+    assert "this needs highspy 1.15 or later" in failed(COMMANDS[0], capsys)
+
+
+@pytest.mark.parametrize("call", ["run", "passModel"])
+@pytest.mark.parametrize("command", COMMANDS[:3])
+def test_a_solver_that_fails(
+    command: list[str], call: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Broken(highspy.Highs):  # type: ignore[misc]
+        pass
+
+    setattr(Broken, call, lambda self, *given: highspy.HighsStatus.kError)
+    monkeypatch.setattr(highspy, "Highs", Broken)
+    assert "the solver failed" in failed(command, capsys)
+
+
+def test_a_solver_that_raises(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken(highspy.Highs):  # type: ignore[misc]
+        def run(self) -> object:
+            raise RuntimeError("it broke")
+
+    monkeypatch.setattr(highspy, "Highs", Broken)
+    assert "the solver failed: it broke" in failed(COMMANDS[0], capsys)
+
+
+def test_the_size_is_said_before_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programme, "_SECONDS", 1.0)
+    heard: list[str] = []
+    obliv.design("mesh:3x3", progress=lambda what, share: heard.append(what))
+    (said,) = [what for what in heard if isinstance(what, cost.Cost)]
+    assert "the linear program of mesh:3x3 (up to" in said
+    assert "rows" in said
+    assert "non-zeros): about" in said
+
+
+def test_what_cannot_fit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**24)
+    for command in (["design", "mesh:12x12"], ["bounds", "random-regular:n=300,d=8,seed=1"]):
+        line = failed(command, capsys)
+        assert "would need about" in line
+        assert "linear program" in line
+    line = failed(["ratio", "random-regular:n=300,d=8,seed=1", "shortest", "--traffic", "uniform"], capsys)
+    assert "would need about" in line
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "torus:5x5", "kautz:2,3", "hypercube:3"])
+def test_the_rows_of_the_size_are_an_upper_estimate(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = obliv.topology(spec)
+    said: list[str] = []
+    monkeypatch.setattr(programme, "_SECONDS", 1e6)
+    built = programme.worst_case_programme(
+        network, symmetry_of(network), progress=lambda what, share: said.append(what)
+    )
+    rows = int(said[0].partition("(up to ")[2].partition(" rows")[0].replace(",", ""))
+    assert built.matrix.shape[0] * 0.9 <= rows <= built.matrix.shape[0] * 3
