@@ -32,6 +32,7 @@ _ROUTINGS = {
     "obliv.designs.two_turns": "2turn",
     "obliv.fabric.specs": "lft",
     "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
+    "obliv.routings.electrical": "electrical",
     "obliv.routings.graph": "shortest min ecmp",
     "obliv.routings.odd_even": "odd-even",
     "obliv.routings.tables": "table",

@@ -59,12 +59,14 @@ ROUTINGS = {
     "hypercube:3": "dor romm valiant ecmp",
     "ring:5": "dor valiant shortest ecmp updown",
     "hyperx:3x2": "dor valiant ecmp",
-    "random-regular:n=8,d=3,seed=1": "shortest ecmp updown valiant 1/3*shortest+2/3*ecmp",
+    "random-regular:n=8,d=3,seed=1": "electrical shortest ecmp updown valiant 1/3*shortest+2/3*ecmp",
     "kautz:2,2": "shortest ecmp valiant",
     "fattree:4,2": f"{TREE} osrm2 osrm2-c osrmn",
     "fattree:4,3": "omrmn osrm-k:2 osrm3 osrm3-d osrmn dmodk 1/2*dmodk+1/2*smodk",
     "xgft:2;2,3;1,2": "omrmn dmodk ecmp",
 }
+#: They need the same bandwidth in both directions: tests/routings/test_electrical.py.
+UNDIRECTED = ("electrical",)
 CASES = [(topology, routing) for topology, routings in ROUTINGS.items() for routing in routings.split()]
 #: Where the paths of all pairs are many.
 LARGE = [
@@ -201,6 +203,8 @@ def test_loads_are_sums_over_paths(spec: str, word: str, variant: str) -> None:
     try:
         routing = obliv.routing(word, topology)
     except InputError:
+        if variant == "bandwidths" and word in UNDIRECTED:
+            return
         assert variant == "subset"  # rules of fat trees need all hosts
         assert "tree" in spec or "xgft" in spec
         return

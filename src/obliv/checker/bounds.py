@@ -14,6 +14,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.claims import Claim
+from obliv.checker.flows.links import difference_bound, require_unit_flows
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report
 from obliv.checker.sums import Prices, Sums
@@ -22,6 +23,7 @@ from obliv.checker.trees import row_sums, single, witness_load
 from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+from obliv.topologies.links import LinkFlows
 from obliv.topologies.trees import Tree
 
 __all__ = ["check_bounds"]
@@ -53,9 +55,14 @@ def check_bounds(
         )
         return checked
     work = _Work(limit, progress)
+    if routing.link_flows is None and any(isinstance(entry, dict) for entry in claim.channels):
+        report.note("prices", False, f"a threshold proves loads of flow differences only, not those of {routing.spec}")
+        return checked
     try:
-        if single(routing) and claim.denominator == 1 and topology.unit_rates and demand.number is np.int64:
-            totals: _Totals | None = _single_path_totals(claim, routing, prices, work)
+        if routing.link_flows is not None and routing.link_flows.denominator == claim.denominator:
+            totals: _Totals | None = _difference_totals(claim, routing.link_flows, prices, demand, topology, work)
+        elif single(routing) and claim.denominator == 1 and topology.unit_rates and demand.number is np.int64:
+            totals = _single_path_totals(claim, routing, prices, work)
         else:
             totals = _flow_totals(claim, topology, routing, prices, demand, work)
         if totals is None:
@@ -71,7 +78,10 @@ def check_bounds(
         "witness", load == claim.channel_load, f"it loads channel {named} by {load}, claimed {claim.channel_load}"
     )
     simple = sum(claim.channels[c] == "simple" for c in checked)
-    detail = f"{len(checked) - simple} by prices, {simple} by the simple bound"
+    priced = sum(isinstance(claim.channels[c], list) for c in checked)
+    thresholds = len(checked) - simple - priced
+    by_threshold = f", {thresholds} by a threshold" * (thresholds > 0)
+    detail = f"{priced} by prices, {simple} by the simple bound{by_threshold}"
     if over:
         others = f", and {len(over) - 1} others" if over[1:] else ""
         detail = f"channel {over[0]} may carry more than claimed{others}"
@@ -170,6 +180,27 @@ def _single_path_totals(claim: Claim, routing: Routing, prices: Prices, work: _W
     tree = routing.topology
     steps = _least_steps(tree) if isinstance(tree, Tree) else 0
     return _Totals(rows, lambda c: int(columns()[c]), load, steps)
+
+
+def _difference_totals(
+    claim: Claim, flows: LinkFlows, prices: Prices, demand: _Demand, topology: Topology, work: _Work
+) -> _Totals:
+    """Return the totals of a routing whose pair flows are differences of one flow per terminal, without any pair."""
+    require_unit_flows(topology, flows)
+    rows = [0] * topology.channels
+    for c, entry in enumerate(claim.channels):
+        if c % 256 == 0:
+            work.check_time()
+            work.report(c / topology.channels)
+        rows[c] = difference_bound(flows.over(c), entry, prices.of(c), demand.sends, demand.receives)
+
+    def columns(c: int) -> int:
+        x = flows.over(c).astype(object)
+        return int(((x.max() - x) * demand.receives).sum())
+
+    x = flows.over(claim.channel["id"]).tolist()
+    load = sum((share * max(0, x[s] - x[d]) for s, d, share in claim.witness), Fraction(0)) / flows.denominator
+    return _Totals(np.array(rows, object), columns, load, 0)
 
 
 def _flow_totals(

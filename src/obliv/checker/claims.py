@@ -74,10 +74,12 @@ def read_claim(content: dict[str, Any]) -> Claim:
         raise MalformedError("channel must contain id, tail and head")
     channels = _get(certificate, "channels", list)
     for entry in channels:
-        if entry == "simple":
+        if entry == "simple" or (
+            isinstance(entry, dict) and entry.keys() == {"threshold"} and _is_whole(entry["threshold"])
+        ):
             continue
         if not (isinstance(entry, list) and len(entry) == 2 and _is_whole(entry[0]) and isinstance(entry[1], list)):
-            raise MalformedError('an entry of channels is neither "simple" nor [dual, word]')
+            raise MalformedError('an entry of channels is neither "simple" nor [dual, word] nor {"threshold": number}')
         if not all(_is_whole(step) for step in entry[1]):
             raise MalformedError("a word in channels contains something other than generator numbers")
     traffic = content.get("traffic")

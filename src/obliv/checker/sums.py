@@ -34,7 +34,7 @@ class Prices:
         self.row = np.zeros(topology.channels, np.int64)
         for c in checked:
             entry = claim.channels[c]
-            if entry != "simple":
+            if isinstance(entry, list):
                 self.row[c] = rows.setdefault((entry[0], tuple(entry[1])), len(rows) + 1)
         require_memory(8.0 * (len(rows) + 1) * terminals, f"the prices of {len(rows)} channels")
         self.table: Array = np.zeros((len(rows) + 1, terminals), number)

@@ -236,6 +236,10 @@ class PairLoads(ABC):
         """
         return Work()
 
+    def proof(self, channel: int, rates: Rates) -> Any:
+        """Return what proves the optimum of a channel in a certificate in place of prices; None for prices."""
+        return None
+
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         """Return prices that still prove that each channel carries at most its limit, but take less room in a file.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
+    from obliv.topologies.links import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
 __all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
@@ -203,6 +204,11 @@ class Routing:
     @property
     def by_number(self) -> NumberedPaths | None:
         """The same routing by one numbered shortest path per pair of a fat tree; None for other routings."""
+        return None
+
+    @property
+    def link_flows(self) -> LinkFlows | None:
+        """One unit flow per terminal, of which the flows of pairs are differences; None for other routings."""
         return None
 
     # ----------------------------------------------------------------------------------------- loads and path lengths

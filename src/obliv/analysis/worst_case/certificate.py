@@ -38,7 +38,7 @@ def certificate_of(
         Which channel stands for which.
     prices : dict
         For every solved channel the destinations' prices (integers over the loads' denominator).  The simple bound
-        proves the others.
+        proves the others, or what the loads give in place of prices.
     claim : Fraction
         The worst channel load.
     worst : int
@@ -48,7 +48,8 @@ def certificate_of(
     sources : tuple of (path, SHA-256)
         Files behind the specs.
     """
-    solved = sorted(prices)
+    proofs = [loads.proof(c, loads.rates) for c in range(loads.topology.channels)]
+    solved = [c for c in sorted(prices) if proofs[c] is None]
     duals = [prices[c] for c in solved]
     if len(solved) > _UNROUNDED and all(v.dtype != object for v in duals):
         limits = np.array([0 if c == worst else _limit(loads, c, claim) for c in solved], np.int64)
@@ -57,7 +58,8 @@ def certificate_of(
     channels: list[Any] = []
     for c in range(loads.topology.channels):
         focus = int(orbits.focus[c])
-        channels.append([number[focus], orbits.word(c)] if focus in number else "simple")
+        by_price = [number[focus], orbits.word(c)] if focus in number else "simple"
+        channels.append(by_price if proofs[c] is None else proofs[c])
     same = all(v.dtype != object for v in duals)
     network = carried(loads.topology)
     return {

@@ -1,9 +1,10 @@
-"""Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, next hops or paths."""
+"""Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, flows, hops or paths."""
 
 from __future__ import annotations
 
 from obliv.checker.flows.base import CheckTime, Flows
 from obliv.checker.flows.hops import hop_flows
+from obliv.checker.flows.links import difference_flows
 from obliv.checker.flows.mixes import mixed_flows, two_phase_flows
 from obliv.checker.flows.paths import numbered_flows, path_flows
 from obliv.checker.flows.programs import program_flows
@@ -39,6 +40,8 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         return numbered_flows(routing, check_time)
     if routing.phase_routing is not None:
         return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
+    if (links := routing.link_flows) is not None:
+        return difference_flows(topology, links)
     if groups := routing.hop_groups:
         parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
         flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
