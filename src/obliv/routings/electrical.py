@@ -41,11 +41,11 @@ class Electrical(Routing):
     Notes
     -----
     What is built: the electrical unit flow from every terminal to the first one; each link outside a spanning tree
-    (breadth first from the first terminal) carries it rounded to the nearest multiple of 2⁻⁴⁰, and those of the tree carry
-    what conserves it exactly. The flow of a pair is the difference of the flows of its two ends: an exact unit
-    flow, within 2⁻⁴⁰ of the electrical one on links outside the tree and within 2⁻⁴¹ times the number of links on all
+    (breadth first from the first terminal) carries it rounded to the nearest multiple of 2⁻⁴⁰, and those of the tree
+    carry what conserves it exactly. The flow of a pair is the difference of the flows of its two ends: an exact unit
+    flow, within 2⁻⁴⁰ of the electrical one on links outside the tree and within 2⁻⁴⁰ times the number of links on all
     others. Solutions are refined in integers before they are rounded, so that they do not depend on the solver.
-    Paths are cut off the flow widest first; rounding can leave loops of some 2⁻⁴⁰ of a packet, which stay in the paths.
+    Paths are cut off the flow widest first; rounding can leave loops of some 2⁻⁴⁰ of a packet, which count as load.
 
     References
     ----------
