@@ -6,6 +6,7 @@ from obliv.io.edgelist import read_edgelist, write_edgelist
 from obliv.io.gml import read_gml, write_gml
 from obliv.io.graphml import read_graphml, write_graphml
 from obliv.io.networkx import from_networkx, to_networkx
+from obliv.io.routes import write_csv_paths, write_path_table
 from obliv.io.sndlib import read_sndlib
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "to_networkx",
     "write_anynet",
     "write_booksim",
+    "write_csv_paths",
     "write_edgelist",
     "write_gml",
     "write_graphml",
+    "write_path_table",
 ]

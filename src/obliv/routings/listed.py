@@ -12,7 +12,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.base import PairLoads
 from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Path, Routing
@@ -76,15 +76,31 @@ class Listed(Routing):
         self._group = translation_group(topology) if self.relative else None
         self._index = {node: k for k, node in enumerate(topology.terminals.tolist())}
         _require_form(topology, spec, listed, self._group is not None)
+        if self._group is not None:
+            ends = self._ends(topology.tail.astype(np.int64), topology.head.astype(np.int64))
+            self._order = np.lexsort((np.arange(len(ends)), ends))
+            self._sorted = ends[self._order]
+            self._rank = np.empty(len(ends), np.int64)  # among parallel channels
+            self._rank[self._order] = np.arange(len(ends)) - np.searchsorted(self._sorted, self._sorted)
+
+    def _ends(self, tail: Array, head: Array) -> Array:
+        return tail * self.topology.nodes + head
+
+    def _moved(self, channels: Array, source: int) -> Array:
+        """Return what channels become when node 0 is translated to a source; of parallel ones the k-th is the k-th."""
+        topology, group = self.topology, self._group
+        if group is None or not source:
+            return channels
+        tail, head = (group.add(side[channels], source) for side in (topology.tail, topology.head))
+        moved: Array = self._order[np.searchsorted(self._sorted, self._ends(tail, head)) + self._rank[channels]]
+        return moved
 
     def paths(self, source: int, destination: int) -> list[Path]:
         pair = self._index[source] * len(self._index) + self._index[destination]
-        moved = None
-        if self._group is not None and source:
+        if self._group is not None:
             pair = int(self._group.subtract(destination, source))
-            moved = channel_map(self.topology, self._group.add(np.arange(self.topology.nodes), source))
         return [
-            (tuple((channels if moved is None else moved[channels]).tolist()), Fraction(amount, self.listed.whole))
+            (tuple(self._moved(channels, source).tolist()), Fraction(amount, self.listed.whole))
             for channels, amount in self._of_pair(pair)
         ]
 

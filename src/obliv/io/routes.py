@@ -1,0 +1,181 @@
+"""The paths of any routing, written as a table that ``table:PATH`` reads, or as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+from obliv._util.files import write_pieces
+from obliv._util.progress import Progress, silent
+from obliv._util.text import shown
+from obliv.errors import FileError, RoutingError
+from obliv.routings.base import Path as Route
+from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths, merged, require_all
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+
+__all__ = ["write_csv_paths", "write_path_table"]
+
+_COLUMNS = ("source", "destination", "probability", "probability_exact", "hops", "nodes", "channels")
+
+
+def write_path_table(routing: Routing, path: str | Path, *, progress: Progress | None = None) -> None:
+    r"""Write the paths or next hops of a routing with their probabilities, as ``table:PATH`` reads them.
+
+    Parameters
+    ----------
+    routing : Routing
+        That serves all pairs, for example a saved design.
+    path : str or Path
+        The file, replaced only once it is complete.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    RoutingError
+        If the routing gives no paths, or leaves pairs out.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "routes.txt")
+    >>> write_path_table(obliv.DOR(obliv.ring(3)), path)
+    >>> print(path.read_text())
+    # dor on ring:3
+    path 1 0 1
+    path 1 0 2
+    path 1 1 0
+    path 1 1 2
+    path 1 2 0
+    path 1 2 1
+    <BLANKLINE>
+    """
+    topology = routing.topology
+    names = _names(topology, path)
+
+    def lines() -> Iterator[str]:
+        yield f"# {routing.spec} on {topology.spec}".replace("\n", " ") + "\n"
+        if routing.by_hops is not None:
+            yield from _hops(routing.by_hops, names, progress or silent)
+            return
+        for source, _, (channels, chance) in _paths(routing, progress or silent):
+            yield " ".join(("path", str(chance), names[source], *_steps(topology, channels, names))) + "\n"
+
+    write_pieces(path, (line.encode("utf-8") for line in lines()))
+
+
+def write_csv_paths(routing: Routing, path: str | Path, *, progress: Progress | None = None) -> None:
+    """Write the paths of a routing as CSV: a row for every path.
+
+    Columns are source and destination by name, the probability as a float and as an exact fraction, the hops, and the
+    numbers of nodes and channels, separated by blanks.
+
+    Parameters
+    ----------
+    routing : Routing
+    path : str or Path
+        The file, replaced only once it is complete.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    RoutingError
+        If the routing gives no paths, or leaves pairs out.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "routes.csv")
+    >>> write_csv_paths(obliv.DOR(obliv.ring(3)), path)
+    >>> print(path.read_text().splitlines()[1])
+    0,1,1.0,1,1,0 1,0
+    """
+    topology = routing.topology
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        yield _COLUMNS
+        for source, destination, (channels, chance) in _paths(routing, progress or silent):
+            nodes = [source, *(int(topology.head[c]) for c in channels)]
+            ends = topology.name_of(source), topology.name_of(destination)
+            yield (
+                *ends,
+                float(chance),
+                chance,
+                len(channels),
+                *(" ".join(map(str, part)) for part in (nodes, channels)),
+            )
+
+    write_pieces(path, (_row(row).encode("utf-8") for row in rows()))
+
+
+def _row(cells: tuple[object, ...]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def _hops(routing: HopRouting, names: list[str], progress: Progress) -> Iterator[str]:
+    """Yield a line for every node that packets to each destination visit, with its next hops."""
+    topology = routing.topology
+    terminals = topology.terminals.tolist()
+    if routing.partial:
+        raise RoutingError(f"{routing.spec} leaves pairs out, so its next hops are not a table for all pairs")
+    for k, destination in enumerate(terminals):
+        waiting = [node for node in terminals if node != destination]
+        visited = {destination, *waiting}
+        while waiting:
+            node = waiting.pop(0)
+            chances = routing.chances(node, destination)
+            steps = [*_steps(topology, tuple(channel for channel, _ in chances), names)]
+            shares = (f"{step}={chance}" for step, (_, chance) in zip(steps, chances, strict=True))
+            yield " ".join(("hop", names[node], names[destination], *shares)) + "\n"
+            for channel, _ in chances:
+                head = int(topology.head[channel])
+                if head not in visited:
+                    visited.add(head)
+                    waiting.append(head)
+        progress("next hops", k / len(terminals))
+
+
+def _paths(routing: Routing, progress: Progress) -> Iterator[tuple[int, int, Route]]:
+    """Yield source, destination and every path of all pairs of terminals; self-pairs only where packets go out."""
+    terminals = routing.topology.terminals.tolist()
+    if routing.partial:
+        raise RoutingError(f"{routing.spec} leaves pairs out, so its paths are not a table for all pairs")
+    for k, (source, destination) in enumerate(product(terminals, repeat=2)):
+        routes = list(merged(checked_paths(routing, source, destination)))
+        require_all(routing, source, destination, sum((chance for _, chance in routes), Fraction(0)))
+        sends = source != destination or any(channels for channels, _ in routes)
+        yield from ((source, destination, route) for route in routes if sends and route[1])
+        if not k % len(terminals):
+            progress("paths", k / len(terminals) ** 2)
+
+
+def _names(topology: Topology, path: str | Path) -> list[str]:
+    """Return the names of all nodes in a table: their labels where these are words that differ, else their numbers."""
+    labels = topology.labels
+    if labels and len(set(labels)) == len(labels) and all(map(_is_word, labels)):
+        return list(labels)
+    numbers = [str(node) for node in range(topology.nodes)]
+    if clash := next((name for name in numbers if name in labels), None):
+        raise FileError(f"nodes have the label {shown(clash)} and names that are not single words: write CSV", path)
+    return numbers
+
+
+def _is_word(name: str) -> bool:
+    return bool(name) and not any(c.isspace() or c in '"#=@' for c in name)
+
+
+def _steps(topology: Topology, channels: tuple[int, ...], names: list[str]) -> Iterator[str]:
+    """Yield the word for every channel: the node behind it, or its number where several lead there."""
+    for channel in channels:
+        tail, head = int(topology.tail[channel]), int(topology.head[channel])
+        alone = len(topology.channels_between(tail, head)) == 1
+        yield names[head] if alone else f"@{channel}"
