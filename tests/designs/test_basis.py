@@ -79,7 +79,12 @@ def test_optima_are_exact(spec: str, load: str, hops: str | None) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("spec", "load", "hops"),
-    [("mesh:3x3x2", "7/6", "6215/1944"), ("mesh:3x3x3", "53/45", "42608/10935"), ("mesh:6x5", "3", "319/90")],
+    [
+        ("mesh:3x3x2", "7/6", "6215/1944"),
+        ("mesh:3x3x3", "53/45", "42608/10935"),
+        ("mesh:6x5", "3", "319/90"),
+        ("mesh:6x6", "3", "35/9"),
+    ],
 )
 def test_larger_optima_are_exact(spec: str, load: str, hops: str) -> None:
     best = obliv.design(spec, exact=True)

@@ -36,6 +36,7 @@ from obliv.topologies.base import topology as topology_of
 __all__ = ["design"]
 
 _VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
+_CROSSOVER_ROWS = 5000  # above which the simplex method for the load starts at a first-order solution
 _NO_PATHS = "the flows of the linear program hold no paths; report this network"
 _SLACK = 1e-7  # relative, of limits where numbers are rounded
 
@@ -271,9 +272,10 @@ class _Search:
             costs, most, slack = limit
             programme = self.programme.limited(costs, float(most))
             loosened = self.programme.limited(costs, float(most) * (1 + slack))
-        progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
+        rows = programme.matrix.shape[0]
+        progress(f"linear program of {rows:,} rows", 0.1)
         if self.vertices:
-            optimum = _solved(programme, cost, None)
+            optimum = _solved(programme, cost, None, crossover=rows > _CROSSOVER_ROWS and cost[-1] > 0)
             yield optimum, self._vertex(programme, cost, optimum)
         digits = math.ceil(-math.log10(self.gap)) + 1  # so that the first solution is often accurate enough
         for k in range(digits, 9):
@@ -372,8 +374,8 @@ def _rounded(bound: Fraction, attained: Fraction) -> Fraction:
     return bound if bound == attained else rounded_down(bound)
 
 
-def _solved(programme: Programme, cost: Array, tolerance: float | None) -> Optimum:
-    optimum = solve(programme.matrix, programme.lower, programme.upper, cost, tolerance=tolerance)
+def _solved(programme: Programme, cost: Array, tolerance: float | None, crossover: bool = False) -> Optimum:
+    optimum = solve(programme.matrix, programme.lower, programme.upper, cost, tolerance=tolerance, crossover=crossover)
     if not optimum.feasible:
         raise SolverError("the solver found no routing at all; report this network")
     return optimum

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["Optimum", "SolverError", "require_solver", "solve"]
 
 _VERSION = "highspy 1.15 or later"
 _NAMES = ("Highs", "HighsLp", "MatrixFormat", "HighsStatus", "HighsModelStatus", "HighsBasisStatus")
+_NEAR = 1e-7  # relative accuracy of a solution near which a basis is looked for
 _PRIMAL = 4  # the number that HiGHS gives the primal simplex method
 
 
@@ -55,6 +57,7 @@ def solve(
     *,
     tolerance: float | None,
     from_zero: bool = False,
+    crossover: bool = False,
     columns: tuple[Array, Array] | None = None,
 ) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
@@ -68,6 +71,8 @@ def solve(
         Relative accuracy of the first-order method; None for the simplex method, which ends at a vertex.
     from_zero : bool
         Whether columns of 0 satisfy all rows, so that the primal simplex method can start there.
+    crossover : bool
+        Whether the simplex method starts at a basis near a solution of the first-order method.
     columns : two float arrays, optional
         Limits of the columns; default: 0 and no upper one.
 
@@ -93,19 +98,30 @@ def solve(
     model.a_matrix_.index_ = matrix.indices
     model.a_matrix_.value_ = matrix.data
     options: dict[str, object] = {"output_flag": False, "threads": 1}  # one thread: the same answer every time
+    if from_zero:
+        options |= {"simplex_strategy": _PRIMAL, "presolve": "off", "dual_feasibility_tolerance": 1e-9}
     if tolerance is None:
         options["solver"] = "simplex"
-        if from_zero:
-            options |= {"simplex_strategy": _PRIMAL, "presolve": "off", "dual_feasibility_tolerance": 1e-9}
     else:
-        options |= {"solver": "hipdlp", "kkt_tolerance": tolerance}
-        options |= {"primal_feasibility_tolerance": max(tolerance, 1e-10)}
-        options |= {"dual_feasibility_tolerance": max(tolerance, 1e-10)}
-    for name, value in options.items():
-        if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
-            raise extra(_VERSION, "design")
+        options |= _first_order(tolerance)
+    _set(highs, highspy, options)
     error = highspy.HighsStatus.kError
-    if highs.passModel(model) == error or _run(highs) == error:
+
+    def task() -> Any:
+        if crossover and tolerance is None:  # in this thread, where the solver has run: elsewhere it crashes
+            _set(highs, highspy, _first_order(_NEAR))
+            highs.run()
+            values = np.array(highs.getSolution().col_value)
+            values[values < 10 * _NEAR] = 0
+            near = highspy.HighsSolution()
+            near.col_value, near.row_value = values, matrix @ values
+            near.col_dual, near.row_dual = np.zeros(len(cost)), np.zeros(len(lower))
+            near.value_valid, near.dual_valid = True, False
+            _set(highs, highspy, {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, **options})
+            highs.crossover(near)  # without a basis the simplex method starts anew
+        return highs.run()
+
+    if highs.passModel(model) == error or _run(highs, task) == error:
         raise SolverError(f"the solver failed: {highs.modelStatusToString(highs.getModelStatus())}")
     status = highs.getModelStatus()
     known = highspy.HighsModelStatus
@@ -117,6 +133,19 @@ def solve(
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     basis = _basis(highs, highspy) if tolerance is None else None
     return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True, basis=basis)
+
+
+def _first_order(tolerance: float) -> dict[str, object]:
+    """Return the options of the first-order method."""
+    least = max(tolerance, 1e-10)
+    options = {"kkt_tolerance": tolerance, "primal_feasibility_tolerance": least, "dual_feasibility_tolerance": least}
+    return {"solver": "hipdlp", **options}
+
+
+def _set(highs: Any, highspy: Any, options: dict[str, object]) -> None:
+    for name, value in options.items():
+        if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+            raise extra(_VERSION, "design")
 
 
 def _basis(highs: Any, highspy: Any) -> Basis | None:
@@ -134,14 +163,14 @@ def require_solver() -> None:
     _highs()
 
 
-def _run(highs: Any) -> Any:
+def _run(highs: Any, task: Callable[[], Any]) -> Any:
     """Run the solver in a thread of its own, so that Ctrl-C does not wait for it."""
     status: list[Any] = []
     failures: list[Exception] = []
 
     def work() -> None:
         try:
-            status.append(highs.run())
+            status.append(task())
         except Exception as error:
             failures.append(error)
 
