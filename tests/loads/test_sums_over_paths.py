@@ -60,13 +60,15 @@ ROUTINGS = {
     "ring:5": "dor valiant shortest ecmp updown",
     "hyperx:3x2": "dor valiant ecmp",
     "random-regular:n=8,d=3,seed=1": "electrical shortest ecmp updown valiant 1/3*shortest+2/3*ecmp",
+    "complete:4": "raecke:trees=3,seed=1",
+    "circulant:9,1x3": "raecke:trees=3,seed=1",
     "kautz:2,2": "shortest ecmp valiant",
     "fattree:4,2": f"{TREE} osrm2 osrm2-c osrmn",
     "fattree:4,3": "omrmn osrm-k:2 osrm3 osrm3-d osrmn dmodk 1/2*dmodk+1/2*smodk",
     "xgft:2;2,3;1,2": "omrmn dmodk ecmp",
 }
-#: They need the same bandwidth in both directions: tests/routings/test_electrical.py.
-UNDIRECTED = ("electrical",)
+#: They need the same bandwidth in both directions: tests/routings/test_electrical.py, test_raecke.py.
+UNDIRECTED = ("electrical", "raecke:trees=3,seed=1")
 CASES = [(topology, routing) for topology, routings in ROUTINGS.items() for routing in routings.split()]
 #: Where the paths of all pairs are many.
 LARGE = [

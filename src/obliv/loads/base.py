@@ -240,6 +240,10 @@ class PairLoads(ABC):
         """Return what proves the optimum of a channel in a certificate in place of prices; None for prices."""
         return None
 
+    def bound_prices(self, channel: int) -> Array | None:
+        """Return prices that prove why a search left a channel out; None where its simple bound does."""
+        return None
+
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         """Return prices that still prove that each channel carries at most its limit, but take less room in a file.
 

@@ -7,7 +7,7 @@ import heapq
 from obliv.errors import RoutingError
 from obliv.topologies.base import Topology
 
-__all__ = ["paths_of_flow"]
+__all__ = ["paths_of_flow", "without_loops"]
 
 #: A path by its channels, and its amount.
 _Part = tuple[tuple[int, ...], int]
@@ -38,6 +38,18 @@ def paths_of_flow(topology: Topology, flow: dict[int, int], source: int, destina
         loop = _loop(topology, flow)
         _attach(topology, parts, loop, _take(flow, loop), source, spec)
     return parts
+
+
+def without_loops(topology: Topology, path: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a path that goes on from the last visit of every node."""
+    last = {int(topology.tail[channel]): k for k, channel in enumerate(path)}
+    simple = []
+    end = int(topology.head[path[-1]]) if path else -1
+    node = int(topology.tail[path[0]]) if path else -1
+    while node != end:
+        simple.append(path[last[node]])
+        node = int(topology.head[simple[-1]])
+    return tuple(simple)
 
 
 def _take(flow: dict[int, int], channels: tuple[int, ...]) -> int:

@@ -48,7 +48,8 @@ def certificate_of(
     sources : tuple of (path, SHA-256)
         Files behind the specs.
     """
-    proofs = [loads.proof(c, loads.rates) for c in range(loads.topology.channels)]
+    rates = loads.rates
+    proofs = [loads.proof(c, rates) for c in range(loads.topology.channels)]
     solved = [c for c in sorted(prices) if proofs[c] is None]
     duals = [prices[c] for c in solved]
     if len(solved) > _UNROUNDED and all(v.dtype != object for v in duals):
@@ -56,10 +57,17 @@ def certificate_of(
         duals = list(loads.rounded_prices(np.array(solved), np.array(duals), limits))
     number = {c: k for k, c in enumerate(solved)}
     channels: list[Any] = []
-    for c in range(loads.topology.channels):
+    for c, proof in enumerate(proofs):
         focus = int(orbits.focus[c])
-        by_price = [number[focus], orbits.word(c)] if focus in number else "simple"
-        channels.append(by_price if proofs[c] is None else proofs[c])
+        if proof is not None:
+            channels.append(proof)
+        elif focus in number:
+            channels.append([number[focus], orbits.word(c)])
+        elif (bounding := loads.bound_prices(c)) is not None:
+            channels.append([len(duals), []])
+            duals.append(bounding)
+        else:
+            channels.append("simple")
     same = all(v.dtype != object for v in duals)
     network = carried(loads.topology)
     return {
