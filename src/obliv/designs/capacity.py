@@ -19,6 +19,7 @@ from obliv.topologies.base import Topology
 __all__ = ["capacity_of", "with_capacity"]
 
 _QUICK = 10_000  # terminals times channels of a program that takes a second or two
+_QUICK_SYMMETRIC = 300_000  # where the topology offers symmetries
 
 
 def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, Carried]:
@@ -73,7 +74,8 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     terminals, channels = len(topology.terminals), topology.channels
     if topology.capacity_load is not None or not topology.unit_rates or topology.advice("ratio"):
         return topology
-    if terminals < 2 or not 0 < terminals * channels <= _QUICK:
+    limit = _QUICK_SYMMETRIC if topology.generators or topology.translations else _QUICK
+    if terminals < 2 or not 0 < terminals * channels <= limit:
         return topology
     try:
         require_connected(topology)
