@@ -26,7 +26,7 @@ VERBS = {
     "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
-    "export": ("export:export", "Write a network, a routing and traffic for a simulator."),
+    "export": ("export:export", "Write files for a simulator, or the paths of a routing as a table."),
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),

@@ -29,7 +29,7 @@ def export(
         float | None, typer.Option("--rate", help="With booksim: packets per node and cycle (default 0.1).")
     ] = None,
 ) -> None:
-    """Write a network, a routing and traffic for a simulator, or the paths of a routing with their probabilities.
+    """Write files for a simulator, or the paths of a routing as a table.
 
     A network that the simulator lacks is written beside the configuration. What it cannot simulate exactly is refused.
     Tables are read as  table:FILE  by all verbs; CSV has a row for every path.
