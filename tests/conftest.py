@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile(
     "day",
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     report_multiple_bugs=False,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],

@@ -21,8 +21,8 @@ NIGHT = settings.get_current_profile_name() == "night"
 
 
 def examples(count: int) -> settings:
-    """Half as many examples by day, ten times as many (and others every time) at night."""
-    return settings(max_examples=count * 10 if NIGHT else (count + 1) // 2)
+    """A third of the examples by day, ten times as many (and others every time) at night."""
+    return settings(max_examples=count * 10 if NIGHT else (count + 2) // 3)
 
 
 Path = tuple[tuple[int, ...], Fraction]

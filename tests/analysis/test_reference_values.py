@@ -222,6 +222,7 @@ def test_closed_forms_of_two_turn_routings(k: int) -> None:
         assert loads.hops() == hops
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kx", "ky"), [(3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (5, 4), (6, 5), (7, 2), (7, 6), (8, 3)])
 def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     """Section 4: worst cases of U2TURN, U2TURN-A and O1TURN for kx > ky, hops of XYX and YXY; either way round."""
@@ -241,6 +242,7 @@ def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     assert obliv.routing("yxy", mesh).pair_loads().hops() == hx + hy * Fraction(2 * kx - 1, kx)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kx", range(2, 8))
 def test_dor_on_any_mesh(kx: int) -> None:
     """The exact formula of section 4 of the notes holds, X first or Y first, for sides in any order."""

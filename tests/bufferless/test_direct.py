@@ -52,6 +52,7 @@ def chosen(one: Instance, order: str, rng: np.random.Generator) -> list[int]:
     return sorted(packets, key=keys[order])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("seed", range(12))
 def test_first_fit(seed: int, order: str) -> None:

@@ -63,6 +63,7 @@ def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **optio
     return obliv.verify(path, **options)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("topology", "routing"), CASES)
 def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)

@@ -395,6 +395,7 @@ def test_mistakes(words: list[str], said: str, here: Path, capsys: pytest.Captur
 VERBS = ["check", "worst", "ratio", "average", "bisection", "shifts"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("format", ["table", "json", "csv"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_names_are_text(verb: str, format: str, hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ def test_the_files_are_small() -> None:
     assert {path.name for path in HERE.iterdir()} == {*CASES}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_worst_cases_of_the_tables_that_were_dumped(name: str) -> None:
     what, _, _, load, offset = CASES[name]

@@ -76,6 +76,7 @@ def errors(found: tuple[object, ...]) -> list[object]:
     return [each for each in found if getattr(each, "severity", "") != "note"]
 
 
+@pytest.mark.sampled(2)
 def test_a_written_fabric_comes_back_from_a_scan(run: Run) -> None:
     assert cabling(run.scanned) == cabling(run.fabric)
     assert errors(run.scanned.findings) == []

@@ -67,6 +67,17 @@ def test_untrusted_bytes_keep_the_kernels_within_bounds() -> None:
 
 def checked_run(test: str) -> None:
     """Run a test of this file with checked indices: in another process, as the compiler reads this on import."""
-    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", __file__, "-k", f"{test} and not keep"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-n",
+        "0",
+        "--assert=plain",
+        __file__,
+        "-k",
+        f"{test} and not keep",
+    ]
     answer = subprocess.run(command, env=os.environ | {"NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout[-3000:]

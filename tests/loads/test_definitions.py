@@ -157,6 +157,7 @@ def test_names_of_the_same_networks(spec: str, kind: str, radices: tuple[int, ..
     compare(obliv.topology(spec), name, Network(kind, *radices), ROUTINGS[name])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", TURNING)
 @pytest.mark.parametrize("radices", [(2, 2), (3, 3), (4, 3), (2, 5), (4, 4)])
 def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None:
@@ -166,6 +167,7 @@ def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None
         paths_agree(topology, spec, net, TURNING[spec])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("radices", "spec"),
     # the notes define U2TURN on meshes and on square tori
@@ -275,6 +277,7 @@ def test_minimal_routings(spec: str, one: bool) -> None:
             assert oracle.loads_of((tuple(map(int, path)), p) for path, p in routing.paths(s, d)) == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", [True, False], ids=["shortest", "ecmp"])
 @pytest.mark.parametrize("seed", range(12))
 def test_minimal_routings_on_multigraphs(seed: int, one: bool) -> None:

@@ -45,6 +45,7 @@ def gate_worst(chances: list[list[Fraction]]) -> Fraction:
     return Fraction(oracle.hungarian([[int(p * denominator) for p in row] for row in chances]), denominator)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", [10, 40, 52, 53, 54, 57, 58, 59, 60, 61, 62, 63, 64, 65, 90, 200])
 def test_any_numerators(bits: int) -> None:
     """Chances over 2^bits, many of them next to each other, against Kuhn's algorithm in Python integers."""

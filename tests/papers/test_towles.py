@@ -288,6 +288,7 @@ def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:
     assert sum(line.endswith(verdicts) for line in printed) == len(towles.rows) - 5
 
 
+@pytest.mark.nightly
 def test_series_on_the_page() -> None:
     page = "\n".join(page_of("towles"))
     dor, romm = (series(name, lambda share: None) for name in ("dor", "romm"))

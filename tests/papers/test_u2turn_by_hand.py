@@ -129,7 +129,7 @@ def test_random_under_u2turn(k: int, printed: str, fits_without: bool) -> None:
     assert (verdict(printed, without) == "match") == fits_without
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("k", "printed"), [(3, 0.72), (4, 0.7), (5, 0.685), (6, 0.682), (7, 0.686)])
 def test_random_under_u2turn_with_drawn_destinations(k: int, printed: float) -> None:
     """Withdrawn: 300 packets from every node, to destinations that are drawn, give the printed entries."""

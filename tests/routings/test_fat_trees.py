@@ -297,6 +297,7 @@ def test_osrm_k_by_its_rule() -> None:
         assert obliv.ratio(routing).ratio == F(k, r)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "spec",
     [

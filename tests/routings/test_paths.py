@@ -62,6 +62,7 @@ class ByName:
             yield [str(node) for node in nodes] if self.names else nodes, 0.5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("names", [True, False])
 def test_paths_by_nodes(names: bool) -> None:
     own, o1turn = obliv.routing(ByName(MESH, names)), obliv.O1TURN(MESH)

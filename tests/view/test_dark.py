@@ -35,6 +35,7 @@ def lightness(color: Any) -> float:
     return float(np.dot(to_rgb(color), (0.299, 0.587, 0.114)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("style", ["dark", "dark_background"])
 @pytest.mark.parametrize("name", PICTURES)
 def test_texts_stand_out_from_a_dark_background(name: str, style: str) -> None:

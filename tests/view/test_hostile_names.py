@@ -66,6 +66,7 @@ def pictures() -> dict[str, Any]:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", list(pictures()))
 def test_a_dollar_sign_begins_no_formula(name: str) -> None:
     found = written(pictures()[name]())

@@ -23,6 +23,7 @@ def test_the_format_is_that_of_the_name(result: obliv.WorstCase, tmp_path: Path,
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_the_same_picture_has_the_same_bytes(result: obliv.WorstCase, tmp_path: Path, kind: str) -> None:
     for name in ("a", "b"):

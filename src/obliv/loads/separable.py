@@ -215,12 +215,27 @@ class SeparableLoads(PairLoads):
 
     def positions(self, dim: int, key: Key) -> list[tuple[int, str]]:
         """Return the position of a group in every dimension other than that of its channels."""
-        return list(zip((j for j in range(len(self.topology.axes)) if j != dim), key, strict=True))
+        return self._positions[dim][key]
+
+    @cached_property
+    def _positions(self) -> list[dict[Key, list[tuple[int, str]]]]:
+        dims = range(len(self.topology.axes))
+        return [
+            {key: list(zip((j for j in dims if j != dim), key, strict=True)) for key in groups}
+            for dim, groups in enumerate(self.groups)
+        ]
 
     def crossing(self, dim: int, key: Key, link: int) -> Array:
         """Return the crossing table of a group: its products with the presences are over the common denominator."""
-        over = self.denominator // self._beside(dim, key)
-        return _scaled(self.topology.axes[dim], self.groups[dim][key], link, over, self._dtype)
+        return _scaled(self.topology.axes[dim], self.groups[dim][key], link, self._over[dim][key], self._dtype)
+
+    @cached_property
+    def _over(self) -> list[dict[Key, int]]:
+        """The denominator of the crossing table of every group."""
+        return [
+            {key: self.denominator // self._beside(dim, key) for key in groups}
+            for dim, groups in enumerate(self.groups)
+        ]
 
     def _presence(self, dim: int, position: str, coordinate: int) -> Array:
         return _present(self.topology.axes[dim], position, coordinate, self._dtype)

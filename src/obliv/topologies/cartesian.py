@@ -50,12 +50,12 @@ class Cartesian(Topology):
     dim_of: NodeArray = field(default_factory=lambda: np.zeros(0, np.int32))
     link_of: NodeArray = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    @property
+    @cached_property
     def radices(self) -> tuple[int, ...]:
         """The radix of every dimension, x first."""
         return tuple(along.radix for along in self.axes)
 
-    @property
+    @cached_property
     def strides(self) -> tuple[int, ...]:
         """The difference in node number of one step in each dimension."""
         return tuple(prod(self.radices[:dim]) for dim in range(len(self.axes)))
