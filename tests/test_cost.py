@@ -129,3 +129,52 @@ def test_listed_paths_are_announced_after_the_first_source(monkeypatch: pytest.M
     obliv.worst_case(Direct(obliv.mesh(3, 3), "direct"), progress=lambda what, share: heard.append(what))
     assert heard[0].startswith("listing the paths of direct on mesh:3x3: about ")
     assert isinstance(heard[0], Cost)
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("average mesh:5x5 dor --samples 70000 --jobs 1", ["70,000 permutations of mesh:5x5"]),
+        ("average mesh:3x3 dor --samples 300 --ensemble sinkhorn", ["300 matrices on mesh:3x3"]),
+        ("throughput mesh:4x4 dor transpose", ["transpose on mesh:4x4"]),
+        ("deadlock ring:4 ecmp", ["the dependencies of ecmp on ring:4"]),
+        ("deadlock ring:4 ecmp --fewest", ["the dependencies of ecmp on ring:4"]),
+        ("compare ring:4 ecmp --deadlock", ["ecmp on ring:4: the dependencies of ecmp on ring:4"]),
+    ],
+)
+def test_long_verbs_say_what_they_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, parts: list[str]
+) -> None:
+    status = main(words.split())
+    assert status < 2
+    out, err = capsys.readouterr()
+    assert err == ""
+    for limit in ("_SECONDS", "_BYTES", "_TRIAL"):
+        monkeypatch.setattr(cost, limit, 0.0)
+    assert main(words.split()) == status
+    same, err = capsys.readouterr()
+    assert same == out
+    assert all(line.startswith("obliv: ") and ": about " in line for line in err.splitlines())
+    assert all(f"obliv: {part}" in err for part in parts), err
+
+
+def test_a_forecast_is_made_once_from_the_first_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(cost.time, "process_time", lambda: clock[0])
+    heard: Heard = []
+    step = cost.forecast(lambda what, share: heard.append((what, share)), "it")
+    for moment, share in ((0.9, 0.01), (1.2, 0.02), (9.0, 0.03)):
+        clock[0] = moment
+        step("part", share)
+    assert heard == [("part", 0.01), ("it: about 60 seconds", 0.0), ("part", 0.02), ("part", 0.03)]
+
+
+def test_dense_traffic_is_carried_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    torus = obliv.torus(5, 4)
+    rates = np.random.default_rng(1).dirichlet(np.ones(20), 20)
+    rates = np.round(rates / max(1.0, rates.sum(axis=0).max()), 3)
+    loads = obliv.ROMM(torus).pair_loads()
+    traffic = obliv.matrix(rates.tolist())
+    whole = loads.under(traffic)
+    monkeypatch.setattr(separable, "_FLOWS", 7)
+    assert loads.under(traffic) == whole

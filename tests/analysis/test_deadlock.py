@@ -565,7 +565,7 @@ def test_what_does_not_fit() -> None:
         obliv.deadlock(obliv.ECMP(mesh), "phase")
     with pytest.raises(RoutingError, match="needs phase programs"):
         obliv.deadlock(obliv.routing("valiant", graph), "phase-order")
-    with pytest.raises(RoutingError, match=r"needs coordinates.*fits: none$"):
+    with pytest.raises(RoutingError, match=r"needs coordinates.*fits: none, updown$"):
         obliv.deadlock(obliv.ECMP(graph), "dateline")
     with pytest.raises(RoutingError, match="needs two dimensions"):
         obliv.deadlock(obliv.DOR(cube), "double-y")

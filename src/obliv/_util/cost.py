@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from obliv._util.progress import Progress
 from obliv.errors import TooLargeError
 
-__all__ = ["Cost", "Work", "announce", "require_memory"]
+__all__ = ["Cost", "Work", "announce", "forecast", "require_memory"]
 
 _SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
+_TRIAL = 1.0  # seconds of work that tell how long the rest takes
 _SMALL = 2**14  # bytes that are always granted, as asking the system takes longer than small problems
 
 
@@ -49,6 +51,29 @@ def announce(progress: Progress, what: str, work: Work, *, rough: bool = False) 
     if work.seconds > _SECONDS or work.memory > _BYTES:
         memory = f" and {work.memory / 2**30:.2g} GiB" if work.memory > _BYTES / 10 else ""
         progress(Cost(f"{what}: about {_duration(work.seconds)}{memory}"), 0.0)
+
+
+def forecast(progress: Progress, what: str) -> Progress:
+    """Return a progress function for work in equal steps, which announces it after the first second.
+
+    Parameters
+    ----------
+    progress : callable
+    what : str
+        The work; it begins now.
+    """
+    began = time.process_time()
+    announced = False
+
+    def step(part: str, share: float) -> None:
+        nonlocal announced
+        spent = time.process_time() - began
+        if not announced and share > 0 and spent > _TRIAL:
+            announced = True
+            announce(progress, what, Work(spent / share))
+        progress(part, share)
+
+    return step
 
 
 def _duration(seconds: float) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
+from obliv._util.cost import Cost
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
@@ -219,10 +220,10 @@ def _entry(
 
 def _with_deadlocks(row: Entry, routing: Routing, progress: Progress) -> Entry:
     """Return a row with the verdict on deadlocks and the scheme with the fewest virtual channels."""
-    progress("deadlocks", 1.0)
+    step = within(progress, 1.0, 1.0)  # after all else
     try:
-        acyclic = find_deadlock(routing).acyclic
-        fewest = None if acyclic else fewest_virtual_channels(routing)
+        acyclic = find_deadlock(routing, progress=step).acyclic
+        fewest = None if acyclic else fewest_virtual_channels(routing, progress=step)
     except _MISFIT as error:
         return replace(row, reasons=row.reasons | {"deadlock": str(error)})
     if fewest is None:
@@ -242,7 +243,12 @@ def _capacity(network: Topology) -> Fraction | None:
 
 def _where(progress: Progress, where: str) -> Progress:
     """Return a progress function whose texts begin with a place."""
-    return lambda what, share: progress(f"{where}: {what}", min(share, 1.0))
+
+    def step(what: str, share: float) -> None:
+        text = f"{where}: {what}"
+        progress(Cost(text) if isinstance(what, Cost) else text, min(share, 1.0))
+
+    return step
 
 
 def _several(given: Any) -> list[Any]:

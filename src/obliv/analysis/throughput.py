@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from obliv._util.progress import Progress
+from obliv._util.cost import announce
+from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.locality import traffic_hops
 from obliv.analysis.subject import (
@@ -99,6 +100,7 @@ def throughput(
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
+        announce(progress or silent, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
         patterns.append(pattern_throughput(subject, loads, flow, random))
     routing = name_of(subject)
     specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}

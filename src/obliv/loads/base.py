@@ -170,6 +170,10 @@ class PairLoads(ABC):
         self._require_terminals(traffic)
         return Fraction(int(self._carried(traffic).max()), self.denominator * traffic.denominator)
 
+    def carrying(self, traffic: Traffic) -> Work:
+        """Return an estimate of what :meth:`under` takes; zero, the default, as for :meth:`work`."""
+        return Work()
+
     def hops(self) -> Fraction:
         """Return the mean path length over all ordered pairs of terminals, self-pairs included.
 

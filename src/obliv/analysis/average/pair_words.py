@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import PairEntries
 from obliv.analysis.worst_case.exact import worst_load
@@ -31,13 +32,15 @@ class PairWords(NamedTuple):
     sources: Array
 
 
-def pair_words(loads: PairLoads) -> PairWords:
+def pair_words(loads: PairLoads, progress: Progress | None = None) -> PairWords:
     """Lay out pair loads for the kernels.
 
     Parameters
     ----------
     loads : PairLoads
         Exact.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def pair_words(loads: PairLoads) -> PairWords:
     speeds = loads.topology.bandwidth
     scale = lcm(*(speed.numerator for speed in speeds)) if speeds else 1
     denominator = loads.denominator * scale
-    worst = worst_load(loads)
+    worst = worst_load(loads, progress)
     bound = int(worst * denominator)  # no permutation loads a channel more: so wide the lanes must be
     if bound >= 2**61:
         cause = "the bandwidths have too many digits" if speeds else "the probabilities have too large denominators"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from math import factorial, sqrt
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.cost import forecast, require_memory
+from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
@@ -125,7 +127,7 @@ def average_case(
             raise InputError(
                 f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
             )
-        words = pair_words(loads)
+        words = pair_words(loads, step)
         images, maxima_of_all = _all(words)
         load, mean = _figures_exact(maxima_of_all, words.denominator)
         samples = factorial(n)
@@ -135,9 +137,11 @@ def average_case(
         if samples < 2:
             raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
         if ensemble == "permutations":
-            words = pair_words(loads)
+            words = pair_words(loads, within(step, 0.0, 0.0))
+            step = forecast(step, f"{samples:,} permutations of {loads.topology.spec}")
             maxima = _random(words, samples, seed, threads(jobs), step)
         else:
+            step = forecast(step, f"{samples:,} matrices on {loads.topology.spec}")
             maxima = _matrices(loads, samples, seed, ensemble, step)
         load, mean, top, place = _figures(maxima)
         if words is not None and loads.samples is None:
@@ -216,14 +220,17 @@ def _random(parts: PairWords, samples: int, seed: int, jobs: int, step: Progress
         return out
 
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = []
+        waiting: deque[Future[Array]] = deque()
+        done = 0
         for start in starts:
             waiting.append(pool.submit(one, start))
             if len(waiting) > 2 * jobs:
-                yield waiting.pop(0).result(), parts.denominator
-                step("permutations", start / samples)
-        for block in waiting:
-            yield block.result(), parts.denominator
+                block = waiting.popleft().result()
+                done += len(block)
+                yield block, parts.denominator
+                step("permutations", done / samples)
+        for last in waiting:
+            yield last.result(), parts.denominator
 
 
 def _in_a_block(parts: PairWords) -> int:
@@ -265,6 +272,7 @@ def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Pr
     if name not in ("birkhoff", "sinkhorn") or (name == "sinkhorn" and parts):
         raise InputError(f"ensemble {ensemble!r}: choose permutations, birkhoff:K or sinkhorn")
     n, channels = loads.terminals, loads.topology.channels
+    require_memory(40.0 * n * n * float(loads.hops()), f"the pair loads of {loads.topology.spec}")  # or more
     pieces = []
     for channel in range(channels):
         source, destination, weight = loads.weights(channel).spread()

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.cost import forecast
+from obliv._util.progress import Progress, silent, within
 from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
@@ -130,7 +131,8 @@ def fewest_virtual_channels(routing: RoutingLike, *, progress: Progress | None =
             left_out.append(LeftOut(scheme.name, f"needs {lacking}"))
             continue
         try:
-            result = deadlock(routing, scheme.name)
+            part = within(step, done / len(schemes), (done + 1) / len(schemes))
+            result = deadlock(routing, scheme.name, progress=part)
         except (RoutingError, TooLargeError) as error:
             if scheme.name == "none":
                 raise
@@ -163,13 +165,15 @@ def _parts(routing: Routing) -> list[Routing]:
 def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
     base = routing.phase_routing
+    progress = forecast(progress, f"the dependencies of {routing.spec} on {routing.topology.spec}")
     if not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
     elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
         follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
     elif routing.hop_groups and scheme.turned is not None:
-        for sources, part in routing.hop_groups:
-            follow_hops(part, scheme, collected, progress, sources)
+        groups = routing.hop_groups
+        for k, (sources, part) in enumerate(groups):
+            follow_hops(part, scheme, collected, within(progress, k / len(groups), (k + 1) / len(groups)), sources)
     elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
         follow_two_phases(base.by_hops, scheme, collected, progress)
     else:
