@@ -235,7 +235,7 @@ def test_deadlocks_where_every_scheme_is_cyclic(capsys: pytest.CaptureFixture[st
 def test_deadlocks_that_are_too_large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from obliv.analysis import compare as module
 
-    def refuse(routing: Any) -> None:
+    def refuse(routing: Any, **options: Any) -> None:
         raise obliv.TooLargeError("too many dependencies")
 
     monkeypatch.setattr(module, "find_deadlock", refuse)

@@ -150,6 +150,17 @@ def test_compressed_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved
     assert peak < 2**23
 
 
+@pytest.mark.parametrize("key", ["permutation", "matching_permutation", "half"])
+@pytest.mark.parametrize("value", [[0, [1]], 7, [[0, 1], [2, 3]]])
+def test_lists_within_lists_are_refused(key: str, value: object, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content[key] = value
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    with pytest.raises(obliv.FileError, match="a list of whole numbers is expected"):
+        obliv.verify(tmp_path / "forged.json")
+
+
 def test_bad_input() -> None:
     with pytest.raises(obliv.InputError, match="between 0 and 1"):
         obliv.bounds("mesh:3x3", gap=0)

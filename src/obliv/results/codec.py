@@ -232,7 +232,7 @@ def codec_of(hint: Any) -> Codec:
 
 
 #: Whole numbers as :func:`obliv._util.codec.pack` writes them: a list, or compressed where there are many.
-PACKED = Codec(pack, lambda data: tuple(unpack(data)))
+PACKED = Codec(pack, lambda data: _flat(unpack(data)))
 
 #: Text that is null where it is "".
 TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _expect(data, str))
@@ -269,6 +269,12 @@ def _optional(codec: Codec) -> Codec:
         lambda value: None if value is None else codec.encode(value),
         lambda data: None if data is None else codec.decode(data),
     )
+
+
+def _flat(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, int) for value in values):
+        raise ValueError(f"{_short(values)} where a list of whole numbers is expected")
+    return tuple(values)
 
 
 def _expect(data: Any, kind: type) -> Any:
