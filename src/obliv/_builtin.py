@@ -36,6 +36,7 @@ _ROUTINGS = {
     "obliv.routings.graph": "shortest min ecmp",
     "obliv.routings.odd_even": "odd-even",
     "obliv.routings.raecke": "raecke",
+    "obliv.routings.sampled": "sampled",
     "obliv.routings.tables": "table",
     "obliv.routings.trees.digits": "dmodk smodk mlid hash",
     "obliv.routings.trees.multipath": "omrmn kpath osrm-k",

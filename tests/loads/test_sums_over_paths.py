@@ -60,7 +60,7 @@ ROUTINGS = {
     "ring:5": "dor valiant shortest ecmp updown",
     "hyperx:3x2": "dor valiant ecmp",
     "random-regular:n=8,d=3,seed=1": "electrical shortest ecmp updown valiant 1/3*shortest+2/3*ecmp",
-    "complete:4": "raecke:trees=3,seed=1",
+    "complete:4": "raecke:trees=3,seed=1 sampled:3,base=valiant,seed=1",
     "circulant:9,1x3": "raecke:trees=3,seed=1",
     "kautz:2,2": "shortest ecmp valiant",
     "fattree:4,2": f"{TREE} osrm2 osrm2-c osrmn",

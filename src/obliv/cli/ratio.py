@@ -30,6 +30,10 @@ def ratio(
         list[Path] | None,
         typer.Option("--set", metavar="FILE", help="Traffic matrix (same as --traffic matrix:FILE); may be repeated."),
     ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option("--adaptive", help="With --traffic: the best rates for each traffic over the routing's paths."),
+    ] = False,
     seed: Seed = 0,
     answer: ClaimAnswer,
 ) -> None:
@@ -45,6 +49,8 @@ def ratio(
     Example: obliv ratio torus:4x4 dor
 
     Example: obliv ratio fattree:16,3 dmodk --traffic torus3d --instances 32
+
+    Example: obliv ratio mesh:4x4 sampled:4,base=valiant --traffic transpose --adaptive
     """
     from obliv.designs.ratios import oblivious
     from obliv.designs.ratios.patterns import traffic_ratio
@@ -56,13 +62,17 @@ def ratio(
         )
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
+    if adaptive and not named:
+        raise InputError("--adaptive finds the best rates for one traffic: name it, for example --traffic uniform")
     if not instances:
         refuse_idle_seed(context, "--instances")
     routing = specs.read(answer.output)
     with progress() as step, answer.kept():
         if named:
             patterns = named if instances else read_traffic(named, routing.topology)
-            answer.show(traffic_ratio(routing, *patterns, instances=instances, rng=seed, progress=step))
+            answer.show(
+                traffic_ratio(routing, *patterns, instances=instances, adaptive=adaptive, rng=seed, progress=step)
+            )
             return
         result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
     answer.show_claim(result)

@@ -13,17 +13,19 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.cost import Work, announce
+from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs.congestion import spent_on, whole_lengths
 from obliv.designs.solver import solve
 from obliv.designs.vertices import as_rationals
 from obliv.errors import RoutingError
+from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
 from obliv.routings.listed import PathList
 from obliv.topologies.base import Topology
 
-__all__ = ["PathCongestion", "least_congestion_over"]
+__all__ = ["PathCongestion", "least_congestion_over", "listed_paths"]
 
 _WHOLE = 2**30  # units of a packet that is rounded
 _VERTEX_ROWS = 20_000
@@ -49,6 +51,25 @@ class PathCongestion:
     length: Array
     amount: Array
     whole: int
+
+
+def listed_paths(routing: Routing, progress: Progress) -> PathList:
+    """Return the paths of all pairs of a routing; their probabilities, which take no part, are 1."""
+    terminals = routing.topology.terminals.tolist()
+    pair, start = [0], [0]
+    channels: list[int] = []
+    for i, source in enumerate(terminals):
+        for destination in terminals:
+            if source != destination:
+                for path, _ in checked_paths(routing, source, destination):
+                    channels += path
+                    start.append(len(channels))
+            pair.append(len(start) - 1)
+        if i == 0:  # the others are taken to be like the first
+            require_memory(60.0 * len(channels) * len(terminals), f"the paths of {routing.spec}")
+        progress("paths", (i + 1) / len(terminals))
+    ones = np.ones(len(start) - 1, np.int64)
+    return PathList(np.array(pair, np.int64), np.array(start, np.int64), np.array(channels, np.int64), ones, 1)
 
 
 def least_congestion_over(

@@ -123,7 +123,7 @@ class PatternRatio(Record):
 
     traffic: str = entry(column="traffic")
     ratio: Fraction | Bounds | Estimate = entry(column="ratio")
-    channel_load: Fraction | Estimate | None = entry(
+    channel_load: Fraction | Bounds | Estimate | None = entry(
         None, column="channel_load", omit=lambda row: row.channel_load is None
     )
     optimal_load: Fraction | Bounds | Estimate | None = entry(
@@ -167,10 +167,12 @@ class TrafficRatio(Result):
         return max((ratio for ratio in ratios if not isinstance(ratio, Bounds)), key=float, default=None)
 
     patterns: tuple[PatternRatio, ...] = ()
+    adaptive: bool = entry(False, omit=lambda result: not result.adaptive)
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [(row.traffic, row.text) for row in self.patterns]
-        return [*lines, ("largest", shown(self.ratio))] if len(lines) > 1 else lines
+        rates = [("rates", "the best for each traffic over the paths of the routing")] if self.adaptive else []
+        return [*lines, *([("largest", shown(self.ratio))] if len(lines) > 1 else []), *rates]
 
 
 def _ends(ratio: Fraction | Bounds) -> tuple[Fraction, Fraction]:

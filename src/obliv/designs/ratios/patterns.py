@@ -16,6 +16,7 @@ from obliv.analysis.ratios.under_traffic import base_load, max_link_load, requir
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.designs.congestion import carried, demand_of, invariant, least_congestion
 from obliv.designs.minimal import require_connected
+from obliv.designs.path_congestion import least_congestion_over, listed_paths
 from obliv.designs.solver import require_solver
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import InputError
@@ -25,6 +26,8 @@ from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Estimate, provenance
 from obliv.results.numbers import bounded, rounded_down, rounded_up
 from obliv.results.ratio import PatternRatio, TrafficRatio
+from obliv.routings.base import Routing
+from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
 from obliv.topologies.base import Topology
 
@@ -33,10 +36,14 @@ __all__ = ["traffic_ratio"]
 
 @dataclass(frozen=True)
 class _Measured:
-    """The largest link load of a routing, and that of the best one: exact, or between two bounds."""
+    """The largest link load of a routing, and that of the best one: each between two bounds, or exact."""
 
-    load: Fraction
+    own: tuple[Fraction, Fraction]
     least: tuple[Fraction, Fraction]
+
+    @property
+    def load(self) -> Fraction | Bounds:
+        return _between(*self.own)
 
     @property
     def optimal(self) -> Fraction | Bounds:
@@ -44,8 +51,8 @@ class _Measured:
 
     @property
     def ratio(self) -> Fraction | Bounds:
-        lower, upper = self.least
-        return _between(self.load / upper, self.load / lower)
+        (low, high), (lower, upper) = self.own, self.least
+        return _between(max(Fraction(1), low / upper) if low < high else low / upper, high / lower)
 
 
 def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
@@ -66,11 +73,14 @@ class _Best:
             require_connected(topology)
             self._symmetry = symmetry_of(topology)
 
-    def measured(self, loads: PairLoads, traffic: Traffic, progress: Progress) -> _Measured:
-        """Return the loads of a traffic."""
+    def measured(self, own: PairLoads | PathList, traffic: Traffic, progress: Progress) -> _Measured:
+        """Return the loads of a traffic; over given paths with the best rates for it."""
         require_packets(traffic, base_load(traffic))
         least = self._solved(traffic, progress) if self.solves else (base_load(traffic),) * 2
-        return _Measured(max_link_load(loads, traffic), least)
+        if isinstance(own, PairLoads):
+            return _Measured((max_link_load(own, traffic),) * 2, least)
+        over = least_congestion_over(self.topology, *demand_of(traffic), own, progress)
+        return _Measured((over.lower, over.upper), least)
 
     def _solved(self, traffic: Traffic, progress: Progress) -> tuple[Fraction, Fraction]:
         """Return proved bounds of the least largest load: by lengths of channels, and by paths."""
@@ -94,6 +104,7 @@ def traffic_ratio(
     x: Subject,
     *traffic: str | Traffic,
     instances: int = 0,
+    adaptive: bool = False,
     rng: Rng = None,
     progress: Progress | None = None,
 ) -> TrafficRatio:
@@ -107,6 +118,8 @@ def traffic_ratio(
         Patterns, or their specs.
     instances : int
         Make each spec that has a ``seed`` so many times, with seeds of their own, and average; 0 takes each once.
+    adaptive : bool
+        Use the paths of the routing at the rates that are best for each traffic (semi-oblivious), not at its own.
     rng : numpy.random.Generator or int, optional
         Source of the first seed, or the seed itself; default 0.
     progress : callable, optional
@@ -158,8 +171,17 @@ def traffic_ratio(
     subject = subject_of(x, "traffic_ratio")
     topology = subject.topology
     best = _Best(topology)
-    loads = loads_of(subject, "traffic_ratio", within(step, 0.0, 0.3)).without_self()
-    if loads.partial:
+    if adaptive and not isinstance(subject, Routing):
+        raise InputError("adaptive rates need a routing with paths, not pair loads")
+    if subject.partial:
+        raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
+    own: PairLoads | PathList
+    if adaptive and isinstance(subject, Routing):
+        require_solver()
+        own = listed_paths(subject, within(step, 0.0, 0.3))
+    else:
+        own = loads_of(subject, "traffic_ratio", within(step, 0.0, 0.3)).without_self()
+    if isinstance(own, PairLoads) and own.partial:
         raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
     seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
@@ -168,13 +190,13 @@ def traffic_ratio(
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
         if not instances:
-            one = best.measured(loads, flow, step)
+            one = best.measured(own, flow, step)
             rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
             step("linear programs" if best.solves else "patterns", 0.3 + 0.7 * (at + 1) / len(traffic))
             continue
         placements = []
         for k in range(instances):
-            placements.append(best.measured(loads, traffic_of(_placed(given, seed * instances + k), topology), step))
+            placements.append(best.measured(own, traffic_of(_placed(given, seed * instances + k), topology), step))
             step(str(given), 0.3 + 0.7 * (at + (k + 1) / instances) / len(traffic))
         columns: list[list[Fraction | Bounds]] = [
             [row.ratio for row in placements],
@@ -195,6 +217,7 @@ def traffic_ratio(
         ),
         subject=x,
         patterns=tuple(rows),
+        adaptive=adaptive,
     )
 
 
