@@ -51,6 +51,7 @@ def test_interpreted_equals_compiled(name: str, calls: dict[str, list[Call]]) ->
     check(name, calls[name])
 
 
+@pytest.mark.skipif("NUMBA_BOUNDSCHECK" not in os.environ, reason="the same calls are among those above")
 def test_untrusted_bytes(tmp_path: Path) -> None:
     for name, some in calls_of("hostile_tables", tmp_path).items():
         check(name, some)

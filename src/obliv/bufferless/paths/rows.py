@@ -82,7 +82,8 @@ def rows(levels: Levels, network: Leveled, kind: str, rng: np.random.Generator, 
     start = offsets(np.full(count, network.depth))
     edge = np.empty(int(start[-1]), np.int32)
     path = edge.reshape(count, network.depth)
-    for level, column in enumerate(levels(network, np.arange(count), destination, rng)):
+    source = np.arange(count, dtype=np.int32)  # numbers of edges fit in 32 bits
+    for level, column in enumerate(levels(network, source, destination.astype(np.int32), rng)):
         path[:, level] = column
     return Drawn(start, edge)
 
