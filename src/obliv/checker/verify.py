@@ -258,6 +258,19 @@ def _check_ratio(subject: _Subject, options: _Options) -> Verification:
     return _with_network(checked, network) if inside else checked
 
 
+def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
+    """Check ratios under given traffic."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.traffic_ratios import check_traffic_ratio
+
+    network, routing, inside = _analyzed(subject, options)
+    try:
+        checked = check_traffic_ratio(subject.content, network, routing, options.budget, options.progress)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    return _with_network(checked, network) if inside else checked
+
+
 def _has_lengths(subject: _Subject) -> bool:
     """Return whether a claim is a ratio by flows and lengths."""
     certificate = subject.content.get("certificate")
@@ -351,6 +364,7 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst": _check_load,
     "worst-channels": _check_load,
     "ratio": _check_load,
+    "traffic-ratio": _check_traffic_ratio,
     "bufferless": _check_schedule,
     "bounds": _check_network,
     "design": _check_network,

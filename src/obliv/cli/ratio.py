@@ -52,14 +52,15 @@ def ratio(
 
     Example: obliv ratio mesh:4x4 sampled:4,base=valiant --traffic transpose --adaptive
     """
+    from obliv.analysis.ratios.optimum import has_base_load
     from obliv.designs.ratios import oblivious
     from obliv.designs.ratios.patterns import traffic_ratio
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
-    if named and answer.certificate:
-        raise InputError(
-            "a certificate proves the ratio over all traffic: --certificate cannot be combined with --traffic or --set"
-        )
+    if instances and answer.certificate:
+        raise InputError("an estimate has no certificate: leave out --instances or --certificate")
+    if adaptive and answer.certificate:
+        raise InputError("adaptive rates have no certificate: leave out --adaptive or --certificate")
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
     if adaptive and not named:
@@ -67,12 +68,25 @@ def ratio(
     if not instances:
         refuse_idle_seed(context, "--instances")
     routing = specs.read(answer.output)
+    if named and answer.certificate and has_base_load(routing.topology):
+        raise InputError(
+            f"a closed form gives the best routing of all traffic on {routing.topology.spec}: leave out --certificate, "
+            "or --traffic for a certificate of the ratio over all traffic"
+        )
     with progress() as step, answer.kept():
         if named:
             patterns = named if instances else read_traffic(named, routing.topology)
-            answer.show(
-                traffic_ratio(routing, *patterns, instances=instances, adaptive=adaptive, rng=seed, progress=step)
+            proof = not (instances or adaptive) and (answer.certificate or answer.output is not None)
+            under = traffic_ratio(
+                routing,
+                *patterns,
+                instances=instances,
+                adaptive=adaptive,
+                rng=seed,
+                certificate=proof,
+                progress=step,
             )
+            answer.show_claim(under)
             return
         result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
     answer.show_claim(result)

@@ -83,7 +83,11 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
         return topology
     demand, scale = _uniform(topology)
     found = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
-    flow, whole = _simple_flow(topology, found.flow * scale) or _flow_of(topology, demand, scale, found.flow)
+    simple = _simple_flow(topology, found.flow * scale)
+    if simple is None:
+        best = carried(topology, demand, scale, found.flow)
+        simple = best.flow(channels), best.paths.whole // scale
+    flow, whole = simple
     loads = enumerate(flow.sum(axis=0).tolist())
     if max(load / topology.bandwidth_of(c) for c, load in loads) != found.lower * scale * whole:
         return topology
@@ -118,12 +122,3 @@ def _simple_flow(topology: Topology, flow: Array) -> tuple[Array, int] | None:
     due[:, topology.terminals] = whole
     due[np.arange(n), topology.terminals] = -(n - 1) * whole
     return (units, whole) if np.array_equal(balance, due) else None
-
-
-def _flow_of(topology: Topology, demand: Array, scale: int, flow: Array) -> tuple[Array, int]:
-    """Return flows by paths that carry the traffic, and the units of a packet of each pair."""
-    n, paths = len(demand), carried(topology, demand, scale, flow).paths
-    pair, hops = np.repeat(np.arange(n * n), np.diff(paths.pair)), np.diff(paths.start)
-    units = np.zeros(flow.shape, np.int64)
-    np.add.at(units, (np.repeat(pair // n, hops), paths.channel), np.repeat(paths.amount, hops))
-    return units, paths.whole // scale

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, isqrt, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +80,15 @@ class Carried:
 
     load: Fraction
     paths: PathList
+
+    def flow(self, channels: int) -> Array:
+        """Return how much of every source's packets crosses each channel, in the units of the paths."""
+        n = isqrt(len(self.paths.pair) - 1)
+        pair = np.repeat(np.arange(n * n), np.diff(self.paths.pair))
+        hops = np.diff(self.paths.start)
+        units = np.zeros((n, channels), np.int64)
+        np.add.at(units, (np.repeat(pair // n, hops), self.paths.channel), np.repeat(self.paths.amount, hops))
+        return units
 
 
 def demand_of(traffic: Traffic) -> tuple[Array, int]:

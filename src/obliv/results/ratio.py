@@ -168,6 +168,9 @@ class TrafficRatio(Result):
 
     patterns: tuple[PatternRatio, ...] = ()
     adaptive: bool = entry(False, omit=lambda result: not result.adaptive)
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda ratio: ratio.certificate is None, rank=2
+    )
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [(row.traffic, row.text) for row in self.patterns]

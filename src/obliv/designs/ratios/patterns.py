@@ -8,16 +8,20 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
+from obliv._util.codec import pack
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
+from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
-from obliv.designs.congestion import carried, demand_of, invariant, least_congestion
+from obliv.designs.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
 from obliv.designs.minimal import require_connected
 from obliv.designs.path_congestion import least_congestion_over, listed_paths
-from obliv.designs.solver import require_solver
+from obliv.designs.solver import SolverError, require_solver
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -30,6 +34,7 @@ from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
 from obliv.topologies.base import Topology
+from obliv.topologies.carried import carried as topology_in_claim
 
 __all__ = ["traffic_ratio"]
 
@@ -40,6 +45,7 @@ class _Measured:
 
     own: tuple[Fraction, Fraction]
     least: tuple[Fraction, Fraction]
+    proof: dict[str, Any] | None = None
 
     @property
     def load(self) -> Fraction | Bounds:
@@ -76,18 +82,38 @@ class _Best:
     def measured(self, own: PairLoads | PathList, traffic: Traffic, progress: Progress) -> _Measured:
         """Return the loads of a traffic; over given paths with the best rates for it."""
         require_packets(traffic, base_load(traffic))
-        least = self._solved(traffic, progress) if self.solves else (base_load(traffic),) * 2
+        least, proof = self._solved(traffic, progress) if self.solves else ((base_load(traffic),) * 2, None)
         if isinstance(own, PairLoads):
-            return _Measured((max_link_load(own, traffic),) * 2, least)
+            return _Measured((max_link_load(own, traffic),) * 2, least, proof)
         over = least_congestion_over(self.topology, *demand_of(traffic), own, progress)
         return _Measured((over.lower, over.upper), least)
 
-    def _solved(self, traffic: Traffic, progress: Progress) -> tuple[Fraction, Fraction]:
-        """Return proved bounds of the least largest load: by lengths of channels, and by paths."""
+    def _solved(self, traffic: Traffic, progress: Progress) -> tuple[tuple[Fraction, Fraction], dict[str, Any]]:
+        """Return bounds of the least largest load, by lengths of channels and by paths, and their proof."""
         demand, scale = demand_of(traffic)
         symmetry = invariant(self._symmetry, demand)
         found = least_congestion(self.topology, demand, scale, symmetry, progress)
-        return found.lower, carried(self.topology, demand, scale, found.flow).load
+        if not found.lower:
+            raise SolverError("the multipliers of the linear program prove nothing; report this network and traffic")
+        best = carried(self.topology, demand, scale, found.flow)
+        return (found.lower, best.load), self._proof(demand, scale, found, best)
+
+    def _proof(self, demand: Array, scale: int, found: Congestion, best: Carried) -> dict[str, Any]:
+        """Return what proves both sides of the least load, and the traffic that it is about."""
+        flow = best.flow(self.topology.channels)
+        return {
+            "demand": pack(_rows(demand)),
+            "scale": scale,
+            "lengths": pack(found.length),
+            "flows": pack(_rows(flow)),
+            "whole": best.paths.whole,
+        }
+
+
+def _rows(table: Array) -> Array:
+    """Return the entries of a table that are not 0 as rows of both indices and the value."""
+    one, two = np.nonzero(table)
+    return np.stack([one, two, table[one, two]], axis=1)
 
 
 def _mean(values: list[Fraction | Bounds]) -> Estimate:
@@ -106,6 +132,7 @@ def traffic_ratio(
     instances: int = 0,
     adaptive: bool = False,
     rng: Rng = None,
+    certificate: bool = False,
     progress: Progress | None = None,
 ) -> TrafficRatio:
     """Return the performance ratio under each traffic, or its mean over random placements.
@@ -122,6 +149,9 @@ def traffic_ratio(
         Use the paths of the routing at the rates that are best for each traffic (semi-oblivious), not at its own.
     rng : numpy.random.Generator or int, optional
         Source of the first seed, or the seed itself; default 0.
+    certificate : bool
+        Whether to keep what proves the least loads, on networks without the closed form, without `instances` and
+        `adaptive`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -157,7 +187,7 @@ def traffic_ratio(
     ['1', '2']
     >>> routing = obliv.routing("dor", obliv.topology("torus:4x4"))
     >>> obliv.traffic_ratio(routing, "transpose").ratio  # doctest: +SKIP
-    Fraction(2, 1)
+    Fraction(3, 1)
     """
     began = time.perf_counter()
     step = progress or silent
@@ -185,12 +215,14 @@ def traffic_ratio(
         raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
     seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
+    proofs: list[dict[str, Any] | None] = []
     sources = sources_of(subject)
     for at, given in enumerate(traffic):
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
         if not instances:
             one = best.measured(own, flow, step)
+            proofs.append(one.proof)
             rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
             step("linear programs" if best.solves else "patterns", 0.3 + 0.7 * (at + 1) / len(traffic))
             continue
@@ -205,6 +237,11 @@ def traffic_ratio(
         ]
         rows.append(PatternRatio(str(given), *map(_mean, columns)))
     routing = name_of(subject)
+    proof = None
+    if certificate and best.solves and not instances and isinstance(own, PairLoads):
+        network = topology_in_claim(topology)
+        proof = {} if network is None else {"network": network, "channels": list(range(topology.channels))}
+        proof |= {"denominator": str(own.denominator), "patterns": proofs, "sources": dict(sources)}
     return TrafficRatio(
         topology=topology.spec,
         routing=routing,
@@ -218,6 +255,7 @@ def traffic_ratio(
         subject=x,
         patterns=tuple(rows),
         adaptive=adaptive,
+        certificate=proof,
     )
 
 

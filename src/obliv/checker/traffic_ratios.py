@@ -1,0 +1,230 @@
+"""The check of ratios under given traffic, in exact arithmetic.
+
+For each traffic the least largest load of all routings is checked from both sides: explicit flows carry the traffic,
+and lengths of channels bound every routing, since a packet covers at least its distance. The loads of the routing
+itself are added up from what each source sends.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from fractions import Fraction
+from typing import Any
+
+from obliv._util.codec import digest_of, unpack_array
+from obliv._util.progress import Progress
+from obliv._util.rationals import integer
+from obliv.checker.capacity import distances_from, spent_on
+from obliv.checker.claims import MalformedError
+from obliv.checker.flows.base import Flows
+from obliv.checker.flows.sources import source_flows
+from obliv.checker.report import Report
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.errors import OblivError
+from obliv.patterns.base import Traffic
+from obliv.patterns.make import traffic as traffic_of
+from obliv.results import Bounds, Verification, provenance
+from obliv.results.ratio import PatternRatio, TrafficRatio
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["check_traffic_ratio"]
+
+Demand = dict[tuple[int, int], Fraction]
+
+
+def check_traffic_ratio(
+    content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
+) -> Verification:
+    """Check ratios under given traffic.
+
+    Parameters
+    ----------
+    content : dict
+        The saved result.
+    topology : Topology
+    routing : Routing
+        Only its paths, next hops or phases are used.
+    budget : float
+        Time limit in seconds.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    MalformedError
+        If a part of the claim is missing or malformed.
+    """
+    began = time.perf_counter()
+    report = Report()
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate; save it with  obliv ratio ... --traffic T --output FILE")
+    try:
+        claimed = TrafficRatio.from_dict(content)
+        denominator = integer(int(certificate["denominator"]), "the denominator")
+        proofs = list(certificate["patterns"])
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError, zlib.error) as error:
+        raise MalformedError(str(error)) from None
+    if claimed.adaptive:
+        raise MalformedError("it is about adaptive rates, which have no certificate")
+    if denominator < 1 or len(proofs) != len(claimed.patterns):
+        raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
+    fits = certificate.get("digest") == digest_of(content)
+    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    if claimed.to_dict()["ratio"] != content.get("ratio"):
+        report.note("figures", False, "ratio is not the largest of the patterns")
+    if report.holds:
+        limit = TimeLimit(began + budget)
+        read = [*topology.sources, *routing.sources]
+        try:
+            flows = source_flows(routing, denominator, limit.check)
+            for k, (row, proof) in enumerate(zip(claimed.patterns, proofs, strict=True)):
+                progress("traffic", k / len(proofs))
+                read += _check_pattern(report, row, proof, topology, flows, limit)
+            claims = certificate.get("sources")
+            same = claims == dict(read)
+            if read or claims:
+                report.note("source files", same, f"{len(dict(read))} {'as in the claim' if same else 'have changed'}")
+        except OutOfTimeError:
+            report.note("time", None, "time limit reached; raise --budget")
+        except (OblivError, NotImplementedError) as error:
+            if isinstance(error, MalformedError):
+                raise
+            report.note("loads", False, str(error))
+    return Verification(
+        topology=claimed.topology,
+        routing=claimed.routing,
+        provenance=provenance(
+            {"topology": claimed.topology, "routing": claimed.routing},
+            time.perf_counter() - began,
+            sources=topology.sources,
+        ),
+        proved=report.holds,
+        claim="the largest link load under each traffic, divided by that of the best routing of this traffic",
+        checks=tuple(report.checks),
+        unchecked=(),
+    )
+
+
+def _check_pattern(
+    report: Report, row: PatternRatio, proof: Any, topology: Topology, flows: Flows, limit: TimeLimit
+) -> tuple[tuple[str, str], ...]:
+    """Check one traffic, and return the files that it was read from."""
+    try:
+        n, channels = len(topology.terminals), topology.channels
+        scale, whole = proof["scale"], proof["whole"]
+        demand_rows = unpack_array(proof["demand"], 3 * n * n).reshape(-1, 3).tolist()
+        flow_rows = unpack_array(proof["flows"], 3 * n * channels).reshape(-1, 3).tolist()
+        lengths = unpack_array(proof["lengths"], channels).tolist()
+    except (
+        *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
+        *(MemoryError, RecursionError, zlib.error),
+    ) as error:
+        raise MalformedError(f"a proof cannot be unpacked: {error}") from None
+    if type(scale) is not int or type(whole) is not int or scale < 1 or whole < 1 or whole % scale:
+        raise MalformedError("scale must be a positive integer, and whole a multiple of it")
+    if len(lengths) != channels or any(type(x) is not int or x < 0 for x in lengths):
+        raise MalformedError("lengths must be one whole number for each channel, 0 or more")
+    if any(not (0 <= s < n and 0 <= c < channels and amount >= 0) for s, c, amount in flow_rows):
+        raise MalformedError("a row of the flows is out of range")
+    demand: Demand = {}
+    for s, d, amount in demand_rows:
+        if not (0 <= s < n and 0 <= d < n and s != d and amount > 0) or (s, d) in demand:
+            raise MalformedError("a row of the demand is out of range, or appears twice")
+        demand[s, d] = Fraction(amount, scale)
+    named = _named(row.traffic, topology)
+    same = named is None or _demand_of(named) == demand
+    known = "no spec builds this traffic: it is the one inside the claim" if named is None else "it is that of the spec"
+    report.note("traffic", same, f"{row.traffic}: {known if same else 'the claim is about another one'}")
+    upper = _attained(topology, demand, flow_rows, whole)
+    if upper is None:
+        report.note("flows", False, "they do not carry the traffic")
+        return ()
+    lower = _bound(topology, demand, lengths)
+    load = _load(topology, demand, flows, limit)
+    ratios = row.ratio, row.channel_load, row.optimal_load
+    holds = lower > 0 and load == row.channel_load and _within(row.optimal_load, lower, upper)
+    holds = holds and _within(row.ratio, load / upper, load / lower)
+    between = _text(upper) if lower == upper else f"from {_text(lower)} to {_text(upper)}"
+    detail = f"{_text(load)}, that of the best routing is {between}"
+    report.note("load", holds, detail if holds else f"{detail}; claimed {', '.join(map(_shown, ratios))}")
+    return () if named is None else named.sources
+
+
+def _named(spec: str, topology: Topology) -> Traffic | None:
+    """Return the traffic of a spec; None where no spec builds it."""
+    try:
+        return traffic_of(spec, topology)
+    except OblivError:
+        return None
+
+
+def _demand_of(traffic: Traffic) -> Demand:
+    """Return what terminals send to others."""
+    rows = traffic.to_matrix()
+    return {(s, d): rate for s, row in enumerate(rows) for d, rate in enumerate(row) if rate and s != d}
+
+
+def _attained(topology: Topology, demand: Demand, rows: list[list[int]], whole: int) -> Fraction | None:
+    """Return the largest load of flows; None where they do not carry the traffic."""
+    terminals = topology.terminals.tolist()
+    tail, head = topology.tail.tolist(), topology.head.tolist()
+    loads = [0] * topology.channels
+    balance: list[dict[int, Fraction]] = [{} for _ in terminals]  # what arrives beyond what is due
+    for (source, destination), amount in demand.items():
+        for terminal, change in ((source, amount), (destination, -amount)):
+            nodes = balance[source]
+            nodes[terminals[terminal]] = nodes.get(terminals[terminal], Fraction(0)) + change * whole
+    for source, channel, units in rows:
+        loads[channel] += units
+        nodes = balance[source]
+        for node, more in ((tail[channel], -units), (head[channel], units)):
+            nodes[node] = nodes.get(node, Fraction(0)) + more
+    if any(rest for nodes in balance for rest in nodes.values()):
+        return None
+    largest = max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
+    return largest / whole
+
+
+def _bound(topology: Topology, demand: Demand, lengths: list[int]) -> Fraction:
+    """Return the load that lengths prove for every routing of the traffic."""
+    terminals = topology.terminals.tolist()
+    paid = Fraction(0)
+    for source in sorted({s for s, _ in demand}):
+        distance = distances_from(topology, lengths, terminals[source])
+        paid += sum(amount * distance[terminals[d]] for (s, d), amount in demand.items() if s == source)
+    spent = spent_on(topology, lengths)
+    return paid / spent if spent else Fraction(0)
+
+
+def _load(topology: Topology, demand: Demand, flows: Flows, limit: TimeLimit) -> Fraction:
+    """Return the largest load of the routing under the traffic, from what every source sends."""
+    loads = [Fraction(0)] * topology.channels
+    for source in sorted({s for s, _ in demand}):
+        limit.check()
+        flow = flows(source)
+        ends = [0, *flow.ends.tolist()]
+        for destination in (d for s, d in demand if s == source):
+            share = demand[source, destination] / int(flow.whole[destination])
+            for k in range(ends[destination], ends[destination + 1]):
+                loads[int(flow.channel[k])] += share * int(flow.amount[k])
+    return max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
+
+
+def _within(claimed: Any, lower: Fraction, upper: Fraction) -> bool:
+    """Return whether proved bounds are at least as good as the claimed ones."""
+    if isinstance(claimed, Bounds):
+        return claimed.lower <= lower and upper <= claimed.upper
+    return isinstance(claimed, Fraction) and claimed == lower == upper
+
+
+def _text(value: Fraction) -> str:
+    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Bounds):
+        return f"{_text(value.lower)} to {_text(value.upper)}"
+    return _text(value) if isinstance(value, Fraction) else str(value)
