@@ -178,3 +178,18 @@ def test_dense_traffic_is_carried_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     whole = loads.under(traffic)
     monkeypatch.setattr(separable, "_FLOWS", 7)
     assert loads.under(traffic) == whole
+
+
+def test_the_building_of_a_huge_network_is_announced_and_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["worst", "ring:5", "dor"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(cost, "_BYTES", 1.0)
+    assert main(["worst", "ring:5", "dor"]) == 0
+    assert capsys.readouterr().err.startswith("obliv: ring:5 (5 nodes, 10 channels): about a second and ")
+    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**30)
+    assert main(["worst", "torus:3000x3000", "dor"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "torus:3000x3000 (9,000,000 nodes, 36,000,000 channels) would need about" in err

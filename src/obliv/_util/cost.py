@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, silent
 from obliv.errors import TooLargeError
 
-__all__ = ["Cost", "Work", "announce", "forecast", "require_memory"]
+__all__ = ["Cost", "Work", "announce", "announce_here", "forecast", "listening", "require_memory"]
 
 _SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
 _TRIAL = 1.0  # seconds of work that tell how long the rest takes
@@ -51,6 +54,24 @@ def announce(progress: Progress, what: str, work: Work, *, rough: bool = False) 
     if work.seconds > _SECONDS or work.memory > _BYTES:
         memory = f" and {work.memory / 2**30:.2g} GiB" if work.memory > _BYTES / 10 else ""
         progress(Cost(f"{what}: about {_duration(work.seconds)}{memory}"), 0.0)
+
+
+_LISTENER: ContextVar[Progress] = ContextVar("listener", default=silent)
+
+
+@contextmanager
+def listening(progress: Progress) -> Iterator[None]:
+    """Pass the cost of work whose functions have no `progress` to this one, inside a ``with`` statement."""
+    before = _LISTENER.set(progress)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
+def announce_here(what: str, work: Work) -> None:
+    """Announce work to the progress function of :func:`listening`, as :func:`announce` does."""
+    announce(_LISTENER.get(), what, work)
 
 
 def forecast(progress: Progress, what: str) -> Progress:

@@ -19,6 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     Exit status: 0 success, 1 check failed, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     """
+    from obliv._util.cost import listening
     from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
 
@@ -27,8 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import app
+        from obliv.cli.output import say_cost
 
-        status = app(words, prog_name="obliv", standalone_mode=False)
+        with listening(say_cost):
+            status = app(words, prog_name="obliv", standalone_mode=False)
         if sys.stdout is not None:  # it is None where standard output is closed
             sys.stdout.flush()
         if status == 130:

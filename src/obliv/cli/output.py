@@ -34,6 +34,7 @@ __all__ = [
     "progress",
     "require_outputs",
     "say",
+    "say_cost",
 ]
 
 CsvTable = tuple[Iterable[Mapping[str, Any]], Sequence[str]]
@@ -104,11 +105,17 @@ def say(message: str) -> None:
     complain(f"obliv: {printable(message)}")
 
 
+def say_cost(what: str, share: float) -> None:
+    """Say on standard error what long work will take, and nothing of its progress."""
+    if isinstance(what, Cost):
+        say(what)
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
     """Say on standard error what long work will take; show a progress bar there if it is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda what, share: say(what) if isinstance(what, Cost) else None
+        yield say_cost
         return
     began = time.monotonic()
     bar: rich.progress.Progress | None = None

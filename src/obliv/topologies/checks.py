@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.cost import require_memory
+from obliv._util.cost import Work, announce_here
 from obliv._util.rationals import exact
 from obliv._util.typing import IntArray
 from obliv.errors import TopologyError
@@ -20,12 +20,13 @@ __all__ = ["check", "integers", "positive_number", "require_network", "require_n
 
 
 def require_network(nodes: int, channels: int, spec: str) -> None:
-    """Refuse a network that is too large to be held, before anything is allocated."""
+    """Refuse a network that is too large to be held, and announce a large one, before anything is allocated."""
     if nodes >= 2**31 or channels >= 2**31:
         raise TopologyError(
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
         )
-    require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
+    work = Work(2.5e-7 * channels, 64.0 * nodes + 200.0 * channels)
+    announce_here(f"{spec} ({nodes:,} nodes, {channels:,} channels)", work)
 
 
 def require_nodes(topology: Topology, *nodes: int) -> None:
