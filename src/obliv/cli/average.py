@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.options import Seed, refuse_idle_seed
-from obliv.cli.output import Answer, progress
-from obliv.cli.pictures import Looks
+from obliv.cli.output import Answer, Looks, progress
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
-from obliv.cli.output import Answer, progress, require_outputs, say
-from obliv.cli.pictures import Looks
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.output import Answer, progress
-from obliv.cli.pictures import Looks
+from obliv.cli.output import Answer, Looks, progress
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 

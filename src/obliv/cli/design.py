@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
-from obliv.cli.pictures import Looks
+from obliv.cli.output import ClaimAnswer, Looks, progress, require_outputs, say
 from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
 

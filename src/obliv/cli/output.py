@@ -1,4 +1,4 @@
-"""Results on standard output; messages and progress on standard error."""
+"""Results on standard output, pictures in files; messages and progress on standard error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "ClaimAnswer",
+    "Looks",
     "json_text",
     "progress",
     "require_outputs",
@@ -98,6 +99,37 @@ class ClaimAnswer(Answer):
         if self.certificate and self.format != "json":
             say("use --format json or --output FILE to get the certificate")
         self.show(result, hide=() if self.certificate else ("certificate", *hide))
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How a picture looks."""
+
+    dark: Annotated[bool, typer.Option("--dark", help="Draw on a dark background.")] = False
+    width: Annotated[
+        int | None, typer.Option("--width", metavar="PIXELS", help="Width of a PNG; texts stay readable.", min=100)
+    ] = None
+
+    def require(self, path: Path | None) -> None:
+        """Refuse a picture in an unknown format, and looks without a picture."""
+        if path is not None:
+            from obliv import view
+
+            view.require_format(path)
+        elif self.dark or self.width is not None:
+            option = "--dark" if self.dark else "--width"
+            raise InputError(f"{option} is for a picture: add --plot FILE.png")
+
+    def save(self, draw: Callable[[], Any], path: Path | None) -> None:
+        """Draw a picture and write it, if `path` names a file."""
+        if path is None:
+            return
+        from obliv import view
+        from obliv.view.saving import drawn_for
+
+        with view.dark() if self.dark else nullcontext(), drawn_for(self.width):
+            view.save(draw(), path, width=self.width)
+        say(f"picture saved in {path}")
 
 
 def say(message: str) -> None:

@@ -9,8 +9,7 @@ import typer
 
 from obliv.cli.groups import flat
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import progress, require_outputs
-from obliv.cli.pictures import Looks
+from obliv.cli.output import Looks, progress, require_outputs
 from obliv.cli.specs import Specs, read_traffic
 
 __all__ = ["app"]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv.cli.options import PathSamples, Seed, is_seeded, refuse_idle_seed
-from obliv.cli.output import ClaimAnswer, progress
-from obliv.cli.pictures import Looks
+from obliv.cli.output import ClaimAnswer, Looks, progress
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs
-from obliv.cli.pictures import Looks
+from obliv.cli.output import Answer, Looks, progress, require_outputs
 
 __all__ = ["worst"]
 
