@@ -176,11 +176,11 @@ def paths_of_hops(
     def follow(node: int, d: int) -> list[Path]:
         if node == d:
             return [((), Fraction(1))]
-        found = []
+        result = []
         for hop in hops[node, d]:
             channel, p = hop if isinstance(hop, tuple) else (hop, Fraction(1, len(hops[node, d])))
-            found += [((channel, *rest), p * q) for rest, q in follow(links[channel][1], d)]
-        return found
+            result += [((channel, *rest), p * q) for rest, q in follow(links[channel][1], d)]
+        return result
 
     return {(s, d): follow(s, d) for s in range(nodes) for d in range(nodes)}
 

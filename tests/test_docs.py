@@ -83,24 +83,24 @@ class Run:
         starts = list(_COMMAND.finditer(body))
         assert starts, f"no line of this block starts with $:\n{body}"
         assert starts[0].start() == 0, f"this block starts with no command:\n{body}"
-        made = ""
+        result = ""
         for here, after in zip(starts, [*starts[1:], None], strict=True):
             want = body[here.end() : after.start() if after else None]
             got = self._command(here[1].replace("\\\n", " "))
-            made += here[0] + self._kept(here[0], want, got)
-        return made
+            result += here[0] + self._kept(here[0], want, got)
+        return result
 
     def _session(self, body: str) -> str:
-        made = body
+        result = body
         for example in doctest.DocTestParser().get_examples(body):
             source = "".join(
                 f"{'>>>' if k == 0 else '...'} {line}".rstrip() + "\n"
                 for k, line in enumerate(example.source.splitlines())
             )
             got = self._evaluated(example.source)
-            kept = self._kept(source, example.want, got)
-            made = made.replace(source + example.want, source + kept, 1)
-        return made
+            remaining = self._kept(source, example.want, got)
+            result = result.replace(source + example.want, source + remaining, 1)
+        return result
 
     def _evaluated(self, source: str) -> str:
         """What a session prints for a statement; of an error only what a reader wants to see."""
@@ -165,16 +165,16 @@ def _script(words: list[str]) -> int:
 @contextmanager
 def _registries() -> Iterator[None]:
     """Registries with what is built in, as in a new program; afterwards they are as they were."""
-    kept = []
+    remaining = []
     for registry in REGISTRIES:
         built_in = {entry.name: entry for entry in registry if entry.make.__module__.startswith("obliv.")}
         names = {word: name for word, name in registry._names.items() if name in built_in}
-        kept.append((registry, registry._entries, registry._names))
+        remaining.append((registry, registry._entries, registry._names))
         registry._entries, registry._names = built_in, names
     try:
         yield
     finally:
-        for registry, entries, words in kept:
+        for registry, entries, words in remaining:
             registry._entries, registry._names = entries, words
 
 
@@ -212,9 +212,9 @@ def test_what_takes_longer(page: str, tmp_path: Path) -> None:
 
 
 def _shown(page: str, title: str) -> str:
-    found = re.search(rf'^```python title="{re.escape(title)}"\n(.*?)^```$', (ROOT / page).read_text(), re.M | re.S)
-    assert found
-    return found[1]
+    match = re.search(rf'^```python title="{re.escape(title)}"\n(.*?)^```$', (ROOT / page).read_text(), re.M | re.S)
+    assert match
+    return match[1]
 
 
 def _forgeries(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -249,8 +249,8 @@ def test_the_short_checker_proves_claims_and_refuses_forgeries(tmp_path: Path) -
     for spec in ("mesh:2x2", "mesh:3x3", "mesh:5x3", "mesh:3x5", "mesh:9x8", "mesh:17x2"):
         obliv.worst_case(obliv.DOR(obliv.topology(spec)), certificate=True).save(claim)
         assert _script([str(tmp_path / "check.py"), claim]) == 0
-    made = obliv.worst_case(obliv.DOR(obliv.topology("mesh:5x5")), certificate=True).to_dict()
-    for forged in _forgeries(made):
+    content = obliv.worst_case(obliv.DOR(obliv.topology("mesh:5x5")), certificate=True).to_dict()
+    for forged in _forgeries(content):
         Path(claim).write_text(json.dumps(forged))
         with pytest.raises(AssertionError):
             _script([str(tmp_path / "check.py"), claim])
@@ -303,10 +303,10 @@ def _paste(pages: list[str]) -> None:
         path = ROOT / page
         with tempfile.TemporaryDirectory() as folder, _clean(folder):
             run = Run(path.read_text(encoding="utf-8"), slow=True)
-            made = run.page()
+            result = run.page()
         print(f"{page}: {run.ran} run, {len(run.faults)} changed")
-        if made != run.text:
-            path.write_text(made, encoding="utf-8")
+        if result != run.text:
+            path.write_text(result, encoding="utf-8")
 
 
 if __name__ == "__main__":

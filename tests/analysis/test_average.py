@@ -256,8 +256,8 @@ def test_result_round_trip(tmp_path: object) -> None:
     import json
 
     result = obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True)
-    made = json.loads(json.dumps(result.to_dict()))
-    assert made["kind"] == "average"
-    assert made["mean_throughput"] is None
-    assert made["mean_throughput_reason"]
-    assert obliv.Average.from_dict(made) == result
+    content = json.loads(json.dumps(result.to_dict()))
+    assert content["kind"] == "average"
+    assert content["mean_throughput"] is None
+    assert content["mean_throughput_reason"]
+    assert obliv.Average.from_dict(content) == result

@@ -166,9 +166,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     status, out, err = run(capsys, "mesh:3x3", "dor", "u2turn", "--traffic", "transpose,uniform", "--samples", "50")
     assert (status, err) == (0, "")
     assert "4/7 = 0.5714" in out
-    made = json.loads(run(capsys, "mesh:3x3", "dor", "--also", "mesh:4x4", "--format", "json")[1])
-    assert made["kind"] == "compare"
-    assert [(row["topology"], row["worst"]["channel_load"]["exact"]) for row in made["rows"]] == [
+    content = json.loads(run(capsys, "mesh:3x3", "dor", "--also", "mesh:4x4", "--format", "json")[1])
+    assert content["kind"] == "compare"
+    assert [(row["topology"], row["worst"]["channel_load"]["exact"]) for row in content["rows"]] == [
         ("mesh:3x3", "2"),
         ("mesh:4x4", "3"),
     ]

@@ -117,9 +117,9 @@ def cell(topology: str, name: str, scheme: str) -> str:
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_documented_tables(step: int) -> None:
-    found = list(tables())
-    assert len(found) == 11 * (7 + 14 + 2 * 14)
-    wrong = [(*each, cell(*each[:3])) for each in found[::step] if cell(*each[:3]) != each[3]]
+    rows = list(tables())
+    assert len(rows) == 11 * (7 + 14 + 2 * 14)
+    wrong = [(*each, cell(*each[:3])) for each in rows[::step] if cell(*each[:3]) != each[3]]
     assert not wrong
 
 
@@ -141,13 +141,13 @@ def test_datelines_per_segment() -> None:
 
     def kept(routing: Any, path: tuple[int, ...]) -> list[int]:
         """Y to X turns, and a bit per dimension that is never cleared."""
-        topology, bits, turns, found = routing.topology, [0, 0], 0, []
+        topology, bits, turns, result = routing.topology, [0, 0], 0, []
         for at, c in enumerate(path):
             dim, link = int(topology.dim_of[c]), int(topology.link_of[c])
             turns += at > 0 and topology.dim_of[path[at - 1]] > dim
-            found.append(2 * turns + bits[dim])
+            result.append(2 * turns + bits[dim])
             bits[dim] |= link in (1, 2 * 3)
-        return found
+        return result
 
     assert not obliv.deadlock(obliv.routing("u2turn", obliv.torus(4, 4)), kept).acyclic
 
@@ -168,13 +168,13 @@ def ways(ring: bool, k: int, a: int, b: int) -> list[tuple[int, int]]:
 def straight(
     size: tuple[int, int], node: tuple[int, int], dim: int, step: int, hops: int, phase: int, order: str
 ) -> Any:
-    found = []
+    result = []
     for _ in range(hops):
-        found.append((node, dim, step, phase, order))
+        result.append((node, dim, step, phase, order))
         moved = list(node)
         moved[dim] = (moved[dim] + step) % size[dim]
         node = (moved[0], moved[1])
-    return found, node
+    return result, node
 
 
 def in_order(ring: bool, size: Any, s: Any, d: Any, order: str, phase: int) -> Iterator[list[Hop]]:
@@ -249,13 +249,13 @@ def labelled(path: Sequence[Hop], scheme: str, ring: bool, size: Any) -> list[An
         "phase-order": [hop[3:] for hop in path],
         "double-y": [int(hop[1] == 1 and right == {-1}) for hop in path],
     }[base]
-    found, behind = [], False
+    result, behind = [], False
     for i, (node, dim, step, _, _) in enumerate(path):
         if i == 0 or path[i - 1][1:3] != (dim, step) or classes[i - 1] != classes[i]:
             behind = False
-        found.append((classes[i], behind and dateline))
+        result.append((classes[i], behind and dateline))
         behind = behind or (ring and node[dim] == (size[dim] - 1 if step > 0 else 0))
-    return found
+    return result
 
 
 SMALL = [
@@ -315,7 +315,7 @@ def agree(result: Any, graph: Any) -> None:
 
 def by_channels(topology: Any, path: tuple[int, ...], scheme: str) -> list[tuple[int, bool]]:
     """Turns counted and datelines crossed, from the channels alone."""
-    turns, behind, found = 0, False, []
+    turns, behind, result = 0, False, []
     moves = []
     for c in path:
         dim, link = int(topology.dim_of[c]), int(topology.link_of[c])
@@ -328,9 +328,9 @@ def by_channels(topology: Any, path: tuple[int, ...], scheme: str) -> list[tuple
             turned = moves[i - 1][0] > dim or ("uturn" in scheme and moves[i - 1][:2] == (dim, not up))
             turns += turned and "turn" in scheme
             behind = behind and moves[i - 1][:2] == (dim, up) and not (turned and "turn" in scheme)
-        found.append((turns, behind and "dateline" in scheme))
+        result.append((turns, behind and "dateline" in scheme))
         behind = behind or wraps
-    return found
+    return result
 
 
 @pytest.mark.sampled(2)
@@ -605,8 +605,8 @@ def test_the_result() -> None:
     text = repr(result)
     assert "(0,0) -> (1,0)  +x  vc 0" in text
     assert "cyclic: 4 channels" in text
-    made = result.to_dict()
-    assert set(made) >= {
+    content = result.to_dict()
+    assert set(content) >= {
         "kind",
         "topology",
         "routing",
@@ -616,11 +616,11 @@ def test_the_result() -> None:
         "virtual_channels",
         "dependencies",
     }
-    assert made["kind"] == "deadlock"
-    assert set(made["cycle"][0]) == {"channel", "virtual_channel", "tail", "head"}
-    assert made["provenance"]["specs"]["scheme"] == "none"
-    assert made["provenance"]["exactness"] == "exact"
-    json.dumps(made)
+    assert content["kind"] == "deadlock"
+    assert set(content["cycle"][0]) == {"channel", "virtual_channel", "tail", "head"}
+    assert content["provenance"]["specs"]["scheme"] == "none"
+    assert content["provenance"]["exactness"] == "exact"
+    json.dumps(content)
     (row,) = result.rows()
     assert row["cycle"].startswith("0.0 ")
     sound = obliv.deadlock(obliv.O1TURN(obliv.mesh(3, 3)), "turn")

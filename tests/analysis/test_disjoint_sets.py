@@ -36,11 +36,11 @@ def size(pairs: set[Pair]) -> int:
 
 @given(PAIRS)
 def test_largest_subsets(pairs: set[Pair]) -> None:
-    found = largest_disjoint_subset(pairs)
-    assert found <= pairs
-    assert is_disjoint(found)
+    result = largest_disjoint_subset(pairs)
+    assert result <= pairs
+    assert is_disjoint(result)
     graph = nx.Graph([(("s", s), ("d", d)) for s, d in pairs])
-    assert len(found) == sum(
+    assert len(result) == sum(
         len(nx.bipartite.maximum_matching(graph.subgraph(part), {v for v in part if v[0] == "s"})) // 2
         for part in nx.connected_components(graph)
     )

@@ -27,12 +27,12 @@ LARGER = ["torus:4x4", "mesh:2x3x2", "torus:3x2x2", "hyperx:3x2x2"]
 
 def enumerated(routing: Any) -> dict[int, Fraction]:
     terminals = routing.topology.terminals.tolist()
-    found: dict[int, Fraction] = {}
+    result: dict[int, Fraction] = {}
     for source in terminals:
         for destination in terminals:
             for channels, chance in routing.paths(source, destination):
-                found[len(channels)] = found.get(len(channels), Fraction(0)) + chance / len(terminals) ** 2
-    return {length: share for length, share in found.items() if share}
+                result[len(channels)] = result.get(len(channels), Fraction(0)) + chance / len(terminals) ** 2
+    return {length: share for length, share in result.items() if share}
 
 
 def searched(topology: obliv.Topology) -> Fraction:
@@ -225,13 +225,13 @@ def test_a_partial_routing_is_measured_over_the_packets_that_it_serves(name: str
     for destination in topology.terminals.tolist():
         numerators, over = routing.served(destination)
         for at, source in enumerate(topology.terminals.tolist()):
-            found = list(routing.paths(source, destination)) if source != destination else [((), Fraction(1))]
-            share = sum((chance for _, chance in found), Fraction(0))
+            outcome = list(routing.paths(source, destination)) if source != destination else [((), Fraction(1))]
+            share = sum((chance for _, chance in outcome), Fraction(0))
             assert Fraction(int(numerators[at]), over) == share
             served += share
             skipped += share < 1
             least += share * _apart(topology, source, destination) if share else 0
-            for channels, chance in found:
+            for channels, chance in outcome:
                 hops += chance * len(channels)
                 shares[len(channels)] = shares.get(len(channels), Fraction(0)) + chance
     assert served < len(topology.terminals) ** 2

@@ -34,10 +34,10 @@ def test_by_height_and_direction() -> None:
                 continue
             loads = obliv.routing(SPECS[name], topology).pair_loads()
             assert isinstance(loads, TreeLoads)
-            found = largest_disjoint(loads, every=True)
-            assert found.size == wanted["ratio"]
+            result = largest_disjoint(loads, every=True)
+            assert result.size == wanted["ratio"]
             for height, sizes in wanted["per"].items():
-                assert [found.by_height[int(height), up] for up in (True, False)] == sizes
+                assert [result.by_height[int(height), up] for up in (True, False)] == sizes
 
 
 @pytest.mark.parametrize("m", range(4, 26, 2))
@@ -81,17 +81,17 @@ def test_three_ways_agree_on_random_routings(tree: str, seed: int) -> None:
     for routing in (obliv.TreeTable(topology, ports), obliv.Hash(topology, seed)):
         loads = routing.pair_loads()
         assert isinstance(loads, TreeLoads)
-        found = largest_disjoint(loads, every=True)
+        result = largest_disjoint(loads, every=True)
         by_host = largest_disjoint(TreeLoads(topology, routing.ways), every=True)
-        assert found.by_height == by_host.by_height
-        assert found.size == obliv.worst_case(loads, symmetry="off").channel_load == max_disjoint_size(routing)
+        assert result.by_height == by_host.by_height
+        assert result.size == obliv.worst_case(loads, symmetry="off").channel_load == max_disjoint_size(routing)
         sizes = max_disjoint_sizes(routing)
-        assert sizes[found.channel] == found.size
-        pairs = {(s, d) for s, d in found.pairs if s != d}
+        assert sizes[result.channel] == result.size
+        pairs = {(s, d) for s, d in result.pairs if s != d}
         assert len({s for s, _ in pairs}) == len(pairs) == len({d for _, d in pairs})
         image = obliv.ratio(routing).permutation if topology.parents[0] == 1 else None
         if image is not None:
-            assert loads.under(obliv.permutation(image))[found.channel] == found.size
+            assert loads.under(obliv.permutation(image))[result.channel] == result.size
 
 
 def test_all_permutations_of_a_small_tree() -> None:
@@ -151,8 +151,8 @@ def test_ratio_under_traffic() -> None:
     rng = np.random.default_rng(5)
     for _ in range(20):
         rows = rng.integers(0, 3, (32, 32)) * Fraction(1, 96)
-        found = obliv.traffic_ratio(obliv.routing("omrmn", tree), obliv.matrix(rows.tolist())).ratio
-        assert found == 1  # Corollary 1: the base load is reached
+        result = obliv.traffic_ratio(obliv.routing("omrmn", tree), obliv.matrix(rows.tolist())).ratio
+        assert result == 1  # Corollary 1: the base load is reached
         assert 1 <= obliv.traffic_ratio(routing, obliv.matrix(rows.tolist())).ratio <= 4
     one, two = (obliv.traffic_ratio(routing, "ring", instances=8, rng=3).patterns for _ in range(2))
     assert one == two

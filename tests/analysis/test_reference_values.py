@@ -48,15 +48,15 @@ ELSEWHERE = {
 
 
 def rows() -> dict[tuple[str, str], dict[str, Fraction]]:
-    found: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
+    result: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
     with FILE.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             kind, radices = row["topology"].split()
             if kind in ("mesh", "torus") and row["metric"] not in ELSEWHERE and row["routing"] in (*ROUTINGS, "-"):
                 key = f"{kind}:{radices}", row["routing"]
-                assert row["metric"] not in found[key]
-                found[key][row["metric"]] = Fraction(row["exact"])
-    return found
+                assert row["metric"] not in result[key]
+                result[key][row["metric"]] = Fraction(row["exact"])
+    return result
 
 
 ROWS = rows()
@@ -70,11 +70,11 @@ def test_the_file_has_what_the_notes_promise() -> None:
 
 def by_topology(chosen: Callable[[str], bool]) -> dict[str, list[str]]:
     """The routings of every topology in the file."""
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     for topology, routing in ROWS:
         if chosen(routing):
-            found[topology].append(routing)
-    return found
+            result[topology].append(routing)
+    return result
 
 
 def nodes_of(topology: str) -> int:
@@ -88,11 +88,11 @@ EXACT = by_topology(lambda routing: routing != "-")
 def test_capacity(kind: str) -> None:
     for topology in by_topology(lambda routing: routing == "-"):
         if topology.startswith(kind):
-            made = obliv.topology(topology)
-            assert {"capacity_load": made.capacity_load} == ROWS[topology, "-"], topology
+            result = obliv.topology(topology)
+            assert {"capacity_load": result.capacity_load} == ROWS[topology, "-"], topology
             # The capacity really is the throughput of uniform traffic under dimension order.
-            uniform = obliv.throughput(obliv.routing("dor", made), "uniform").patterns[0]
-            assert uniform["channel_load"] == made.capacity_load, topology
+            uniform = obliv.throughput(obliv.routing("dor", result), "uniform").patterns[0]
+            assert uniform["channel_load"] == result.capacity_load, topology
 
 
 @pytest.mark.sampled(2)
@@ -131,8 +131,8 @@ def test_exact_values(topology: str) -> None:
 def test_i2turn_has_the_values_of_ival(kind: str) -> None:
     for topology in by_topology(lambda routing: routing == "ival(=i2turn)"):
         if topology.startswith(kind):
-            made = obliv.topology(topology)
-            one, two = (obliv.routing(name, made).pair_loads() for name in ("ival", "i2turn"))
+            result = obliv.topology(topology)
+            one, two = (obliv.routing(name, result).pair_loads() for name in ("ival", "i2turn"))
             assert one.hops() == two.hops(), topology
             worst = [obliv.worst_case(loads).fraction_of_capacity for loads in (one, two)]
             assert worst == [Fraction(1, 2)] * 2, topology

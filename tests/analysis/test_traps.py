@@ -94,7 +94,7 @@ def dimension_loads(k: int, n: int, order: str) -> list[Fraction]:
 
     torus = obliv.torus(*[k] * n)
     loads = obliv.routing(f"dor{order}", torus).pair_loads()
-    found = []
+    result = []
     for dim in range(n):
         channel = next(
             c
@@ -103,8 +103,8 @@ def dimension_loads(k: int, n: int, order: str) -> list[Fraction]:
         )
         table = loads.on_channel(channel).toarray()
         rows, columns = scipy.optimize.linear_sum_assignment(table, maximize=True)
-        found.append(Fraction(int(table[rows, columns].sum()), loads.denominator))
-    return found
+        result.append(Fraction(int(table[rows, columns].sum()), loads.denominator))
+    return result
 
 
 @pytest.mark.parametrize(("k", "n"), [(3, 1), (3, 2), (3, 3), (3, 4), (5, 1), (5, 2), (5, 3), (7, 2), (7, 3), (9, 2)])
@@ -182,8 +182,8 @@ def test_the_claims_about_rounds_of_random_permutations() -> None:
     torus = obliv.torus(9, 9)
     romm, dor = (obliv.routing(name, torus).pair_loads() for name in ("romm", "dor"))
     rng = np.random.default_rng(1)
-    found = max(max(romm.under(obliv.permutation(rng.permutation(81)))) for _ in range(150))
-    assert found < Fraction(32, 5)
+    result = max(max(romm.under(obliv.permutation(rng.permutation(81)))) for _ in range(150))
+    assert result < Fraction(32, 5)
     # transpose is a worst case of DOR (Table 1 of the paper: 0.278 both)
     assert max(dor.under(obliv.traffic("transpose", torus))) == obliv.worst_case(dor).channel_load == 4
 

@@ -142,16 +142,16 @@ def test_an_unknown_node_is_told_the_names(capsys: pytest.CaptureFixture[str], t
 
 
 def test_files_of_paths_mean_what_they_say(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    network, paths, kept = (tmp_path / name for name in ("network", "paths", "kept.json"))
+    network, paths, remaining = (tmp_path / name for name in ("network", "paths", "kept.json"))
     network.write_text("a b\na c\nb d\nc d\n")
     paths.write_text("0 2  # by way of b\n\na -> c -> d\n1\n")
-    words = ["bufferless", f"leveled-file:{network}", "--paths", str(paths), "--output", str(kept)]
+    words = ["bufferless", f"leveled-file:{network}", "--paths", str(paths), "--output", str(remaining)]
     status, _, _ = told(capsys, *words)
     assert status == 0
-    made = json.loads(kept.read_text())
-    assert made["instance"]["paths"] == [[0, 2], [1, 3], [1]]
-    oracle.audit_all(made)
-    assert told(capsys, "verify", str(kept))[0] == 0
+    content = json.loads(remaining.read_text())
+    assert content["instance"]["paths"] == [[0, 2], [1, 3], [1]]
+    oracle.audit_all(content)
+    assert told(capsys, "verify", str(remaining))[0] == 0
 
 
 KEYS = {"kind", "topology", "routing", "provenance", "packets", "congestion", "dilation", "makespan", "lower_bound"}
@@ -175,9 +175,9 @@ KEYS |= {"deflections", "verified", "algorithm", "rules"}
 def test_answers_and_files_are_as_the_contract_says(
     words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept.json"
+    remaining = tmp_path / "kept.json"
     words = ["bufferless", "butterfly:3", *words, "--seed", "4", "--format", "json"]
-    status, out, err = told(capsys, *words, "--output", str(kept))
+    status, out, err = told(capsys, *words, "--output", str(remaining))
     assert status == 0
     answer = json.loads(out)
     assert answer.keys() >= KEYS
@@ -187,20 +187,23 @@ def test_answers_and_files_are_as_the_contract_says(
     assert answer["provenance"].keys() >= {"version", "specs", "seed", "wall_seconds", "exactness"}
     assert answer["provenance"]["seed"] == 4
     assert answer["verified"] is True
-    made = json.loads(kept.read_text())
-    assert all(made[key] == answer[key] for key in KEYS)
-    assert made["instance"].keys() >= {"levels", "edges", "paths", "sources", "destinations"}
-    rows = oracle.unpack(made["moves"])
+    content = json.loads(remaining.read_text())
+    assert all(content[key] == answer[key] for key in KEYS)
+    assert content["instance"].keys() >= {"levels", "edges", "paths", "sources", "destinations"}
+    rows = oracle.unpack(content["moves"])
     assert {len(row) for row in rows} <= {4, 5}
     assert {row[3] for row in rows} <= {1, -1}
     assert min(row[0] for row in rows) >= 1
     assert all(type(number) is int for row in rows for number in row)
-    oracle.audit_all(made)
-    assert str(kept) in err
-    status, out, _ = told(capsys, "verify", str(kept), "--format", "json")
+    oracle.audit_all(content)
+    assert str(remaining) in err
+    status, out, _ = told(capsys, "verify", str(remaining), "--format", "json")
     assert status == 0
     assert json.loads(out)["proved"] is True
-    assert without_time(obliv.load(kept)) == {**made, "provenance": without_time(obliv.load(kept))["provenance"]}
+    assert without_time(obliv.load(remaining)) == {
+        **content,
+        "provenance": without_time(obliv.load(remaining))["provenance"],
+    }
     again = json.loads(told(capsys, *words)[1])
     for each in (again, answer):
         del each["provenance"]["wall_seconds"]
@@ -209,13 +212,13 @@ def test_answers_and_files_are_as_the_contract_says(
 
 @pytest.mark.parametrize("spec", ["mesh:4x3", "line:7", "hypercube:3"])
 def test_leveled_forms_are_told(spec: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json.gz"
-    status, out, _ = told(capsys, "bufferless", spec, "--algorithm", "fifo", "--output", str(kept))
+    remaining = tmp_path / "kept.json.gz"
+    status, out, _ = told(capsys, "bufferless", spec, "--algorithm", "fifo", "--output", str(remaining))
     assert status == 0
     assert {"mesh": "leveled-mesh:3x4", "line": "array:7", "hyp": "leveled-hypercube:3"}[
         next(key for key in ("mesh", "line", "hyp") if spec.startswith(key))
     ] in out
-    assert told(capsys, "verify", str(kept))[0] == 0
+    assert told(capsys, "verify", str(remaining))[0] == 0
     status, out, _ = told(capsys, "bufferless", spec, "--algorithm", "fifo", "--format", "json")
     answer = json.loads(out)
     assert answer.keys() >= KEYS - {"constants"}

@@ -83,30 +83,30 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
         for n, (algorithm, options) in enumerate(ways(rng, number, case.one_source)):
             told = f"{case.network.spec} {case.paths} number {number}: {algorithm} {options}"
             try:
-                made = schedule(case, algorithm, rng=number, **options)
+                result = schedule(case, algorithm, rng=number, **options)
             except obliv.InputError as error:
                 assert "lam" in options, told
                 assert "raise" in str(error), told
                 seen["no plan"] += 1
                 continue
-            assert made.verified, told
-            assert made.makespan >= made.lower_bound, told
-            assert made.makespan == (made.delivery.max() if case.packets else 0), told
+            assert result.verified, told
+            assert result.makespan >= result.lower_bound, told
+            assert result.makespan == (result.delivery.max() if case.packets else 0), told
             seen[algorithm] += 1
-            seen["deflected"] += made.deflections > 0
-            if algorithm == "centralized" and made.plan is not None:
-                assert made.moves is not None
-                seen["deflected by plan"] += made.deflections > 0
-                seen["second session"] += 2 in made.plan.session
-                seen["stops"] += len(made.plan.color) > case.packets
-            if (number + n) % audited == 0 and made.moves is not None and made.moves.steps < 30_000:
+            seen["deflected"] += result.deflections > 0
+            if algorithm == "centralized" and result.plan is not None:
+                assert result.moves is not None
+                seen["deflected by plan"] += result.deflections > 0
+                seen["second session"] += 2 in result.plan.session
+                seen["stops"] += len(result.plan.color) > case.packets
+            if (number + n) % audited == 0 and result.moves is not None and result.moves.steps < 30_000:
                 try:
-                    oracle.audit_all(plain(made))
+                    oracle.audit_all(plain(result))
                 except AssertionError as error:
                     raise AssertionError(f"{told}: {error}") from error
                 seen[f"audited {algorithm}"] += 1
             if (number + n) % 11 == 0:
-                assert without_time(made) == without_time(schedule(case, algorithm, rng=number, **options)), told
+                assert without_time(result) == without_time(schedule(case, algorithm, rng=number, **options)), told
     return seen
 
 
@@ -150,15 +150,15 @@ def test_the_corpus_reaches_every_corner_of_the_centralized_algorithm() -> None:
         for lam in (6, 8, 12):
             for s in (3, 8, 20):
                 try:
-                    made = schedule(case, "centralized", rng=number, lam=lam, s=s)
+                    result = schedule(case, "centralized", rng=number, lam=lam, s=s)
                 except obliv.InputError:
                     continue
-                oracle.audit_all(plain(made))
-                assert made.plan is not None
-                seen["deflected"] += made.deflections > 0
-                seen["second session"] += 2 in made.plan.session
-                seen["more than one group"] += len(set(made.plan.group)) > 1
-                seen["three phases"] += bool(np.diff(made.plan.phase_start).max() >= 3)
+                oracle.audit_all(plain(result))
+                assert result.plan is not None
+                seen["deflected"] += result.deflections > 0
+                seen["second session"] += 2 in result.plan.session
+                seen["more than one group"] += len(set(result.plan.group)) > 1
+                seen["three phases"] += bool(np.diff(result.plan.phase_start).max() >= 3)
     assert all(seen[each] >= 5 for each in ("deflected", "second session", "more than one group", "three phases")), seen
 
 
@@ -167,14 +167,14 @@ def test_compiled_kernels_agree_with_interpreted_ones(monkeypatch: pytest.Monkey
     cases = [drawn(family, number, 1) for family in FAMILIES for number in range(8)]
 
     def all_made() -> list[Any]:
-        made = []
+        result = []
         for case in cases:
             for number, (algorithm, options) in enumerate(ways(np.random.default_rng(1), 0, case.one_source)):
                 try:
-                    made.append(without_time(schedule(case, algorithm, rng=number, **options)))
+                    result.append(without_time(schedule(case, algorithm, rng=number, **options)))
                 except obliv.InputError as error:
-                    made.append(str(error))
-        return made
+                    result.append(str(error))
+        return result
 
     slow = all_made()
     monkeypatch.setattr(obliv.kernels, "COMPILE_ABOVE", -1)
@@ -187,15 +187,17 @@ def test_compiled_kernels_agree_with_interpreted_ones(monkeypatch: pytest.Monkey
 def test_classes_of_a_network(spec: str, algorithm: str) -> None:
     cases = instances(spec, "random", rng=5)
     constants = {"constants": "tuned"} if algorithm in ("centralized", "distributed") else {}
-    made = schedules(cases, algorithm, topology=spec, rng=2, **constants)
-    assert made.verified
-    parts = [plain(each) for each in getattr(made, "classes", (made,))]
+    result = schedules(cases, algorithm, topology=spec, rng=2, **constants)
+    assert result.verified
+    parts = [plain(each) for each in getattr(result, "classes", (result,))]
     for part in parts:
         oracle.audit_all(part)
-    assert made.makespan == sum(part["makespan"] for part in parts)
-    assert made.packets == sum(part["packets"] for part in parts)
-    assert made.lower_bound == sum(part["lower_bound"] for part in parts)
-    assert (made.congestion, made.dilation) == tuple(max(p[key] for p in parts) for key in ("congestion", "dilation"))
+    assert result.makespan == sum(part["makespan"] for part in parts)
+    assert result.packets == sum(part["packets"] for part in parts)
+    assert result.lower_bound == sum(part["lower_bound"] for part in parts)
+    assert (result.congestion, result.dilation) == tuple(
+        max(p[key] for p in parts) for key in ("congestion", "dilation")
+    )
     if not spec.startswith(
         "hypercube"
     ):  # every node's number means the same node in every class; a path is a shortest one
@@ -209,18 +211,18 @@ def test_classes_of_a_network(spec: str, algorithm: str) -> None:
                 assert all(tuple(ends[edge]) in links for edge in path)
             seen |= set(case.source)
         assert len(seen) == sum(len(part["instance"]["paths"]) for part in parts)
-    assert without_time(made) == without_time(schedules(cases, algorithm, topology=spec, rng=2, **constants))
+    assert without_time(result) == without_time(schedules(cases, algorithm, topology=spec, rng=2, **constants))
 
 
 def disjoint(rng: np.random.Generator, network: Leveled) -> list[list[int]]:
     """Walks that share no edge."""
     used: set[int] = set()
-    kept = []
+    remaining = []
     for path in walks(network, rng, 12, False):
         if not used & set(path):
-            kept.append(path)
+            remaining.append(path)
             used |= set(path)
-    return kept
+    return remaining
 
 
 @settings(max_examples=40)
@@ -232,9 +234,9 @@ def test_uncontested_packets_take_their_paths_length(seed: int, depth: int, widt
     assert case.congestion == 1
     assert case.lower_bound == max(map(len, paths))
     for algorithm, options in (("direct", {}), ("hot-potato", {}), *((name, {}) for name in QUEUES)):
-        made = schedule(case, algorithm, rng=seed, **options)
+        result = schedule(case, algorithm, rng=seed, **options)
         if algorithm == "hot-potato" or not options:
-            assert made.delivery.tolist() == [len(path) for path in paths], algorithm
+            assert result.delivery.tolist() == [len(path) for path in paths], algorithm
 
 
 def relabelled(case: Any, rng: np.random.Generator, lift: int) -> Any:
@@ -257,8 +259,8 @@ def test_numbers_of_nodes_and_edges_mean_nothing(seed: int, depth: int, width: i
     case = instance(network, walks(network, rng, 14, False))
     other = relabelled(case, rng, 0)
     assert (other.congestion, other.dilation, other.lower_bound) == (case.congestion, case.dilation, case.lower_bound)
-    kept = [("direct", {}), ("centralized", {"constants": "one-frame"}), ("centralized", {"constants": "paper"})]
-    for algorithm, options in (*kept, *((name, {}) for name in QUEUES)):
+    remaining = [("direct", {}), ("centralized", {"constants": "one-frame"}), ("centralized", {"constants": "paper"})]
+    for algorithm, options in (*remaining, *((name, {}) for name in QUEUES)):
         one, two = (schedule(each, algorithm, rng=seed, **options) for each in (case, other))
         assert one.delivery.tolist() == two.delivery.tolist(), algorithm
     lifted = relabelled(case, rng, 3)
@@ -292,36 +294,36 @@ def test_a_schedule_without_one_of_its_packets_and_later_is_one(
     folder = tmp_path_factory.mktemp("files")
     network = obliv.topology(f"random-leveled:L=8,W=3,d=2,seed={seed % 1000}")
     case = instance(network, walks(network, np.random.default_rng(seed), 9, False))
-    made = opened(schedule(case, algorithm, rng=seed))
-    assert proved(made, folder)
+    result = opened(schedule(case, algorithm, rng=seed))
+    assert proved(result, folder)
     gone = seed % case.packets
-    inner = made["instance"]
+    inner = result["instance"]
     for name in ("paths", "sources", "destinations"):
         del inner[name][gone]
-    made["moves"] = [[t + later, p - (p > gone), *rest] for t, p, *rest in made["moves"] if p != gone]
-    made["packets"] -= 1
+    result["moves"] = [[t + later, p - (p > gone), *rest] for t, p, *rest in result["moves"] if p != gone]
+    result["packets"] -= 1
     less = oracle.Case(
         inner["levels"],
         [(low, high) for low, high in inner["edges"]],
         inner["paths"],
         inner["sources"],
         inner["destinations"],
-        made["moves"],
+        result["moves"],
         algorithm,
-        made["rules"],
+        result["rules"],
     )
-    made |= {"congestion": less.congestion, "dilation": less.dilation, "lower_bound": less.lower_bound}
-    made["makespan"] = max(row[0] for row in made["moves"])
-    oracle.audit(made)
-    assert proved(made, folder)
+    result |= {"congestion": less.congestion, "dilation": less.dilation, "lower_bound": less.lower_bound}
+    result["makespan"] = max(row[0] for row in result["moves"])
+    oracle.audit(result)
+    assert proved(result, folder)
 
 
 def test_the_same_generator_gives_the_same_and_another_another() -> None:
     case = instance("butterfly:4", "random", rng=3)
     for algorithm, options in [*ONE_EACH, ("direct", {"order": "random"}), ("hot-potato", {"priority": "random"})]:
-        made = [schedule(case, algorithm, rng=np.random.default_rng(5), **options) for _ in range(2)]
-        assert made[0].moves is not None
-        assert (made[0].moves.rows() == made[1].moves.rows()).all()
+        result = [schedule(case, algorithm, rng=np.random.default_rng(5), **options) for _ in range(2)]
+        assert result[0].moves is not None
+        assert (result[0].moves.rows() == result[1].moves.rows()).all()
     seeds = [schedule(case, "hot-potato", rng=seed).moves.rows().tolist() for seed in range(8)]
     assert len({str(rows) for rows in seeds}) > 1
     drawn_paths = {tuple(instance("butterfly:4", rng=seed).edge.tolist()) for seed in range(8)}

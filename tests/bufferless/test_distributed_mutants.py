@@ -35,14 +35,14 @@ def game_of(instance: Instance, lam: int, chi: int, s: int, rng: np.random.Gener
 @cache
 def corpus() -> tuple[Waves, ...]:
     rng = np.random.default_rng(7)
-    made = []
+    result = []
     for trial in range(100):
         if trial % 2:
             instance = line(int(rng.integers(40, 100)), 0.5, 30, rng)
         else:
             instance = walks(layered(int(rng.integers(30, 100)), 6, 2, rng), 60, 5, 60, rng)
-        made.append(game_of(instance, 24, 4, 2, rng))
-    return tuple(made)
+        result.append(game_of(instance, 24, 4, 2, rng))
+    return tuple(result)
 
 
 @cache
@@ -54,14 +54,14 @@ def crowded_lines() -> tuple[Waves, ...]:
 
 def caught(games: tuple[Waves, ...], network: type[Stepped], work: float = 1e9) -> Counter[str]:
     """How often each rule was broken; "" where none was, or rounds ran out. Without `work`, kernels are interpreted."""
-    made: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for game in games:
         try:
             violation = simulate_rounds(game, work, network).violation
         except InputError:
             violation = None
-        made[FAULTS[violation.code] if violation else ""] += 1
-    return made
+        result[FAULTS[violation.code] if violation else ""] += 1
+    return result
 
 
 @kernel

@@ -31,28 +31,28 @@ from obliv.topologies.leveled.base import Leveled
     ],
 )
 def test_families_edge_by_edge(spec: str, name: str, numbers: tuple[int, ...], seed: int) -> None:
-    made = obliv.topology(spec)
+    result = obliv.topology(spec)
     level, edges = oracle.family(name, *numbers, seed=seed)
-    assert isinstance(made, Leveled)
-    assert made.node_level.tolist() == level
-    mine = list(zip(*(side.tolist() for side in made.edge_ends)))
+    assert isinstance(result, Leveled)
+    assert result.node_level.tolist() == level
+    mine = list(zip(*(side.tolist() for side in result.edge_ends)))
     if name == "leveled-hypercube":  # the notes give no numbers
         assert sorted(mine) == sorted(edges)
     else:
         assert mine == edges
-    some = np.arange(0, made.edges, 3)
-    assert [side.tolist() for side in made.ends_of(some)] == [[edge[i] for edge in mine[::3]] for i in range(2)]
-    assert made.edge_level(some).tolist() == [level[low] for low, _ in mine[::3]]
+    some = np.arange(0, result.edges, 3)
+    assert [side.tolist() for side in result.ends_of(some)] == [[edge[i] for edge in mine[::3]] for i in range(2)]
+    assert result.edge_level(some).tolist() == [level[low] for low, _ in mine[::3]]
     both = Counter([*mine, *((high, low) for low, high in mine)])
-    assert Counter(zip(made.tail.tolist(), made.head.tolist())) == both
-    assert str(made) == spec or made.spec == spec
+    assert Counter(zip(result.tail.tolist(), result.head.tolist())) == both
+    assert str(result) == spec or result.spec == spec
 
 
 @pytest.mark.parametrize(("k", "d", "seed"), [(1, 1, 0), (3, 1, 0), (4, 2, 1), (3, 3, 2)])
 def test_multibutterflies_are_splitters(k: int, d: int, seed: int) -> None:
-    made = obliv.topology(f"multibutterfly:{k},d={d},seed={seed}")
+    result = obliv.topology(f"multibutterfly:{k},d={d},seed={seed}")
     rows = 2**k
-    low, high = (side.tolist() for side in made.edge_ends)
+    low, high = (side.tolist() for side in result.edge_ends)
     assert len(low) == k * rows * 2 * d
     for edge, (tail, head) in enumerate(zip(low, high)):
         level, row = divmod(tail, rows)
@@ -67,17 +67,17 @@ def test_multibutterflies_are_splitters(k: int, d: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("k", "h"), [(2, 1), (2, 3), (3, 2), (4, 2)])
 def test_fat_trees_have_all_ways_up_and_one_down(k: int, h: int) -> None:
-    made = obliv.topology(f"unrolled-fattree:{k},{h}")
+    result = obliv.topology(f"unrolled-fattree:{k},{h}")
     leaves = k**h
-    ways = np.zeros((leaves, made.nodes), np.int64)
-    order = np.argsort(made.node_level, kind="stable")
-    assert np.bincount(made.node_level).tolist() == [leaves, *[leaves // k] * (2 * h - 1), leaves]
-    ways[np.arange(leaves), np.flatnonzero(made.node_level == 0)] = 1
-    low, high = made.edge_ends
+    ways = np.zeros((leaves, result.nodes), np.int64)
+    order = np.argsort(result.node_level, kind="stable")
+    assert np.bincount(result.node_level).tolist() == [leaves, *[leaves // k] * (2 * h - 1), leaves]
+    ways[np.arange(leaves), np.flatnonzero(result.node_level == 0)] = 1
+    low, high = result.edge_ends
     for node in order:
         for edge in np.flatnonzero(low == node):
             ways[:, high[edge]] += ways[:, node]
-    assert (ways[:, made.node_level == 2 * h] == leaves // k).all()  # a way up for every switch at the top, one down
+    assert (ways[:, result.node_level == 2 * h] == leaves // k).all()  # a way up for every switch at the top, one down
 
 
 SANE = [
@@ -98,19 +98,19 @@ SANE = [
 def test_the_notes_instances(
     spec: str, options: dict[str, Any], packets: int | None, congestion: int, dilation: int
 ) -> None:
-    made = instance(spec, rng=0, **options)
-    assert packets in (None, made.packets)
-    assert (made.congestion, made.dilation) == (congestion, dilation)
+    result = instance(spec, rng=0, **options)
+    assert packets in (None, result.packets)
+    assert (result.congestion, result.dilation) == (congestion, dilation)
 
 
 def test_paths_lead_where_the_pattern_says() -> None:
     def pairs(spec: str, kind: str) -> list[tuple[int, int]]:
-        made = instance(spec, kind)
-        depth = made.network.depth
-        assert (made.network.node_level[made.source] == 0).all()
-        assert (made.network.node_level[made.destination] == depth).all()
-        rows = int((made.network.node_level == 0).sum())
-        return sorted(zip((made.source % rows).tolist(), (made.destination - made.network.nodes + rows).tolist()))
+        result = instance(spec, kind)
+        depth = result.network.depth
+        assert (result.network.node_level[result.source] == 0).all()
+        assert (result.network.node_level[result.destination] == depth).all()
+        rows = int((result.network.node_level == 0).sum())
+        return sorted(zip((result.source % rows).tolist(), (result.destination - result.network.nodes + rows).tolist()))
 
     for k in (2, 4):
         for spec in (f"butterfly:{k}", f"multibutterfly:{k},d=2,seed=1", f"unrolled-debruijn:{k}"):
@@ -118,10 +118,10 @@ def test_paths_lead_where_the_pattern_says() -> None:
             swapped = [(r, (r << k // 2 | r >> k // 2) & (2**k - 1)) for r in range(2**k)]
             assert pairs(spec, "bit-reverse") == turned
             assert pairs(spec, "transpose") == swapped
-        made = pairs(f"unrolled-fattree:2,{k}", "bit-reverse")
-        assert made == turned
-        made = pairs(f"unrolled-shuffle:{k}", "permutation")
-        assert sorted(d for _, d in made) == list(range(2**k))
+        result = pairs(f"unrolled-fattree:2,{k}", "bit-reverse")
+        assert result == turned
+        result = pairs(f"unrolled-shuffle:{k}", "permutation")
+        assert sorted(d for _, d in result) == list(range(2**k))
 
 
 PAPER = [("butterfly:4", 36_580), ("butterfly:6", 85_026), ("leveled-mesh:8x8", 220_234), ("array:64", 1_056_238)]
@@ -129,7 +129,7 @@ PAPER = [("butterfly:4", 36_580), ("butterfly:6", 85_026), ("leveled-mesh:8x8", 
 
 @pytest.mark.parametrize(("spec", "makespan"), PAPER)
 def test_the_papers_constants(spec: str, makespan: int) -> None:
-    made = schedule(instance(spec, rng=0), "centralized", constants="paper", rng=0)
-    assert made.makespan == makespan
-    assert made.verified
-    oracle.audit_all(plain(made))
+    result = schedule(instance(spec, rng=0), "centralized", constants="paper", rng=0)
+    assert result.makespan == makespan
+    assert result.verified
+    oracle.audit_all(plain(result))

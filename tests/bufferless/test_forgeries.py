@@ -25,11 +25,11 @@ def forgeable(algorithm: str, options: dict[str, Any]) -> dict[str, Any]:
     case = instance(network, walks(network, np.random.default_rng(5), 30, True))
     for seed in range(40):
         try:
-            made = schedule(case, algorithm, rng=seed, **options)
+            result = schedule(case, algorithm, rng=seed, **options)
         except obliv.InputError:
             continue
-        if made.deflections or algorithm not in ("centralized", "distributed", "hot-potato"):
-            return opened(made)
+        if result.deflections or algorithm not in ("centralized", "distributed", "hot-potato"):
+            return opened(result)
     raise AssertionError("nothing to forge")
 
 
@@ -138,9 +138,9 @@ UNTOLD = {  # what moves cannot tell
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forgeries_are_found_out(forgery: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for algorithm in PLANNED if "plan" in forgery else EVERY:
-        made = genuine(algorithm)
-        FORGERIES[forgery](made)
-        path = file_of(made, tmp_path)
+        claim = genuine(algorithm)
+        FORGERIES[forgery](claim)
+        path = file_of(claim, tmp_path)
         status, _, err = told(capsys, "verify", str(path))
         assert status in ((0,) if algorithm in UNTOLD.get(forgery, ()) else (1, 2)), algorithm
         assert status < 2 or (err.count("\n") == 1 and "fault of" not in err), (algorithm, err)
@@ -180,33 +180,33 @@ def test_genuine_ones_are_proved(tmp_path: Path) -> None:
 )
 def test_the_oracle_finds_forgeries_too(forgery: str) -> None:
     for algorithm in PLANNED if "plan" in forgery else EVERY:
-        made = genuine(algorithm)
-        FORGERIES[forgery](made)
+        claim = genuine(algorithm)
+        FORGERIES[forgery](claim)
         with pytest.raises((AssertionError, IndexError, KeyError)):
-            oracle.audit_all(made)
+            oracle.audit_all(claim)
 
 
 @pytest.mark.parametrize(("algorithm", "pretended"), [("fifo", "farthest-to-go"), ("hot-potato", "direct")])
 def test_the_oracle_tells_algorithms_apart(algorithm: str, pretended: str) -> None:
-    made = genuine(algorithm)
-    made["algorithm"] = pretended
-    made["constants"]["order"] = "farthest"
+    claim = genuine(algorithm)
+    claim["algorithm"] = pretended
+    claim["constants"]["order"] = "farthest"
     with pytest.raises(AssertionError):
-        oracle.audit_all(made)
+        oracle.audit_all(claim)
 
 
 def test_a_packet_that_waits_is_no_bufferless_one(tmp_path: Path) -> None:
-    made = opened(schedule(instance("array:4", [[0, 1], [1], [1]]), "fifo"))
-    assert proved(made, tmp_path)
-    rests = [row for row in made["moves"] if row[1] == 0]
-    assert rests[1][0] > rests[0][0] + 1 or sorted(row[0] for row in made["moves"]) == [1, 1, 2, 3]
-    late = [row if row[:2] != rests[1][:2] else [9, *row[1:]] for row in made["moves"]]
-    made |= {"moves": late, "makespan": 9}
-    assert proved(made, tmp_path)
-    made |= {"rules": "bufferless"}
-    assert not proved(made, tmp_path)
-    made |= {"algorithm": "hot-potato"}
-    assert not proved(made, tmp_path)
+    result = opened(schedule(instance("array:4", [[0, 1], [1], [1]]), "fifo"))
+    assert proved(result, tmp_path)
+    rests = [row for row in result["moves"] if row[1] == 0]
+    assert rests[1][0] > rests[0][0] + 1 or sorted(row[0] for row in result["moves"]) == [1, 1, 2, 3]
+    late = [row if row[:2] != rests[1][:2] else [9, *row[1:]] for row in result["moves"]]
+    result |= {"moves": late, "makespan": 9}
+    assert proved(result, tmp_path)
+    result |= {"rules": "bufferless"}
+    assert not proved(result, tmp_path)
+    result |= {"algorithm": "hot-potato"}
+    assert not proved(result, tmp_path)
 
 
 JUNK: list[Any] = [None, True, -1, 0, 1, 2, 7, 2**31, 2**63, 10**40, 1.5, "x", "", [], [[]], {}, [0], [None]]
@@ -285,9 +285,9 @@ def test_hostile_files(name: str, capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 def test_a_class_of_a_mesh_forged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
-    assert told(capsys, "bufferless", "mesh:4x4", "--algorithm", "direct", "--output", str(kept))[0] == 0
-    whole = json.loads(kept.read_text())
+    remaining = tmp_path / "kept.json"
+    assert told(capsys, "bufferless", "mesh:4x4", "--algorithm", "direct", "--output", str(remaining))[0] == 0
+    whole = json.loads(remaining.read_text())
     assert len(whole["classes"]) > 1
 
     def status(**changed: Any) -> int:
@@ -306,12 +306,12 @@ def test_a_class_of_a_mesh_forged(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 @pytest.mark.parametrize("key", ["deflections", "lower_bound", "algorithm", "rules"])
 def test_a_sum_over_classes_forged(key: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
-    told(capsys, "bufferless", "mesh:4x4", "--algorithm", "direct", "--output", str(kept))
-    made = json.loads(kept.read_text())
-    assert told(capsys, "verify", str(kept))[0] == 0
-    made[key] = made[key] + 1 if isinstance(made[key], int) else "none"
-    assert told(capsys, "verify", str(file_of(made, tmp_path)))[0] in (1, 2)
+    remaining = tmp_path / "kept.json"
+    told(capsys, "bufferless", "mesh:4x4", "--algorithm", "direct", "--output", str(remaining))
+    content = json.loads(remaining.read_text())
+    assert told(capsys, "verify", str(remaining))[0] == 0
+    content[key] = content[key] + 1 if isinstance(content[key], int) else "none"
+    assert told(capsys, "verify", str(file_of(content, tmp_path)))[0] in (1, 2)
 
 
 def test_a_packet_without_a_path_is_refused(tmp_path: Path) -> None:
@@ -322,6 +322,6 @@ def test_a_packet_without_a_path_is_refused(tmp_path: Path) -> None:
         claim["instance"]["sources"].append(0)
         claim["instance"]["destinations"].append(0)
         claim["packets"] += 1
-        found = obliv.verify(file_of(claim, tmp_path))
-        assert not found.proved
-        assert "is empty" in found.checks[0].detail
+        report = obliv.verify(file_of(claim, tmp_path))
+        assert not report.proved
+        assert "is empty" in report.checks[0].detail

@@ -197,9 +197,9 @@ def test_one_packet_a_source_for_the_distributed_algorithm_only() -> None:
     assert "packets 0 and 1" in text
     for algorithm, options in ONE_EACH:
         if algorithm != "distributed":
-            made = schedule(case, algorithm, **options)
-            assert made.verified
-            oracle.audit_all(plain(made))
+            result = schedule(case, algorithm, **options)
+            assert result.verified
+            oracle.audit_all(plain(result))
 
 
 @pytest.mark.parametrize("paths", [[], [[0]], [[0]] * 7, [[0, 1]], [[0], [1], [2]], [[0, 1, 2]] * 3])
@@ -208,28 +208,28 @@ def test_hardly_anything_to_route(paths: list[list[int]], tmp_path: Path) -> Non
     for algorithm, options in (*ONE_EACH, ("centralized", {"constants": "paper"}), ("distributed", {})):
         if algorithm == "distributed" and not case.one_source:
             continue
-        made = schedule(case, algorithm, **options)
-        assert made.verified
-        assert made.packets == len(paths)
+        result = schedule(case, algorithm, **options)
+        assert result.verified
+        assert result.packets == len(paths)
         if paths and "lam" not in options:
-            oracle.audit_all(plain(made))
-        assert str(made)
-        assert "nan" not in repr(made)
-        made.to_dataframe()
+            oracle.audit_all(plain(result))
+        assert str(result)
+        assert "nan" not in repr(result)
+        result.to_dataframe()
         if not paths:
             continue
-        assert proved(plain(made), tmp_path)
-        kept = tmp_path / "kept.json.gz"
-        made.save(kept)
-        assert without_time(obliv.load(kept)) == without_time(made)
+        assert proved(plain(result), tmp_path)
+        remaining = tmp_path / "kept.json.gz"
+        result.save(remaining)
+        assert without_time(obliv.load(remaining)) == without_time(result)
 
 
 def test_nothing_at_all_can_be_kept(tmp_path: Path) -> None:
-    made = schedule(instance("array:4", []), "direct")
-    kept = tmp_path / "kept.json"
-    made.save(kept)
-    assert without_time(obliv.load(kept)) == without_time(made)
-    assert obliv.verify(kept).proved
+    result = schedule(instance("array:4", []), "direct")
+    remaining = tmp_path / "kept.json"
+    result.save(remaining)
+    assert without_time(obliv.load(remaining)) == without_time(result)
+    assert obliv.verify(remaining).proved
 
 
 def test_packets_that_are_there_already_are_told() -> None:

@@ -138,14 +138,14 @@ SPECS = [
 @pytest.mark.parametrize(("topology", "routing"), SPECS)
 @pytest.mark.parametrize("symmetry", ["auto", "off"])
 def test_certificates_prove_the_claim(topology: str, routing: str, symmetry: str) -> None:
-    made = obliv.routing(routing, obliv.topology(topology))
-    check(made_of(made, symmetry=symmetry)[0], made.pair_loads())
+    result = obliv.routing(routing, obliv.topology(topology))
+    check(made_of(result, symmetry=symmetry)[0], result.pair_loads())
 
 
 @pytest.mark.parametrize(("topology", "routing"), [("torus:3x3x3", "dor"), ("random-regular:n=14,d=3,seed=4", "ecmp")])
 def test_certificates_with_symmetry_search(topology: str, routing: str) -> None:
-    made = obliv.routing(routing, obliv.topology(topology))
-    check(made_of(made, symmetry="search")[0], made.pair_loads())
+    result = obliv.routing(routing, obliv.topology(topology))
+    check(made_of(result, symmetry="search")[0], result.pair_loads())
 
 
 @given(strategies.cases(), st.sampled_from(["auto", "off"]))
@@ -196,9 +196,9 @@ def test_certificates_beyond_64_bits() -> None:
             p = Fraction(rng.randint(1, 2**90), 2**90)
             paths[s, d] = [((s, n, n + 2 + d), p), ((s, n + 1, n + 2 + d), 1 - p)]
     routing = strategies.Paths(topology, paths)
-    made, _ = made_of(routing)
-    assert int(made["certificate"]["denominator"]).bit_length() > 64
-    check(made, routing.pair_loads())
+    result, _ = made_of(routing)
+    assert int(result["certificate"]["denominator"]).bit_length() > 64
+    check(result, routing.pair_loads())
 
 
 def test_the_checker_sees_what_is_wrong() -> None:
@@ -209,10 +209,10 @@ def test_the_checker_sees_what_is_wrong() -> None:
     check(json.loads(whole), loads)
 
     def refused(change: Any) -> None:
-        made = json.loads(whole)
-        change(made)
+        content = json.loads(whole)
+        change(content)
         with pytest.raises(AssertionError):
-            check(made, loads)
+            check(content, loads)
 
     refused(lambda m: m["channel_load"].update(exact="149/100"))
     refused(lambda m: m["channel_load"].update(exact="3"))
@@ -234,14 +234,14 @@ def test_the_saved_file(tmp_path: Path, suffix: str) -> None:
     result.save(path)
     raw = path.read_bytes()
     assert raw.startswith(b"\x1f\x8b") is suffix.endswith(".gz")
-    made = json.loads(gzip.decompress(raw) if suffix.endswith(".gz") else raw)
-    check(made, routing.pair_loads())
+    content = json.loads(gzip.decompress(raw) if suffix.endswith(".gz") else raw)
+    check(content, routing.pair_loads())
     assert {"denominator", "permutation", "duals", "generators", "channels", "digest", "sources"} <= set(
-        made["certificate"]
+        content["certificate"]
     )
-    digest = made["certificate"].pop("digest")
+    digest = content["certificate"].pop("digest")
     canonical = [
-        json.dumps(made, sort_keys=True, separators=separators, ensure_ascii=ascii_only).encode()
+        json.dumps(content, sort_keys=True, separators=separators, ensure_ascii=ascii_only).encode()
         for separators in ((",", ":"), (", ", ": "))
         for ascii_only in (True, False)
     ]
@@ -259,7 +259,7 @@ def test_sources_of_a_certificate(tmp_path: Path) -> None:
     topology = obliv.build("triangle", 3, [(0, 1), (1, 2), (2, 0)])
     file = tmp_path / "hops.txt"
     file.write_text("hop 0 1 1\nhop 0 2 1\nhop 1 2 2\nhop 1 0 2\nhop 2 0 0\nhop 2 1 0\n")
-    made, _ = made_of(obliv.routing(f"table:{file}", topology))
-    assert list(made["certificate"]["sources"].values()) == [hashlib.sha256(file.read_bytes()).hexdigest()]
-    assert hashlib.sha256(file.read_bytes()).hexdigest() in json.dumps(made["provenance"])
-    check(made, obliv.routing(f"table:{file}", topology).pair_loads())
+    result, _ = made_of(obliv.routing(f"table:{file}", topology))
+    assert list(result["certificate"]["sources"].values()) == [hashlib.sha256(file.read_bytes()).hexdigest()]
+    assert hashlib.sha256(file.read_bytes()).hexdigest() in json.dumps(result["provenance"])
+    check(result, obliv.routing(f"table:{file}", topology).pair_loads())

@@ -79,9 +79,9 @@ def test_a_network_that_its_spec_builds_is_not_carried(spec: str) -> None:
 
 def test_a_design_carries_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("highspy")
-    made = obliv.design(obliv.from_networkx(networkx.cycle_graph(4), spec="square"))
+    best = obliv.design(obliv.from_networkx(networkx.cycle_graph(4), spec="square"))
     path = tmp_path / "design.json"
-    made.save(path)
+    best.save(path)
     assert "network" not in json.loads(path.read_text())["certificate"]["worst"]["certificate"]
     assert main(["verify", str(path)]) == 0
     assert "the one inside the claim: 4 nodes" in capsys.readouterr().out

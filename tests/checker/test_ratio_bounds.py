@@ -26,8 +26,8 @@ def largest_matching(routing: obliv.Routing) -> int:
                     pairs[c].append(((s, 0), (d, 1)))
     best = 0
     for on_channel in pairs.values():
-        found = nx.bipartite.hopcroft_karp_matching(nx.Graph(on_channel), [s for s, _ in on_channel])
-        best = max(best, len(found) // 2)
+        result = nx.bipartite.hopcroft_karp_matching(nx.Graph(on_channel), [s for s, _ in on_channel])
+        best = max(best, len(result) // 2)
     return best
 
 
@@ -39,20 +39,20 @@ def test_detours_may_beat_the_printed_bound(tmp_path: Path) -> None:
     assert result.lower_bound is None
     assert "shortest" in result.lower_bound_source
     assert obliv.verify(result, topology=tree, routing=routing).proved
-    made = result.to_dict() | {"lower_bound": {"exact": "5", "value": 5.0}, "lower_bound_source": "Theorem 2"}
-    made["certificate"]["digest"] = digest_of(made)
+    outcome = result.to_dict() | {"lower_bound": {"exact": "5", "value": 5.0}, "lower_bound_source": "Theorem 2"}
+    outcome["certificate"]["digest"] = digest_of(outcome)
     forged = tmp_path / "forged.json"
-    forged.write_text(json.dumps(made))
+    forged.write_text(json.dumps(outcome))
     assert not obliv.verify(forged, topology=tree, routing=routing).proved
 
 
 def test_a_bound_may_be_left_out(tmp_path: Path) -> None:
-    made = obliv.ratio(obliv.routing("osrm3", obliv.fattree(4, 3)), certificate=True).to_dict()
+    content = obliv.ratio(obliv.routing("osrm3", obliv.fattree(4, 3)), certificate=True).to_dict()
     assert obliv.verify(obliv.ratio(obliv.routing("osrm3", obliv.fattree(4, 3)), certificate=True)).proved
-    made |= {"lower_bound": None}
-    made["certificate"]["digest"] = digest_of(made)
+    content |= {"lower_bound": None}
+    content["certificate"]["digest"] = digest_of(content)
     file = tmp_path / "less.json"
-    file.write_text(json.dumps(made))
+    file.write_text(json.dumps(content))
     assert obliv.verify(file).proved
 
 

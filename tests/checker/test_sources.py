@@ -76,7 +76,7 @@ def test_a_file_that_is_replaced_after_it_was_read(
     with monkeypatch.context() as patch:
         patch.setattr(io, "open", replacing)
         patch.setattr(builtins, "open", replacing)
-        found = obliv.verify("claim.json")
+        report = obliv.verify("claim.json")
     assert reads
-    assert not found.proved
-    assert ("source file", False) in {(step.check, step.ok) for step in found.checks} or len(reads) > 1
+    assert not report.proved
+    assert ("source file", False) in {(step.check, step.ok) for step in report.checks} or len(reads) > 1

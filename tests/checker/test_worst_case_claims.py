@@ -47,8 +47,8 @@ CASES = [
 
 def claim_of(topology: str, routing: str) -> dict[str, Any]:
     way = obliv.routing(routing, obliv.topology(topology))
-    made: dict[str, Any] = json.loads(json.dumps(obliv.worst_case(way, certificate=True).to_dict()))
-    return made
+    content: dict[str, Any] = json.loads(json.dumps(obliv.worst_case(way, certificate=True).to_dict()))
+    return content
 
 
 def exact(number: Fraction) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path:
     result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)
     for name in ("claim.json", "claim.json.gz"):
         result.save(tmp_path / name)
-        found = obliv.verify(tmp_path / name)
-        assert found.proved, found
-        assert found.unchecked == ()
+        report = obliv.verify(tmp_path / name)
+        assert report.proved, report
+        assert report.unchecked == ()
     assert obliv.verify(result).proved
     quick = obliv.verify(tmp_path / "claim.json", quick=True)
     assert not quick.proved
@@ -90,15 +90,15 @@ def test_without_symmetry_too(topology: str, routing: str, tmp_path: Path) -> No
 
 
 def test_a_decimal_that_is_not_its_fractions_is_refused(tmp_path: Path) -> None:
-    made = claim_of("mesh:3x3", "dor")
-    made["channel_load"]["value"] = 1.5
+    result = claim_of("mesh:3x3", "dor")
+    result["channel_load"]["value"] = 1.5
     with pytest.raises(FileError, match=r"shows 1\.5"):
-        verdict(made, tmp_path)
+        verdict(result, tmp_path)
 
 
 def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "dor")
-    assert verdict(made, tmp_path, redigest=False).proved
+    result = claim_of("torus:5x5", "dor")
+    assert verdict(result, tmp_path, redigest=False).proved
 
     def leaves(node: Any, trail: tuple[Any, ...] = ()) -> Any:
         if isinstance(node, dict):
@@ -111,8 +111,8 @@ def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
             yield trail, node
 
     changed = 0
-    for trail, value in list(leaves(made)):
-        forged = copy.deepcopy(made)
+    for trail, value in list(leaves(result)):
+        forged = copy.deepcopy(result)
         at: Any = forged
         for key in trail[:-1]:
             at = at[key]
@@ -132,162 +132,162 @@ def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
 
 def test_a_lowered_claim_is_refused(tmp_path: Path) -> None:
     for topology, routing in CASES[:6]:
-        made = claim_of(topology, routing)
-        load = Fraction(made["channel_load"]["exact"]) * Fraction(999, 1000)
-        capacity = Fraction(made["capacity"]["exact"])
-        made["channel_load"] = exact(load)
-        made["throughput"] = exact(1 / load)
-        made["fraction_of_capacity"] = exact(1 / load / capacity)
-        found = verdict(made, tmp_path)
-        assert not found.proved
-        assert {each["check"] for each in found.checks if each["ok"] is False} >= {"witness"}
+        result = claim_of(topology, routing)
+        load = Fraction(result["channel_load"]["exact"]) * Fraction(999, 1000)
+        capacity = Fraction(result["capacity"]["exact"])
+        result["channel_load"] = exact(load)
+        result["throughput"] = exact(1 / load)
+        result["fraction_of_capacity"] = exact(1 / load / capacity)
+        match = verdict(result, tmp_path)
+        assert not match.proved
+        assert {each["check"] for each in match.checks if each["ok"] is False} >= {"witness"}
 
 
 def test_a_raised_claim_is_refused_because_nothing_attains_it(tmp_path: Path) -> None:
-    made = claim_of("mesh:4x4", "dor")
-    made["channel_load"] = exact(Fraction(4))
-    made["throughput"] = made["fraction_of_capacity"] = exact(Fraction(1, 4))
-    found = verdict(made, tmp_path)
-    assert not found.proved
+    result = claim_of("mesh:4x4", "dor")
+    result["channel_load"] = exact(Fraction(4))
+    result["throughput"] = result["fraction_of_capacity"] = exact(Fraction(1, 4))
+    match = verdict(result, tmp_path)
+    assert not match.proved
 
 
 def test_another_routing_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "dor")
+    result = claim_of("torus:5x5", "dor")
     for other in ("romm", "dor:yx", "valiant", "ecmp"):
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         forged["routing"] = other
         assert not verdict(forged, tmp_path).proved
 
 
 def test_another_topology_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "dor")
-    made["topology"] = "mesh:5x5"
-    assert not verdict(made, tmp_path).proved
+    result = claim_of("torus:5x5", "dor")
+    result["topology"] = "mesh:5x5"
+    assert not verdict(result, tmp_path).proved
 
 
 def test_a_channel_left_out_is_refused(tmp_path: Path) -> None:
-    made = claim_of("mesh:4x4", "dor")
-    made["certificate"]["channels"].pop()
-    assert not verdict(made, tmp_path).proved
-    made = claim_of("mesh:4x4", "dor")
-    worst = made["channel"]["id"]
-    kept = made["certificate"]["channels"][worst]
-    made["certificate"]["channels"][worst] = "simple"
-    if not verdict(made, tmp_path).proved:
-        assert kept != "simple"
+    result = claim_of("mesh:4x4", "dor")
+    result["certificate"]["channels"].pop()
+    assert not verdict(result, tmp_path).proved
+    result = claim_of("mesh:4x4", "dor")
+    worst = result["channel"]["id"]
+    remaining = result["certificate"]["channels"][worst]
+    result["certificate"]["channels"][worst] = "simple"
+    if not verdict(result, tmp_path).proved:
+        assert remaining != "simple"
 
 
 def test_simple_is_refused_where_it_does_not_suffice(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
-    made["certificate"]["channels"][7] = "simple"
-    found = verdict(made, tmp_path)
-    assert not found.proved
-    assert "channel 7" in str(found)
+    result = claim_of("torus:5x5", "romm")
+    result["certificate"]["channels"][7] = "simple"
+    match = verdict(result, tmp_path)
+    assert not match.proved
+    assert "channel 7" in str(match)
 
 
 def test_a_price_lowered_below_need_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
+    result = claim_of("torus:5x5", "romm")
     refused = 0
-    for k, price in enumerate(made["certificate"]["duals"][0]):
+    for k, price in enumerate(result["certificate"]["duals"][0]):
         if price == 0:
             continue
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         forged["certificate"]["duals"][0][k] = 0
         refused += not verdict(forged, tmp_path).proved
         forged["certificate"]["duals"][0][k] = -price
         assert not verdict(forged, tmp_path).proved
     assert refused > 0
-    forged = copy.deepcopy(made)
+    forged = copy.deepcopy(result)
     forged["certificate"]["duals"][0] = [0] * 25
     assert not verdict(forged, tmp_path).proved
 
 
 def test_a_load_too_low_by_one_unit_of_the_numerators_is_refused(tmp_path: Path) -> None:
     """Two sources cross the middle of a line of four; both count in the simple bound, the last one too."""
-    made = claim_of("line:4", "dor")
-    assert made["certificate"]["denominator"] == 1
-    made["certificate"] |= {"duals": [], "channels": ["simple"] * 6}
-    assert verdict(copy.deepcopy(made), tmp_path).proved
+    result = claim_of("line:4", "dor")
+    assert result["certificate"]["denominator"] == 1
+    result["certificate"] |= {"duals": [], "channels": ["simple"] * 6}
+    assert verdict(copy.deepcopy(result), tmp_path).proved
     image = [1, 0, 2, 3]  # neighbors exchange their packets: a load of 1
-    made["permutation"] = made["certificate"]["permutation"] = image
-    made["channel"] = {"id": 0, "tail": 0, "head": 1}
-    made["channel_load"] = made["throughput"] = exact(Fraction(1))
-    made["fraction_of_capacity"] = exact(1 / Fraction(made["capacity"]["exact"]))
-    found = verdict(made, tmp_path)
-    assert not found.proved
-    assert [check.check for check in found.checks if not check.ok] == ["channels"]
+    result["permutation"] = result["certificate"]["permutation"] = image
+    result["channel"] = {"id": 0, "tail": 0, "head": 1}
+    result["channel_load"] = result["throughput"] = exact(Fraction(1))
+    result["fraction_of_capacity"] = exact(1 / Fraction(result["capacity"]["exact"]))
+    match = verdict(result, tmp_path)
+    assert not match.proved
+    assert [check.check for check in match.checks if not check.ok] == ["channels"]
 
 
 def test_a_wrong_generator_word_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
+    result = claim_of("torus:5x5", "romm")
     refused = 0
-    for c, (dual, word) in enumerate(made["certificate"]["channels"]):
+    for c, (dual, word) in enumerate(result["certificate"]["channels"]):
         if not word:
             continue
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         forged["certificate"]["channels"][c] = [dual, word[:-1]]
         refused += not verdict(forged, tmp_path).proved
         if refused > 3:
             break
     assert refused > 3
     for word in ([99], [-1]):
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         forged["certificate"]["channels"][5] = [0, word]
         assert not verdict(forged, tmp_path).proved
-    forged = copy.deepcopy(made)
+    forged = copy.deepcopy(result)
     forged["certificate"]["channels"][5] = [3, []]
     assert not verdict(forged, tmp_path).proved
 
 
 def test_a_generator_that_is_no_permutation_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
-    made["certificate"]["generators"][0][0] = made["certificate"]["generators"][0][1]
-    assert not verdict(made, tmp_path).proved
+    result = claim_of("torus:5x5", "romm")
+    result["certificate"]["generators"][0][0] = result["certificate"]["generators"][0][1]
+    assert not verdict(result, tmp_path).proved
 
 
 def test_a_wrong_permutation_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
-    image = made["permutation"]
+    result = claim_of("torus:5x5", "romm")
+    image = result["permutation"]
     image[0], image[12] = image[12], image[0]
-    made["certificate"]["permutation"] = image
-    found = verdict(made, tmp_path)
-    assert not found.proved
+    result["certificate"]["permutation"] = image
+    outcome = verdict(result, tmp_path)
+    assert not outcome.proved
     image[0] = image[1]
-    assert not verdict(made, tmp_path).proved
-    made["certificate"]["permutation"] = list(range(25))
+    assert not verdict(result, tmp_path).proved
+    result["certificate"]["permutation"] = list(range(25))
     with pytest.raises(FileError, match="permutation"):
-        verdict(made, tmp_path)
+        verdict(result, tmp_path)
 
 
 def test_a_smaller_denominator_is_refused(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
-    made["certificate"]["denominator"] = 1
-    assert not verdict(made, tmp_path).proved
-    made["certificate"]["denominator"] = 0
+    result = claim_of("torus:5x5", "romm")
+    result["certificate"]["denominator"] = 1
+    assert not verdict(result, tmp_path).proved
+    result["certificate"]["denominator"] = 0
     with pytest.raises(FileError, match="denominator"):
-        verdict(made, tmp_path)
+        verdict(result, tmp_path)
 
 
 def test_a_multiple_of_the_denominator_still_proves(tmp_path: Path) -> None:
-    made = claim_of("torus:5x5", "romm")
-    certificate = made["certificate"]
+    result = claim_of("torus:5x5", "romm")
+    certificate = result["certificate"]
     certificate["denominator"] *= 7
     certificate["duals"] = [[7 * price for price in v] for v in certificate["duals"]]
-    assert verdict(made, tmp_path).proved
+    assert verdict(result, tmp_path).proved
     factor = 10**30  # beyond 64 bits: whole numbers as text
     certificate["denominator"] = str(int(certificate["denominator"]) * factor)
     certificate["duals"] = [[str(factor * price) for price in v] for v in certificate["duals"]]
-    assert verdict(made, tmp_path).proved
+    assert verdict(result, tmp_path).proved
 
 
 def test_figures_that_do_not_follow_are_refused(tmp_path: Path) -> None:
     for key in ("throughput", "fraction_of_capacity", "capacity"):
-        made = claim_of("mesh:4x4", "dor")
-        made[key] = exact(Fraction(1, 7))
-        assert not verdict(made, tmp_path).proved
-    made = claim_of("mesh:4x4", "dor")
-    made["channel"]["head"] = 9
-    assert not verdict(made, tmp_path).proved
+        result = claim_of("mesh:4x4", "dor")
+        result[key] = exact(Fraction(1, 7))
+        assert not verdict(result, tmp_path).proved
+    result = claim_of("mesh:4x4", "dor")
+    result["channel"]["head"] = 9
+    assert not verdict(result, tmp_path).proved
 
 
 def test_a_claim_with_rates(tmp_path: Path) -> None:
@@ -301,9 +301,9 @@ def test_a_claim_with_rates(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("ecmp", topology), certificate=True)
     assert result.permutation is None
     assert result.traffic is not None
-    found = obliv.verify(result)
-    assert found.proved, found
-    made = json.loads(json.dumps(result.to_dict()))
+    report = obliv.verify(result)
+    assert report.proved, report
+    content = json.loads(json.dumps(result.to_dict()))
     path = tmp_path / "claim.json"
 
     def check(claim: dict[str, Any]) -> bool:
@@ -312,8 +312,8 @@ def test_a_claim_with_rates(tmp_path: Path) -> None:
         proved: bool = obliv.verify(path, topology=topology).proved
         return proved
 
-    assert check(made)
-    forged = copy.deepcopy(made)
+    assert check(content)
+    forged = copy.deepcopy(content)
     forged["traffic"][0][2] = str(2 * Fraction(forged["traffic"][0][2]))
     assert not check(forged)
 
@@ -322,22 +322,22 @@ def test_a_permutation_is_no_witness_where_terminals_have_rates(tmp_path: Path) 
     """At rates of a half it sends too much, at rates of two it is not the worst."""
     line = obliv.line(3)
     whole = obliv.worst_case(obliv.DOR(line), certificate=True)
-    made = json.loads(json.dumps(whole.to_dict()))
+    content = json.loads(json.dumps(whole.to_dict()))
     path = tmp_path / "claim.json"
-    path.write_text(json.dumps(made))
+    path.write_text(json.dumps(content))
     assert obliv.verify(path, topology=line).proved
     for share in (Fraction(1, 2), 2):
-        found = obliv.verify(path, topology=line.with_rates([share] * 3, [share] * 3))
-        failed = {check.check: check.detail for check in found.checks if not check.ok}
+        report = obliv.verify(path, topology=line.with_rates([share] * 3, [share] * 3))
+        failed = {check.check: check.detail for check in report.checks if not check.ok}
         assert "traffic matrix" in failed["form"]
 
 
 def test_time_that_runs_out_proves_nothing(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:5x5")), certificate=True)
-    found = obliv.verify(result, budget=0)
-    assert not found.proved
-    assert len(found.unchecked) == 100
-    assert "budget" in str(found)
+    report = obliv.verify(result, budget=0)
+    assert not report.proved
+    assert len(report.unchecked) == 100
+    assert "budget" in str(report)
 
 
 def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
@@ -347,9 +347,9 @@ def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
     result.save(tmp_path / "claim.json")
     assert obliv.verify(tmp_path / "claim.json").proved
     network.write_text("a b\nb c\nc d\nd a\na c\n# a remark\n")
-    found = obliv.verify(tmp_path / "claim.json")
-    assert not found.proved
-    assert "changed" in str(found)
+    report = obliv.verify(tmp_path / "claim.json")
+    assert not report.proved
+    assert "changed" in str(report)
 
 
 @pytest.mark.parametrize(
@@ -387,8 +387,8 @@ def test_a_claim_cut_anywhere_is_refused(tmp_path: Path) -> None:
 
 
 def test_random_damage_never_ends_in_another_error(tmp_path: Path) -> None:
-    made = claim_of("torus:3x3", "romm")
-    text = json.dumps(made)
+    result = claim_of("torus:3x3", "romm")
+    text = json.dumps(result)
     rng = np.random.default_rng(7)
     path = tmp_path / "claim.json"
     for _ in range(300):
@@ -397,22 +397,22 @@ def test_random_damage_never_ends_in_another_error(tmp_path: Path) -> None:
             damaged[at] = chr(int(rng.integers(32, 127)))
         path.write_text("".join(damaged))
         try:
-            found = obliv.verify(path)
+            report = obliv.verify(path)
         except obliv.OblivError:
             continue
-        assert not found.proved or json.loads("".join(damaged)) == made
+        assert not report.proved or json.loads("".join(damaged)) == result
 
 
 @pytest.mark.parametrize("key", ["duals", "generators", "channels", "denominator", "permutation", "sources", "digest"])
 def test_parts_of_another_kind_are_refused(key: str, tmp_path: Path) -> None:
-    made = claim_of("mesh:3x3", "dor")
-    part = made["certificate"][key]
+    result = claim_of("mesh:3x3", "dor")
+    part = result["certificate"][key]
     for value in (None, 3, "x", [], {}, [[]], [1], {"b64zlib": "!", "dtype": "int64", "shape": [3]}):
         if value == part:
             continue  # no sources
-        made["certificate"][key] = value
+        result["certificate"][key] = value
         try:
-            assert not verdict(made, tmp_path, redigest=key != "digest").proved, value
+            assert not verdict(result, tmp_path, redigest=key != "digest").proved, value
         except FileError as error:
             assert "\n" not in str(error)
 
@@ -507,25 +507,25 @@ def test_seven_dimensions_are_proved() -> None:
 def test_a_denominator_that_does_not_fit_proves_nothing(tmp_path: Path) -> None:
     """Loads that cannot be written over it must not be left out of the sums."""
     topology = obliv.mesh(3, 3)
-    made = obliv.worst_case(obliv.routing("o1turn", topology), certificate=True).to_dict()
-    channel = made["channel"]["id"]
+    content = obliv.worst_case(obliv.routing("o1turn", topology), certificate=True).to_dict()
+    channel = content["channel"]["id"]
     loads = obliv.routing("o1turn", topology).pair_loads()
     image = [1, 0, *range(2, 9)]
     load = loads.under(obliv.permutation(image))[channel]
-    assert 0 < load < Fraction(made["channel_load"]["exact"])
-    made |= {
+    assert 0 < load < Fraction(content["channel_load"]["exact"])
+    content |= {
         "channel_load": number(load),
         "throughput": number(1 / load),
         "fraction_of_capacity": number(topology.capacity_load / load),
         "permutation": image,
     }
-    made["certificate"] |= {"denominator": 1, "permutation": image, "duals": [], "channels": ["simple"] * 24}
-    made["certificate"]["digest"] = digest_of(made)
+    content["certificate"] |= {"denominator": 1, "permutation": image, "duals": [], "channels": ["simple"] * 24}
+    content["certificate"]["digest"] = digest_of(content)
     path = tmp_path / "forged.json"
-    path.write_text(json.dumps(made))
-    found = obliv.verify(path)
-    assert not found.proved
-    assert "not an integer" in str(found)
+    path.write_text(json.dumps(content))
+    report = obliv.verify(path)
+    assert not report.proved
+    assert "not an integer" in str(report)
 
 
 def test_a_load_that_only_the_named_channel_keeps_is_not_proved(
@@ -538,9 +538,9 @@ def test_a_load_that_only_the_named_channel_keeps_is_not_proved(
     claim |= {"permutation": swap, "channel": {"id": 0, "tail": 0, "head": 1}}
     claim |= {"channel_load": exact(Fraction(1)), "throughput": exact(Fraction(1))}
     claim["fraction_of_capacity"] = exact(1 / Fraction(claim["capacity"]["exact"]))
-    found = verdict(claim, tmp_path, quick=True)
-    assert not found.proved
-    assert found.verdict == "one channel holds; not proved"
+    result = verdict(claim, tmp_path, quick=True)
+    assert not result.proved
+    assert result.verdict == "one channel holds; not proved"
     for form in ("table", "json"):
         assert main(["verify", str(tmp_path / "claim.json"), "--quick", "--format", form]) == 1
         assert '"proved": true' not in capsys.readouterr().out

@@ -34,20 +34,20 @@ def test_acyclic_is_yes(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "deadlock", "torus:4x4", "romm", "--vc", "turn+dateline", "--format", "json")
-    made = json.loads(out)
+    content = json.loads(out)
     assert status == 0
-    assert made["kind"] == "deadlock"
-    assert made["topology"] == "torus:4x4"
-    assert made["routing"] == "romm"
-    assert made["acyclic"] is True
-    assert made["cycle"] is None
-    assert made["virtual_channels"] == 5
-    assert made["provenance"]["specs"] == {"topology": "torus:4x4", "routing": "romm", "scheme": "turn+dateline"}
+    assert content["kind"] == "deadlock"
+    assert content["topology"] == "torus:4x4"
+    assert content["routing"] == "romm"
+    assert content["acyclic"] is True
+    assert content["cycle"] is None
+    assert content["virtual_channels"] == 5
+    assert content["provenance"]["specs"] == {"topology": "torus:4x4", "routing": "romm", "scheme": "turn+dateline"}
     status, out, _ = run(capsys, "deadlock", "ring:4", "dor", "--format", "json")
-    made = json.loads(out)
+    content = json.loads(out)
     assert status == 1
-    assert [hop["tail"] for hop in made["cycle"]] == [0, 1, 2, 3]
-    assert [hop["virtual_channel"] for hop in made["cycle"]] == [0, 0, 0, 0]
+    assert [hop["tail"] for hop in content["cycle"]] == [0, 1, 2, 3]
+    assert [hop["virtual_channel"] for hop in content["cycle"]] == [0, 0, 0, 0]
 
 
 def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,9 +63,9 @@ def test_fewest(capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 0
     assert "2, by double-y" in out
     status, out, _ = run(capsys, "deadlock", "torus:4x4", "valiant", "--fewest", "--format", "json")
-    made = json.loads(out)
-    assert (made["fewest"], made["scheme"]) == (4, "phase+dateline")
-    assert made["left_out"][0]["scheme"] == "double-y"
+    content = json.loads(out)
+    assert (content["fewest"], content["scheme"]) == (4, "phase+dateline")
+    assert content["left_out"][0]["scheme"] == "double-y"
     status, out, _ = run(capsys, "deadlock", "ring:5", "1/2*dor+1/2*ecmp", "--fewest", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert status == 0

@@ -35,9 +35,9 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     status, out, err = run(capsys, *words, "--format", "json")
     assert status in (0, 1), err
-    made: dict[str, Any] = json.loads(out)
-    assert {"kind", "topology", "routing", "provenance"} <= set(made)
-    return made
+    content: dict[str, Any] = json.loads(out)
+    assert {"kind", "topology", "routing", "provenance"} <= set(content)
+    return content
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,9 @@ def test_check(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 0
     assert "FT(8,2)" in out
     assert "all 992 pairs" in out
-    made = as_json(capsys, "check", "a.net", "--lft", "a.lfts")
-    assert (made["endpoints"], made["switches"], made["channels"]) == (32, 12, 128)
-    assert (made["unrouted"], made["loops"], made["dead_ends"], made["engine"]) == (0, 0, 0, None)
+    answer = as_json(capsys, "check", "a.net", "--lft", "a.lfts")
+    assert (answer["endpoints"], answer["switches"], answer["channels"]) == (32, 12, 128)
+    assert (answer["unrouted"], answer["loops"], answer["dead_ends"], answer["engine"]) == (0, 0, 0, None)
     assert as_json(capsys, "check", "a.net")["unrouted"] is None
 
 
@@ -85,18 +85,18 @@ def test_check_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str
     status, out, _ = run(capsys, "check", "b.net", "--lft", "a.lfts")
     assert status == 1
     assert "nearly FT(8,2)" in out
-    made = as_json(capsys, "check", "b.net", "--lft", "a.lfts")
-    assert made["unrouted"] == made["dead_ends"] == 56
-    kinds = {finding["kind"] for finding in made["findings"]}
+    answer = as_json(capsys, "check", "b.net", "--lft", "a.lfts")
+    assert answer["unrouted"] == answer["dead_ends"] == 56
+    kinds = {finding["kind"] for finding in answer["findings"]}
     assert {"dead-end", "missing-cable"} <= kinds
-    for finding in made["findings"]:
+    for finding in answer["findings"]:
         assert set(finding) - {"guid", "switch", "port", "peer"} == {"severity", "kind", "file", "line", "message"}
         assert finding["file"] in ("b.net", "a.lfts")
         assert finding["line"] >= 1
     _, out, _ = run(capsys, "check", "b.net", "--lft", "a.lfts", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["kind"] for row in rows] == [finding["kind"] for finding in made["findings"]]
-    for row, finding in zip(rows, made["findings"], strict=True):
+    assert [row["kind"] for row in rows] == [finding["kind"] for finding in answer["findings"]]
+    for row, finding in zip(rows, answer["findings"], strict=True):
         for key in ("guid", "switch", "port", "peer"):
             assert row[key] == str(finding.get(key, ""))
     (missing,) = (row for row in rows if row["kind"] == "missing-cable")
@@ -129,9 +129,11 @@ def test_check_of_an_engine_that_failed(here: Path, capsys: pytest.CaptureFixtur
     Path("osm.log").write_text("osm_ucast_mgr_process: minhop tables configured on all switches\n")
     words = ["check", "a.net", "--lft", "a.lfts", "--log", "osm.log"]
     assert as_json(capsys, *words)["engine"] == {"used": "minhop", "requested": "minhop", "failed": []}
-    made = as_json(capsys, *words, "--engine", "ftree")
-    assert made["engine"]["requested"] == "ftree"
-    assert [(each["kind"], each["line"]) for each in made["findings"] if each["severity"] == "error"] == [("engine", 1)]
+    answer = as_json(capsys, *words, "--engine", "ftree")
+    assert answer["engine"]["requested"] == "ftree"
+    assert [(each["kind"], each["line"]) for each in answer["findings"] if each["severity"] == "error"] == [
+        ("engine", 1)
+    ]
     assert run(capsys, *words, "--engine", "ftree")[0] == 1
 
 
@@ -143,18 +145,18 @@ def test_check_of_routes_that_deadlock(here: Path, capsys: pytest.CaptureFixture
 
 
 def test_worst(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = as_json(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", "3")
-    assert made["channel_load"] == {"exact": "4", "value": 4.0}
-    assert made["throughput"]["exact"] == "1/4"
-    assert sorted(made["permutation"]) == list(range(32))
-    assert made["names"][:2] == ["host(0,0)", "host(0,1)"]
-    assert len(made["crossing"]) == 4
-    assert len(made["hottest"]) == 3
-    assert {each["channel_load"]["exact"] for each in made["hottest"]} == {"4"}
-    assert "certificate" not in made
+    answer = as_json(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", "3")
+    assert answer["channel_load"] == {"exact": "4", "value": 4.0}
+    assert answer["throughput"]["exact"] == "1/4"
+    assert sorted(answer["permutation"]) == list(range(32))
+    assert answer["names"][:2] == ["host(0,0)", "host(0,1)"]
+    assert len(answer["crossing"]) == 4
+    assert len(answer["hottest"]) == 3
+    assert {each["channel_load"]["exact"] for each in answer["hottest"]} == {"4"}
+    assert "certificate" not in answer
     _, out, _ = run(capsys, "worst", "a.net", "--lft", "a.lfts", "--hottest", "3", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [int(row["channel"]) for row in rows] == [each["channel"] for each in made["hottest"]]
+    assert [int(row["channel"]) for row in rows] == [each["channel"] for each in answer["hottest"]]
     assert {(row["worst_load_exact"], row["at_least_exact"]) for row in rows} == {("4", "4")}
 
 
@@ -186,13 +188,13 @@ def test_worst_is_proved_where_lids_stand_apart(here: Path, capsys: pytest.Captu
     Path("g").write_text(spelled.guid2lid(fabric))
     Path("f.lfts").write_text(spelled.tables_text(tables_of(obliv.routing("dmodk", tree), fabric), fabric, "a -n"))
     words = ["f.net", "--lft", "f.lfts", "--guid2lid", "g"]
-    made = as_json(capsys, "worst", *words, "-o", "claim.json")
-    assert made["topology"] == made["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
+    answer = as_json(capsys, "worst", *words, "-o", "claim.json")
+    assert answer["topology"] == answer["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
     assert json.loads(Path("claim.json").read_text())["topology"] == "fabric:f.net,guid2lid=g"
     assert main(["verify", "claim.json"]) == 0
     capsys.readouterr()
-    made = as_json(capsys, "route", *words, "-o", "new.lfts")
-    assert made["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
+    answer = as_json(capsys, "route", *words, "-o", "new.lfts")
+    assert answer["provenance"]["specs"]["topology"] == "fabric:f.net,guid2lid=g"
     Path("g").write_text(spelled.guid2lid(fabric) + "\n")
     assert main(["verify", "claim.json"]) == 1
 
@@ -209,8 +211,8 @@ def test_tables_without_rows_have_a_header(here: Path, capsys: pytest.CaptureFix
 
 def test_dimension_order_on_the_torus(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "generate", "torus:9x9", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
-    made = as_json(capsys, "worst", "t.net", "--lft", "t.lfts", "--hottest", "0")
-    assert made["channel_load"]["exact"] == "4"
+    answer = as_json(capsys, "worst", "t.net", "--lft", "t.lfts", "--hottest", "0")
+    assert answer["channel_load"]["exact"] == "4"
     assert main(["worst", "fabric:t.net", "lft:t.lfts", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["channel_load"]["exact"] == "4"
 
@@ -222,25 +224,25 @@ def test_compressed_files(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_figures(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = as_json(capsys, "shifts", "a.net", "--lft", "a.lfts")
-    assert (made["shifts"], made["worst_load"]["exact"], made["mean_load"]["exact"]) == (31, "1", "1")
-    made = as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3")
-    assert made["channel_load"]["samples"] == 50
-    assert 2 <= made["channel_load"]["value"] <= 4
-    assert made == as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3") | {
-        "provenance": made["provenance"]
+    answer = as_json(capsys, "shifts", "a.net", "--lft", "a.lfts")
+    assert (answer["shifts"], answer["worst_load"]["exact"], answer["mean_load"]["exact"]) == (31, "1", "1")
+    answer = as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3")
+    assert answer["channel_load"]["samples"] == 50
+    assert 2 <= answer["channel_load"]["value"] <= 4
+    assert answer == as_json(capsys, "average", "a.net", "--lft", "a.lfts", "--samples", "50", "--seed", "3") | {
+        "provenance": answer["provenance"]
     }
-    made = as_json(capsys, "bisection", "a.net", "--lft", "a.lfts", "--samples", "50")
-    assert 0.25 <= made["smallest"]["value"] <= made["bandwidth"]["value"] <= made["largest"]["value"] <= 1
-    made = as_json(capsys, "throughput", "a.net", "uniform", "shift:4", "--lft", "a.lfts")
-    assert [each["channel_load"]["exact"] for each in made["patterns"]] == ["31/32", "1"]
+    answer = as_json(capsys, "bisection", "a.net", "--lft", "a.lfts", "--samples", "50")
+    assert 0.25 <= answer["smallest"]["value"] <= answer["bandwidth"]["value"] <= answer["largest"]["value"] <= 1
+    answer = as_json(capsys, "throughput", "a.net", "uniform", "shift:4", "--lft", "a.lfts")
+    assert [each["channel_load"]["exact"] for each in answer["patterns"]] == ["31/32", "1"]
     assert as_json(capsys, "ratio", "a.net", "--lft", "a.lfts")["ratio"]["exact"] == "4"
 
 
 def test_the_worst_permutation_can_be_played(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("w.json").write_text(json.dumps(as_json(capsys, "worst", "a.net", "--lft", "a.lfts")))
-    made = as_json(capsys, "throughput", "a.net", "permutation:w.json", "--lft", "a.lfts")
-    assert made["patterns"][0]["channel_load"]["exact"] == "4"
+    answer = as_json(capsys, "throughput", "a.net", "permutation:w.json", "--lft", "a.lfts")
+    assert answer["patterns"][0]["channel_load"]["exact"] == "4"
 
 
 def test_route(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,25 +251,25 @@ def test_route(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "in use" in out
     assert "opensm -R file -U new.lfts -l 1" in err
     for offset, load in (("0", "4"), ("0-0-1-1", "2"), ("group", "2"), ("spread", "2")):
-        made = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", offset, "--hottest", "0")
-        assert made["channel_load"]["exact"] == load, offset
-    made = as_json(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "flat.lfts", "--lmc", "0", "--force")
-    assert (made["lmc"], made["before"]["channel_load"]["exact"], made["after"]["missing_pairs"]) == (0, "4", 0)
-    assert made["output"] == "flat.lfts"
+        answer = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", offset, "--hottest", "0")
+        assert answer["channel_load"]["exact"] == load, offset
+    answer = as_json(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "flat.lfts", "--lmc", "0", "--force")
+    assert (answer["lmc"], answer["before"]["channel_load"]["exact"], answer["after"]["missing_pairs"]) == (0, "4", 0)
+    assert answer["output"] == "flat.lfts"
     assert as_json(capsys, "check", "a.net", "--lft", "flat.lfts")["unrouted"] == 0
 
 
 def test_route_of_three_levels(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "generate", "fattree:8,3", "-o", "c.net", "--routing", "dmodk", "--tables", "c.lfts")
-    made = as_json(capsys, "route", "c.net", "--lft", "c.lfts", "-o", "new.lfts")
-    assert (made["engine"], made["lmc"], made["before"]["channel_load"]["exact"]) == ("osrm3-d", 0, "7")
+    answer = as_json(capsys, "route", "c.net", "--lft", "c.lfts", "-o", "new.lfts")
+    assert (answer["engine"], answer["lmc"], answer["before"]["channel_load"]["exact"]) == ("osrm3-d", 0, "7")
     assert as_json(capsys, "worst", "c.net", "--lft", "new.lfts")["channel_load"]["exact"] == "4"
 
 
 def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")
-    assert (made["before"]["missing_pairs"], made["after"]["missing_pairs"]) == (56, 0)
-    assert made["shape"] == "nearly FT(8,2)"
+    answer = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")
+    assert (answer["before"]["missing_pairs"], answer["after"]["missing_pairs"]) == (56, 0)
+    assert answer["shape"] == "nearly FT(8,2)"
     assert run(capsys, "check", "b.net", "--lft", "new.lfts")[0] == 0
 
 
@@ -283,8 +285,8 @@ def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str
     assert as_json(capsys, *words)["output"] is None
     assert run(capsys, *words, "--force")[0] == 0
     assert Path("new.lfts").exists()
-    made = as_json(capsys, *words[:-1], "-o", "safe.lfts")  # credit loops are never better
-    assert (made["engine"], made["before"]["deadlock"], made["after"]["deadlock"]) == ("updown", True, False)
+    answer = as_json(capsys, *words[:-1], "-o", "safe.lfts")  # credit loops are never better
+    assert (answer["engine"], answer["before"]["deadlock"], answer["after"]["deadlock"]) == ("updown", True, False)
     again = ["route", "t.net", "--lft", "safe.lfts", "-o", "same.lfts"]
     assert run(capsys, *again)[0] == 1  # nothing is gained
     assert not Path("same.lfts").exists()
@@ -297,8 +299,8 @@ def test_export_and_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert Path("x.txt").read_bytes() == Path("x.net").read_bytes()
     for spec in ("file:x.graphml,terminals=numbered", "file:x.anynet", "fabric:x.net"):
         assert main(["worst", spec, "ecmp", "--format", "json"]) == 0
-        made = json.loads(capsys.readouterr().out)
-        assert (made["channel_load"]["exact"], len(made["permutation"])) == ("1", 32), spec
+        content = json.loads(capsys.readouterr().out)
+        assert (content["channel_load"]["exact"], len(content["permutation"])) == ("1", 32), spec
 
 
 def test_pairs_that_do_not_arrive(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -454,8 +456,8 @@ def test_names_of_outputs_and_missing_files_are_text(here: Path, capsys: pytest.
         (["worst", f"{place}o.json", "--lft", "a.lfts"], 2),
         (["worst", "a.net", "--lft", "a.lfts", "--offset", EVIL], 2),
     ):
-        found, out, err = run(capsys, *words)
-        assert found == status, words
+        result, out, err = run(capsys, *words)
+        assert result == status, words
         assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
         assert "31mi" in err or status == 0
         assert err.count("\n") == 1 or status == 0
@@ -472,17 +474,17 @@ def test_names_of_files_are_text_on_every_page(here: Path, capsys: pytest.Captur
 
 
 def test_json_is_given_as_it_is() -> None:
-    made = {"a\x9b": ["\x1b", "\u202e", "é中", "\udcff", "\U000e0001", "\n", "\\", "\x7f"], "b": 1.5}
-    text = json_text(made)
-    assert json.loads(text) == made
+    result = {"a\x9b": ["\x1b", "\u202e", "é中", "\udcff", "\U000e0001", "\n", "\\", "\x7f"], "b": 1.5}
+    text = json_text(result)
+    assert json.loads(text) == result
     assert "é中" in text
     assert all(letter.isprintable() for letter in text.replace("\n", ""))
 
 
 def test_hostile_names_are_shown_by_worst(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = as_json(capsys, "worst", "h.net", "--lft", "a.lfts")
-    assert made["names"][0].startswith("?[31ma??<b>x</b>[bold] =1+1,")
-    assert made["channel_load"]["exact"] == "4"
+    answer = as_json(capsys, "worst", "h.net", "--lft", "a.lfts")
+    assert answer["names"][0].startswith("?[31ma??<b>x</b>[bold] =1+1,")
+    assert answer["channel_load"]["exact"] == "4"
 
 
 def test_hostile_names_in_files(hostile: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -493,8 +495,8 @@ def test_hostile_names_in_files(hostile: Path, capsys: pytest.CaptureFixture[str
     for name in ("new.lfts", "new.net", "x.graphml", "x.anynet", "x.net", "claim.json"):
         text = Path(name).read_text()
         assert all(letter.isprintable() or letter in "\n\t" for letter in text), name
-    made = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", "0-0-1-1")
-    assert made["channel_load"]["exact"] == "2"
+    answer = as_json(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", "0-0-1-1")
+    assert answer["channel_load"]["exact"] == "2"
     assert as_json(capsys, "check", "x.net")["channels"] == 128
     assert main(["verify", "claim.json"]) == 0
     capsys.readouterr()
@@ -518,10 +520,10 @@ def test_hostile_names_among_findings(hostile: Path, capsys: pytest.CaptureFixtu
 def test_links_of_unequal_speed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = Path("a.net").read_text().splitlines(True)
     Path("s.net").write_text("".join(t.replace("4xQDR", "4xDDR") if "2c90300100001)" in t else t for t in text))
-    made = as_json(capsys, "worst", "s.net", "--lft", "a.lfts")
-    assert made["channel_load"]["exact"] == "4"
-    assert "traffic" in made
-    assert any("speed" in note for note in made["notes"])
+    answer = as_json(capsys, "worst", "s.net", "--lft", "a.lfts")
+    assert answer["channel_load"]["exact"] == "4"
+    assert "traffic" in answer
+    assert any("speed" in note for note in answer["notes"])
     status, _, err = run(capsys, "average", "s.net", "--lft", "a.lfts")
     assert status == 2
     assert "equal links" in err

@@ -41,19 +41,19 @@ def test_the_readmes_first_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_worst_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "worst", "torus:9x9", "romm", "--format", "json")
-    made = json.loads(out)
+    content = json.loads(out)
     assert status == 0
-    assert made["kind"] == "worst"
-    assert made["topology"] == "torus:9x9"
-    assert made["routing"] == "romm"
-    assert made["channel_load"] == {"exact": "32/5", "value": 6.4}
-    assert made["fraction_of_capacity"]["exact"] == "25/144"
-    assert made["capacity"]["exact"] == "9/10"
-    assert sorted(made["permutation"]) == list(range(81))
-    assert made["focus_channels"] == 1
-    assert set(made["channel"]) == {"id", "tail", "head"}
-    assert made["provenance"]["exactness"] == "exact"
-    assert "certificate" not in made
+    assert content["kind"] == "worst"
+    assert content["topology"] == "torus:9x9"
+    assert content["routing"] == "romm"
+    assert content["channel_load"] == {"exact": "32/5", "value": 6.4}
+    assert content["fraction_of_capacity"]["exact"] == "25/144"
+    assert content["capacity"]["exact"] == "9/10"
+    assert sorted(content["permutation"]) == list(range(81))
+    assert content["focus_channels"] == 1
+    assert set(content["channel"]) == {"id", "tail", "head"}
+    assert content["provenance"]["exactness"] == "exact"
+    assert "certificate" not in content
     _, out, _ = run(capsys, "worst", "torus:3x3", "romm", "--format", "json", "--certificate")
     assert json.loads(out)["certificate"]["denominator"] >= 1
 
@@ -65,16 +65,16 @@ def test_worst_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_keep_then_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = tmp_path / "claim.json.gz"
-    status, _, err = run(capsys, "worst", "torus:5x5", "romm", "-o", str(kept))
+    remaining = tmp_path / "claim.json.gz"
+    status, _, err = run(capsys, "worst", "torus:5x5", "romm", "-o", str(remaining))
     assert status == 0
     assert "obliv verify" in err
-    status, out, _ = run(capsys, "verify", str(kept))
+    status, out, _ = run(capsys, "verify", str(remaining))
     assert status == 0
     assert "proved" in out
-    status, out, _ = run(capsys, "verify", str(kept), "--format", "json")
+    status, out, _ = run(capsys, "verify", str(remaining), "--format", "json")
     assert json.loads(out)["proved"] is True
-    status, out, _ = run(capsys, "verify", str(kept), "--budget", "0")
+    status, out, _ = run(capsys, "verify", str(remaining), "--budget", "0")
     assert status == 1
     assert "not proved" in out
     status, _, err = run(capsys, "verify", str(tmp_path / "none.json"))
@@ -84,10 +84,10 @@ def test_keep_then_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 
 def test_throughput(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "throughput", "torus:9x9", "dor", "uniform", "tornado", "--format", "json")
-    made = json.loads(out)
+    content = json.loads(out)
     assert status == 0
-    assert [p["traffic"] for p in made["patterns"]] == ["uniform", "tornado"]
-    assert made["patterns"][1]["fraction_of_capacity"]["exact"] == "5/18"
+    assert [p["traffic"] for p in content["patterns"]] == ["uniform", "tornado"]
+    assert content["patterns"][1]["fraction_of_capacity"]["exact"] == "5/18"
     _, out, _ = run(capsys, "throughput", "mesh:3x3", "dor", "nearest-neighbor", "--format", "json")
     assert json.loads(out)["patterns"][0]["admissible"] is False
 
@@ -253,8 +253,8 @@ def test_what_start_up_loads() -> None:
 def test_the_same_seed_gives_the_same_answer(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("worst", "mesh:3x3", "romm", "--samples", "20", "--seed", "3", "--format", "json")
     first, second = json.loads(run(capsys, *words)[1]), json.loads(run(capsys, *words)[1])
-    for made in (first, second):
-        made["provenance"].pop("wall_seconds")
+    for result in (first, second):
+        result["provenance"].pop("wall_seconds")
     assert first == second
     assert first["provenance"]["exactness"] == "estimated"
     assert set(first["channel_load"]) == {"value", "stderr", "samples"}
@@ -341,12 +341,12 @@ def test_figures_of_a_paper_are_drawn_into_a_folder(capsys: pytest.CaptureFixtur
 
 
 def test_names_of_nodes_are_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    links, kept = tmp_path / "links.txt", tmp_path / "worst.json"
+    links, remaining = tmp_path / "links.txt", tmp_path / "worst.json"
     links.write_text("rome paris\nparis oslo\noslo rome\n")
-    status, out, _ = run(capsys, "worst", f"file:{links}", "shortest", "--output", str(kept))
+    status, out, _ = run(capsys, "worst", f"file:{links}", "shortest", "--output", str(remaining))
     assert status == 0
     assert "rome -> " in out
-    assert repr(obliv.load(kept)).rstrip() == out.rstrip()
+    assert repr(obliv.load(remaining)).rstrip() == out.rstrip()
 
 
 def test_a_fault_of_ours_is_one_line(
@@ -444,13 +444,13 @@ def test_files_are_imported_wherever_the_option_stands(
     ids=" ".join,
 )
 def test_every_answer_is_saved_and_loaded(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = tmp_path / "answer.json.gz"
-    status, out, err = run(capsys, *words, "--output", str(kept), "--format", "json")
+    remaining = tmp_path / "answer.json.gz"
+    status, out, err = run(capsys, *words, "--output", str(remaining), "--format", "json")
     assert status == 0, err
-    result = obliv.load(kept)
+    result = obliv.load(remaining)
     assert result.to_dict() == json.loads(out)
     assert pickle.loads(pickle.dumps(result)) == result
-    assert hash(result) == hash(obliv.load(kept))
+    assert hash(result) == hash(obliv.load(remaining))
 
 
 def test_a_closed_standard_output_is_no_lost_answer(

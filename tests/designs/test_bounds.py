@@ -35,10 +35,10 @@ def test_capacities_are_the_closed_forms(spec: str) -> None:
 def test_a_ring_with_a_chord() -> None:
     links = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
     network = obliv.build("chord", 4, links + [(head, tail) for tail, head in links])
-    found = obliv.bounds(network)
-    assert found.bisection == 2 / Fraction(3)  # {0, 1} and {2, 3}: three links between them
-    assert found.adaptive == found.oblivious == found.bisection
-    assert obliv.verify(found).proved
+    limits = obliv.bounds(network)
+    assert limits.bisection == 2 / Fraction(3)  # {0, 1} and {2, 3}: three links between them
+    assert limits.adaptive == limits.oblivious == limits.bisection
+    assert obliv.verify(limits).proved
 
 
 def congestion(network: obliv.Topology, image: tuple[int, ...]) -> float:
@@ -65,13 +65,13 @@ def congestion(network: obliv.Topology, image: tuple[int, ...]) -> float:
 @given(st.integers(0, 10**9))
 def test_against_brute_force(seed: int) -> None:
     network = networks(seed)
-    found = obliv.bounds(network, gap=1e-4)
-    assert obliv.verify(found).proved
+    limits = obliv.bounds(network, gap=1e-4)
+    assert obliv.verify(limits).proved
     slack = Fraction(1, 10**6)
     if network.unit_rates:
         images = permutations(range(len(network.terminals)))
         worst = max(congestion(network, image) for image in images)
-        lower, upper = ends(found.adaptive)
+        lower, upper = ends(limits.adaptive)
         assert lower <= worst + slack
         assert worst <= upper + slack
     terminals = network.terminals.tolist()
@@ -81,7 +81,7 @@ def test_against_brute_force(seed: int) -> None:
             if abs(2 * len(set(nodes) & set(terminals)) - len(terminals)) <= 1:
                 side = np.isin(np.arange(network.nodes), nodes)
                 narrowest = max(narrowest, crossing(network, side))
-    lower, upper = ends(found.bisection)
+    lower, upper = ends(limits.bisection)
     assert lower <= narrowest <= upper
 
 

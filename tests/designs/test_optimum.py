@@ -34,20 +34,20 @@ PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
     ],
 )
 def test_known_optima_are_proved(spec: str, load: str) -> None:
-    made = obliv.design(spec)
-    assert made.channel_load == Fraction(load)
-    assert made.gap == 0
-    assert obliv.worst_case(made.subject, symmetry="off").channel_load == Fraction(load)
-    assert obliv.locality(made.subject).hops == made.hops
-    assert obliv.verify(made).proved
+    best = obliv.design(spec)
+    assert best.channel_load == Fraction(load)
+    assert best.gap == 0
+    assert obliv.worst_case(best.subject, symmetry="off").channel_load == Fraction(load)
+    assert obliv.locality(best.subject).hops == best.hops
+    assert obliv.verify(best).proved
 
 
 @pytest.mark.parametrize(
     ("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10"), ("torus:5x5", "468/125")]
 )
 def test_fewest_hops_at_the_optimum_are_proved(spec: str, hops: str) -> None:
-    made = obliv.design(spec)
-    assert made.hops == made.hops_bound == Fraction(hops)
+    best = obliv.design(spec)
+    assert best.hops == best.hops_bound == Fraction(hops)
 
 
 def test_u2turn_is_optimal_on_odd_square_meshes() -> None:
@@ -64,21 +64,21 @@ def test_petersen_from_a_list_of_links() -> None:
 @pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "37/76"), ("2.7", "1/2")])
 def test_the_curve_of_hops_on_a_torus(hops: str, fraction: str) -> None:
     # Pareto curve of the 4-ary 2-cube: .33333, .40323, .48684, .5 at 1, 1.1, 1.3 and 1.35 times the minimal hops
-    made = obliv.design("torus:4x4", max_hops=hops)
-    assert made.fraction_of_capacity == Fraction(fraction)
-    assert made.hops <= Fraction(hops)
-    assert obliv.verify(made).proved
+    best = obliv.design("torus:4x4", max_hops=hops)
+    assert best.fraction_of_capacity == Fraction(fraction)
+    assert best.hops <= Fraction(hops)
+    assert obliv.verify(best).proved
 
 
 def test_minimal_designs_use_shortest_paths() -> None:
-    made = obliv.design("mesh:3x3", minimal=True)
-    assert made.fraction_of_capacity == Fraction(4, 9)
-    distances = hop_distances(made.subject.topology)
+    best = obliv.design("mesh:3x3", minimal=True)
+    assert best.fraction_of_capacity == Fraction(4, 9)
+    distances = hop_distances(best.subject.topology)
     for source in range(9):
         for destination in range(9):
-            for path, _ in made.subject.paths(source, destination):
+            for path, _ in best.subject.paths(source, destination):
                 assert len(path) == distances[source, destination]
-    assert obliv.verify(made).proved
+    assert obliv.verify(best).proved
 
 
 def bounds(made: obliv.Design) -> tuple[Fraction, Fraction]:
@@ -91,16 +91,16 @@ def bounds(made: obliv.Design) -> tuple[Fraction, Fraction]:
 @given(st.integers(0, 10**9))
 def test_against_the_plain_program(seed: int) -> None:
     network = networks(seed)
-    made = obliv.design(network, then=None)
+    best = obliv.design(network, then=None)
     links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
     rates = [list(map(float, side)) for side in network.rates()]
     plain = least_load(network.nodes, links, network.terminals.tolist(), list(map(float, network.bandwidth)), *rates)
-    lower, upper = bounds(made)
+    lower, upper = bounds(best)
     assert lower <= plain * (1 + 1e-7)
     assert upper >= plain * (1 - 1e-7)
     assert upper <= lower * (1 + Fraction(1, 10**4))
     assert obliv.worst_case(obliv.ECMP(network)).channel_load >= lower
-    assert obliv.verify(made).proved
+    assert obliv.verify(best).proved
 
 
 @pytest.mark.parametrize("spec", ["mesh:3x2", "torus:4x3", "ring:6", "fattree:4,2", "hypercube:3"])

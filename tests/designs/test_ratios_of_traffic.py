@@ -77,10 +77,10 @@ def test_given_paths(seed: int) -> None:
     network = networks(seed)
     traffic = some_traffic(network, seed)
     demand, scale = demand_of(traffic)
-    found = least_congestion(network, demand, scale)
-    best = carried(network, demand, scale, found.flow)
+    result = least_congestion(network, demand, scale)
+    best = carried(network, demand, scale, result.flow)
     over = least_congestion_over(network, demand, scale, best.paths)
-    assert found.lower - F(1, 10**9) <= over.lower <= over.upper <= best.load
+    assert result.lower - F(1, 10**9) <= over.lower <= over.upper <= best.load
     assert over.upper - over.lower <= F(1, 10**6)
     n = len(network.terminals)
     routing = obliv.routing("shortest", network)

@@ -135,15 +135,15 @@ def test_virtual_channels_against_listed_paths(spec: str, number: int, classes: 
     ],
 )
 def test_designs_for_virtual_channels_have_no_deadlock(spec: str, number: int, scheme: str) -> None:
-    made = obliv.design(spec, vc=number, then=None if number == 2 else "hops")
-    require_no_deadlock(made, scheme, number)
-    assert made.constraints[0].endswith(f"by {scheme}")
+    best = obliv.design(spec, vc=number, then=None if number == 2 else "hops")
+    require_no_deadlock(best, scheme, number)
+    assert best.constraints[0].endswith(f"by {scheme}")
 
 
 def up_and_down(seed: int) -> None:
     network, number = networks(seed), 1 + seed % 3
     try:
-        made = obliv.design(network, then=None, vc=number)
+        best = obliv.design(network, then=None, vc=number)
     except obliv.InputError as error:
         assert "virtual channels by updown would do" in str(error)
         nodes, legal = network.terminals.tolist(), within_climbs(network, number)
@@ -151,8 +151,8 @@ def up_and_down(seed: int) -> None:
         with pytest.raises(AssertionError):
             least_load_over(links, nodes, legal, [1.0] * len(links), [1.0] * len(nodes), [1.0] * len(nodes))
         return
-    require_optimum(made, within_climbs(network, number))
-    require_no_deadlock(made, "updown", number)
+    require_optimum(best, within_climbs(network, number))
+    require_no_deadlock(best, "updown", number)
 
 
 @examples(8)
@@ -175,16 +175,16 @@ def test_limits_that_change_nothing_give_the_same_optimum() -> None:
 @pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "16/33"), ("2.7", "1/2")])
 def test_the_curve_within_two_turns_on_a_torus(hops: str, fraction: str) -> None:
     # .48485 instead of .48684 at 1.3 times the minimal hops, the other points agree with those of all paths
-    made = obliv.design("torus:4x4", max_hops=hops, max_turns=2)
-    assert made.fraction_of_capacity == Fraction(fraction)
-    assert obliv.verify(made).proved
+    best = obliv.design("torus:4x4", max_hops=hops, max_turns=2)
+    assert best.fraction_of_capacity == Fraction(fraction)
+    assert obliv.verify(best).proved
 
 
 @pytest.mark.parametrize(("spec", "hops"), [("torus:3x3", "56/27"), ("torus:4x4", "27/10"), ("torus:5x5", "2368/625")])
 def test_fewest_hops_within_two_turns(spec: str, hops: str) -> None:
-    made = obliv.design(spec, max_turns=2)
-    assert made.hops == made.hops_bound == Fraction(hops)
-    assert made.fraction_of_capacity == Fraction(1, 2)
+    best = obliv.design(spec, max_turns=2)
+    assert best.hops == best.hops_bound == Fraction(hops)
+    assert best.fraction_of_capacity == Fraction(1, 2)
 
 
 HOPS = {  # fewest hops of 2TURN on tori, known from other linear programs
@@ -202,13 +202,13 @@ HOPS = {  # fewest hops of 2TURN on tori, known from other linear programs
 @pytest.mark.nightly
 @pytest.mark.parametrize("spec", HOPS)
 def test_fewest_hops_of_2turn(spec: str) -> None:
-    made = obliv.design(spec, max_turns=2, gap=1e-6)
-    load = made.channel_load.lower if isinstance(made.channel_load, obliv.Bounds) else made.channel_load
-    assert made.hops_bound * (1 - Fraction(1, 10**4)) <= HOPS[spec] <= made.hops * (1 + Fraction(1, 10**4))
-    assert made.hops <= made.hops_bound * (1 + Fraction(1, 10**4))
+    best = obliv.design(spec, max_turns=2, gap=1e-6)
+    load = best.channel_load.lower if isinstance(best.channel_load, obliv.Bounds) else best.channel_load
+    assert best.hops_bound * (1 - Fraction(1, 10**4)) <= HOPS[spec] <= best.hops * (1 + Fraction(1, 10**4))
+    assert best.hops <= best.hops_bound * (1 + Fraction(1, 10**4))
     optimum = {"torus": Fraction(1, 2), "mesh": Fraction(6, 11)}[spec.partition(":")[0]]
-    assert abs(1 / (load * made.capacity) - optimum) <= optimum / 10**4
-    assert obliv.verify(made).proved
+    assert abs(1 / (load * best.capacity) - optimum) <= optimum / 10**4
+    assert obliv.verify(best).proved
 
 
 CURVES = {  # throughput of capacity at multiples of the minimal hops, within two turns
@@ -221,18 +221,18 @@ CURVES = {  # throughput of capacity at multiples of the minimal hops, within tw
 @pytest.mark.parametrize(("spec", "times"), [(spec, times) for spec, curve in CURVES.items() for times in curve])
 def test_the_curve_within_two_turns(spec: str, times: str) -> None:
     least = {"torus:5x5": Fraction(12, 5), "torus:6x6": Fraction(3)}[spec]
-    made = obliv.design(spec, max_turns=2, max_hops=least * Fraction(times), then=None)
-    share = made.fraction_of_capacity
+    best = obliv.design(spec, max_turns=2, max_hops=least * Fraction(times), then=None)
+    share = best.fraction_of_capacity
     lower, upper = (share.lower, share.upper) if isinstance(share, obliv.Bounds) else (share, share)
     assert float(lower) - 6e-6 <= CURVES[spec][times] <= float(upper) + 6e-6
     assert float(upper - lower) < 1e-4
 
 
 def test_shortest_paths_within_a_limit() -> None:
-    made = obliv.design("mesh:3x3", minimal=True, max_turns=1)
-    assert made.constraints == ("minimal", "at most 1 turn")
-    assert made.fraction_of_capacity == Fraction(4, 9)
-    assert obliv.verify(made).proved
+    best = obliv.design("mesh:3x3", minimal=True, max_turns=1)
+    assert best.constraints == ("minimal", "at most 1 turn")
+    assert best.fraction_of_capacity == Fraction(4, 9)
+    assert obliv.verify(best).proved
     curve = obliv.pareto("torus:4x4", 3, max_turns=2)
     assert [str(point.channel_load) for point in curve.points] == ["3/2", "91/80", "1"]
     assert curve.constraints == ("at most 2 turns",)

@@ -80,10 +80,10 @@ def test_the_size_is_said_before_long_work(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(programme, "_SECONDS", 1.0)
     heard: list[str] = []
     obliv.design("mesh:3x3", progress=lambda what, share: heard.append(what))
-    (said,) = [what for what in heard if isinstance(what, cost.Cost)]
-    assert "the linear program of mesh:3x3 (up to" in said
-    assert "rows" in said
-    assert "non-zeros): about" in said
+    (messages,) = [what for what in heard if isinstance(what, cost.Cost)]
+    assert "the linear program of mesh:3x3 (up to" in messages
+    assert "rows" in messages
+    assert "non-zeros): about" in messages
 
 
 def test_what_cannot_fit_is_refused(
@@ -101,10 +101,10 @@ def test_what_cannot_fit_is_refused(
 @pytest.mark.parametrize("spec", ["mesh:4x4", "torus:5x5", "kautz:2,3", "hypercube:3"])
 def test_the_rows_of_the_size_are_an_upper_estimate(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = obliv.topology(spec)
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(programme, "_SECONDS", 1e6)
     built = programme.worst_case_programme(
-        network, symmetry_of(network), progress=lambda what, share: said.append(what)
+        network, symmetry_of(network), progress=lambda what, share: messages.append(what)
     )
-    rows = int(said[0].partition("(up to ")[2].partition(" rows")[0].replace(",", ""))
+    rows = int(messages[0].partition("(up to ")[2].partition(" rows")[0].replace(",", ""))
     assert built.matrix.shape[0] * 0.9 <= rows <= built.matrix.shape[0] * 3

@@ -165,7 +165,7 @@ def walk(fabric: Fabric, tables: Tables, source: int, destination: int, lid: int
 
 def loads_of(fabric: Fabric, tables: Tables, offsets: Any) -> dict[tuple[int, int], dict[int, Fraction]]:
     """What a unit from each endpoint to each puts on every slot; ``offsets(i, j)`` lists the LIDs it may use."""
-    found: dict[tuple[int, int], dict[int, Fraction]] = {}
+    result: dict[tuple[int, int], dict[int, Fraction]] = {}
     ends = fabric.endpoints.tolist()
     for i, s in enumerate(ends):
         for j, d in enumerate(ends):
@@ -174,8 +174,8 @@ def loads_of(fabric: Fabric, tables: Tables, offsets: Any) -> dict[tuple[int, in
             for o in choice if i != j else []:
                 for slot in walk(fabric, tables, s, d, int(fabric.ports.lid[d]) + o) or []:
                     used[slot] = used.get(slot, Fraction(0)) + Fraction(1, len(choice))
-            found[i, j] = used
-    return found
+            result[i, j] = used
+    return result
 
 
 def worst_of(loads: dict[tuple[int, int], dict[int, Fraction]], count: int, speed: dict[int, Fraction]) -> Fraction:

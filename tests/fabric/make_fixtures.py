@@ -67,9 +67,9 @@ def make(name: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         if engine in OWN:
-            made = route(fabric, engine)
-            write_tables(made.tables, made.fabric, work / "new.lfts")
-            engine, options = "file", ("-U", str(work / "new.lfts"), "-l", str(made.lmc))
+            routed = route(fabric, engine)
+            write_tables(routed.tables, routed.fabric, work / "new.lfts")
+            engine, options = "file", ("-U", str(work / "new.lfts"), "-l", str(routed.lmc))
         write_net(fabric, work / "fabric.net")
         with simulated(work / "fabric.net", work / "run") as simulator:
             assert simulator.opensm("-R", engine, *options) == ("minhop" if "fallback" in name else engine)
@@ -81,8 +81,8 @@ def make(name: str) -> None:
                 for each in ("opensm.fdbs", "opensm-subnet.lst", "guid2lid"):
                     files[each] = (simulator.folder / each).read_text()
             log = (simulator.folder / "osm.log").read_text()
-            said = [line for line in log.splitlines() if any(word in line for word in TOLD)]
-            files["osm.log"] = "\n".join(said) + "\n"
+            messages = [line for line in log.splitlines() if any(word in line for word in TOLD)]
+            files["osm.log"] = "\n".join(messages) + "\n"
     folder = HERE / name
     folder.mkdir(parents=True, exist_ok=True)
     for each, text in files.items():

@@ -147,8 +147,8 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
                     read_guid2lid(path)
                     findings: tuple[Finding, ...] = ()
                 elif parser == "both":
-                    scanned, found = read(path, lft=given)
-                    findings = scanned.findings + (found.findings if found else ())
+                    scanned, result = read(path, lft=given)
+                    findings = scanned.findings + (result.findings if result else ())
                 else:
                     findings = (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
             except OblivError as error:

@@ -66,9 +66,9 @@ class Simulator:
             "opensm", "-o", "-e", "-D", "0x43", "--dump_files_dir", str(self.folder), "-f", str(log), *options,
             seconds=seconds,
         )  # fmt: skip
-        said = [line for line in log.read_text(errors="replace").splitlines() if "tables configured" in line]
-        assert said, "OpenSM configured no tables: " + log.read_text(errors="replace")[-2000:]
-        return said[-1].partition(": ")[2].partition(" tables configured")[0].split()[-1]
+        messages = [line for line in log.read_text(errors="replace").splitlines() if "tables configured" in line]
+        assert messages, "OpenSM configured no tables: " + log.read_text(errors="replace")[-2000:]
+        return messages[-1].partition(": ")[2].partition(" tables configured")[0].split()[-1]
 
     def kept(self, name: str, *command: str) -> Path:
         """What a client prints, in a file of that name."""

@@ -124,9 +124,9 @@ def nets(draw: st.DrawFn, *, lids: bool = True, own_guids: bool = False, unknown
         text = b"".join(rng.choices(PIECES, k=rng.randint(0, 4))) if odd else b"node %d" % k
         nodes.append(Node(kind, guid, ports, text, own))
     peer, rate = _cabled(rng, nodes, cables, odd)
-    kept = sorted({v for v, _ in peer})
-    place = {v: k for k, v in enumerate(kept)}
-    net = Net([nodes[v] for v in kept], {}, {}, lmc)
+    rows = sorted({v for v, _ in peer})
+    place = {v: k for k, v in enumerate(rows)}
+    net = Net([nodes[v] for v in rows], {}, {}, lmc)
     net.peer = {(place[v], p): (place[w], q) for (v, p), (w, q) in peer.items()}
     net.rate = {(place[v], p): both for (v, p), both in rate.items()}
     number(rng, net, lids)
@@ -181,9 +181,9 @@ def entries(rng: Random, net: Net, *, full: bool = False) -> Entries:
 def routed(draw: st.DrawFn, *, full: bool = False, least: int = 1) -> tuple[Net, Entries]:
     """A fabric and tables of its switches, of which some have entries."""
     net = draw(nets(own_guids=True))
-    made = entries(Random(draw(st.integers(0, 2**32 - 1))), net, full=full)
-    assume(len(made) >= least and any(made.values()))
-    return net, made
+    result = entries(Random(draw(st.integers(0, 2**32 - 1))), net, full=full)
+    assume(len(result) >= least and any(result.values()))
+    return net, result
 
 
 @dataclass
@@ -213,30 +213,32 @@ ends = st.builds(Dress, st.sampled_from([b"\n", b"\r\n"]))
 
 def discover(net: Net, *, full: bool = False, group: bool = False) -> bytes:
     """What ibnetdiscover prints, also with -f and -g."""
-    made = [b"#", "# Topology file: generated on Fr 5. M\u00e4r 2021".encode(), b"#"]
-    made += [b"# Initiated from node %016x port %016x" % (net.nodes[0].guid, net.nodes[0].guid)]
+    result = [b"#", "# Topology file: generated on Fr 5. M\u00e4r 2021".encode(), b"#"]
+    result += [b"# Initiated from node %016x port %016x" % (net.nodes[0].guid, net.nodes[0].guid)]
     if group:  # the first switch is a line of a chassis
-        made += [b"", b"Chassis 1 (guid 0x%x)" % net.nodes[0].guid, b"", b"# Spine Nodes", b"# Line Nodes"]
+        result += [b"", b"Chassis 1 (guid 0x%x)" % net.nodes[0].guid, b"", b"# Spine Nodes", b"# Line Nodes"]
     for v, node in enumerate(net.nodes):
         if group and v == 1:
-            made += [b"", b"# Chassis Switches", b"# Chassis CAs", b"Non-Chassis Nodes"]
-        made += [b"", b"vendid=0x2c9", b"devid=0xc738"]
+            result += [b"", b"# Chassis Switches", b"# Chassis CAs", b"Non-Chassis Nodes"]
+        result += [b"", b"vendid=0x2c9", b"devid=0xc738"]
         if v % 3 != 2:  # left out where it is 0
-            made += [b"sysimgguid=0x%x" % node.guid + (b"\t\t# Chassis 1" if group and v == 0 else b"")]
+            result += [b"sysimgguid=0x%x" % node.guid + (b"\t\t# Chassis 1" if group and v == 0 else b"")]
         quoted = b'"%s"' % node.ident.encode()
         if node.kind == "switch":
-            made += [b"switchguid=0x%x(%x)" % (node.guid, node.port_guid[0]) + (b"\t# Line 3 Chip 1" if group else b"")]
+            result += [
+                b"switchguid=0x%x(%x)" % (node.guid, node.port_guid[0]) + (b"\t# Line 3 Chip 1" if group else b"")
+            ]
             head = b'Switch\t%d %s\t\t# "%s" %s port 0 lid %d lmc 0'
             sort = b"base" if v % 2 else b"enhanced"
-            made += [head % (node.ports, quoted, node.text, sort, node.lid[0])]
+            result += [head % (node.ports, quoted, node.text, sort, node.lid[0])]
         else:
-            made += [{"ca": b"ca", "router": b"rt", "unknown": b"???"}[node.kind] + b"guid=0x%x" % node.guid]
+            result += [{"ca": b"ca", "router": b"rt", "unknown": b"???"}[node.kind] + b"guid=0x%x" % node.guid]
             word = {"ca": b"Ca", "router": b"Rt", "unknown": b"???"}[node.kind]
-            made += [b'%s\t%d %s\t\t# "%s"' % (word, node.ports, quoted, node.text)]
+            result += [b'%s\t%d %s\t\t# "%s"' % (word, node.ports, quoted, node.text)]
         for port in range(1, node.ports + 1):
             if (v, port) in net.peer:
-                made += [_port_line(net, (v, port), full, group)]
-    return b"\n".join(made) + b"\n"
+                result += [_port_line(net, (v, port), full, group)]
+    return b"\n".join(result) + b"\n"
 
 
 def _port_line(net: Net, end: End, full: bool, group: bool) -> bytes:
@@ -260,54 +262,54 @@ def _port_line(net: Net, end: End, full: bool, group: bool) -> bytes:
 def port_list(net: Net) -> bytes:
     """What ibnetdiscover -p prints: ports from the last to the first, also those without a cable."""
     kinds = {"switch": b"SW", "ca": b"CA", "router": b"RT", "unknown": b"??"}
-    made = []
+    result = []
     for v, node in enumerate(net.nodes):
         for port in range(node.ports, 0, -1):
             end = (v, port)
             own = node.port_guid[0 if node.kind == "switch" else port]
             line = b"%2s %5d %2d 0x%016x " % (kinds[node.kind], net.lid_of(end), port, own)
             if end not in net.peer:
-                made += [line + (b"4x ???", b"4x SDR")[port % 2] + b" " * 36 + b"'%s'" % node.text]
+                result += [line + (b"4x ???", b"4x SDR")[port % 2] + b" " * 36 + b"'%s'" % node.text]
                 continue
             w, q = net.peer[end]
             other = net.nodes[w]
             theirs = other.port_guid[0 if other.kind == "switch" else q]
             line += " ".join(net.rate[end]).encode()
             line += b" - %2s %5d %2d 0x%016x" % (kinds[other.kind], net.lid_of((w, q)), q, theirs)
-            made += [line + b" ( '%s' - '%s' )" % (node.text, other.text)]
-    return b"\n".join(made) + b"\n"
+            result += [line + b" ( '%s' - '%s' )" % (node.text, other.text)]
+    return b"\n".join(result) + b"\n"
 
 
 def link_info(net: Net) -> bytes:
     """What iblinkinfo prints; ports are known by LID and number."""
     gbps = LANE | {"DDR": "5.0", "QDR": "10.0", "FDR10": "10.0"}
-    made = []
+    result = []
     for v, node in enumerate(net.nodes):
         if node.kind == "switch":
-            made += [b"Switch: 0x%016x %s:" % (node.guid, node.text)]
+            result += [b"Switch: 0x%016x %s:" % (node.guid, node.text)]
         else:
-            made += [{"ca": b"CA", "router": b"Router"}[node.kind] + b": %s:" % node.text]
+            result += [{"ca": b"CA", "router": b"Router"}[node.kind] + b": %s:" % node.text]
         for port in range(1, node.ports + 1):
             end = (v, port)
             line = b"      " if node.kind == "switch" else b"      0x%016x " % node.port_guid[port]
             line += b"%6d %4d[%2s] ==" % (net.lid_of(end), port, b"%d" % (port + 9) if v == 1 else b"")
             if end not in net.peer:
                 state = b"Disabled" if port % 2 else b" Polling"
-                made += [line + b'(                Down/%s)==>             [  ] "" ( )' % state]
+                result += [line + b'(                Down/%s)==>             [  ] "" ( )' % state]
                 continue
             width, speed = net.rate[end]
             wide = "undefined (0)" if width == "??" else width.upper()
             fast = "undefined (32)" if speed == "???" else gbps[speed] + " Gbps" + " (FDR10)" * (speed == "FDR10")
             line += b"(%3s %18s %6s/  LinkUp)==>  " % (wide.encode(), fast.encode(), b"Active" if v % 2 else b"Armed")
             w, q = net.peer[end]
-            made += [line + b'%6d %4d[  ] "%s" (Could be 12X )' % (net.lid_of((w, q)), q, net.nodes[w].text)]
-    return b"\n".join(made) + b"\n"
+            result += [line + b'%6d %4d[  ] "%s" (Could be 12X )' % (net.lid_of((w, q)), q, net.nodes[w].text)]
+    return b"\n".join(result) + b"\n"
 
 
 def subnet(net: Net, *, old: bool = False) -> bytes:
     """What OpenSM writes to opensm-subnet.lst; old ones say no speed."""
     kinds = {"switch": b"SW", "ca": b"CA", "router": b"Rt", "unknown": b"**"}
-    made = []
+    result = []
     for end, far in sorted(net.peer.items()):
         line = b""
         for v, port in (end, far):
@@ -320,22 +322,22 @@ def subnet(net: Net, *, old: bool = False) -> bytes:
             line += b"Rev:000000A1 {%s} LID:%04X PN:%02X } " % (text, net.lid_of((v, port)), port)
         width, speed = net.rate[end]
         line += b"PHY=%s LOG=ACT" % (b"??" if width == "2x" else width.encode())
-        made += [line if old else line + b" SPD=" + SPD.get(speed, "??").encode()]
-    return b"\n".join(made) + b"\n"
+        result += [line if old else line + b" SPD=" + SPD.get(speed, "??").encode()]
+    return b"\n".join(result) + b"\n"
 
 
 def plain_net(net: Net, name: Callable[[int], str] = "node {}".format) -> bytes:
     """The short form of ibsim's .net: no comments, and names that are any words."""
-    made = []
+    result = []
     for v, node in enumerate(net.nodes):
         word = {"switch": "Switch", "ca": "Hca", "router": "Rt", "unknown": "???"}[node.kind]
-        made += [f'{word} {node.ports} "{name(v)}"']
+        result += [f'{word} {node.ports} "{name(v)}"']
         for port in range(1, node.ports + 1):
             if (v, port) in net.peer:
                 w, q = net.peer[v, port]
-                made += [f'[{port}]  "{name(w)}"[{q}]']
-        made += [""]
-    return "\n".join(made).encode()
+                result += [f'[{port}]  "{name(w)}"[{q}]']
+        result += [""]
+    return "\n".join(result).encode()
 
 
 @dataclass(frozen=True)
@@ -371,19 +373,19 @@ said = st.sampled_from(sorted(DIALECTS)).flatmap(
 
 def ibroute(net: Net, tables: Entries, *, everything: bool = False, names: bool = True, by_lid: bool = False) -> bytes:
     """What dump_lfts, dump_fts and ibroute print, also with -a and -n."""
-    own, made = net.owners(), []
+    own, result = net.owners(), []
     top = top_of(net)
     for node in (n for n in net.nodes if n.guid in tables and n.kind == "switch"):
         how = b"Lid %d" % node.lid[0] if by_lid else b"DR path slid 0; dlid 0; 0,1,3"
-        made += [b"Unicast lids [0x0-0x%x] of switch %s guid 0x%016x (%s):" % (top, how, node.guid, node.text)]
-        made += [b"  Lid  Out   Destination", b"       Port     Info "]
+        result += [b"Unicast lids [0x0-0x%x] of switch %s guid 0x%016x (%s):" % (top, how, node.guid, node.text)]
+        result += [b"  Lid  Out   Destination", b"       Port     Info "]
         for lid in range(top + 1) if everything else sorted(tables[node.guid]):
             port = tables[node.guid].get(lid, NONE)
             what = _ibroute_entry(net, own, lid, port) if names else b""
-            made += [b"0x%04x %03u " % (lid, port) + what]
+            result += [b"0x%04x %03u " % (lid, port) + what]
         many = top + 1 if everything else len(tables[node.guid])
-        made += [b"%d %slids dumped " % (many, b"" if everything else b"valid ")]
-    return b"\n".join(made) + b"\n"
+        result += [b"%d %slids dumped " % (many, b"" if everything else b"valid ")]
+    return b"\n".join(result) + b"\n"
 
 
 def _ibroute_entry(net: Net, own: dict[int, Key], lid: int, port: int) -> bytes:
@@ -399,31 +401,31 @@ def _ibroute_entry(net: Net, own: dict[int, Key], lid: int, port: int) -> bytes:
 
 def opensm(net: Net, tables: Entries) -> bytes:
     """What OpenSM writes to opensm-lfts.dump."""
-    own, made = net.owners(), []
+    own, result = net.owners(), []
     top = top_of(net)
     for node in (n for n in net.nodes if n.guid in tables and n.kind == "switch"):
         head = b"Unicast lids [0-%d] of switch Lid %d guid 0x%016x ('%s'):"
-        made += [head % (top, node.lid[0], node.guid, node.text)]
+        result += [head % (top, node.lid[0], node.guid, node.text)]
         for lid, port in sorted(tables[node.guid].items()):
             key = own[lid]
             what = b"Switch" if key[0] == "switch" else b"Channel Adapter"
             entry = (lid, port, what, net.port_guid(key), net.text(key))
-            made += [b"0x%04x %03u # %s portguid 0x%016x: '%s'" % entry]
-        made += [b"%d lids dumped" % top]
-    return b"\n".join(made) + b"\n"
+            result += [b"0x%04x %03u # %s portguid 0x%016x: '%s'" % entry]
+        result += [b"%d lids dumped" % top]
+    return b"\n".join(result) + b"\n"
 
 
 def fdbs(net: Net, tables: Entries, *, older: bool = False) -> bytes:
     """What OpenSM writes to opensm.fdbs: no names, and a line for every LID."""
-    made = []
+    result = []
     for node in (n for n in net.nodes if n.guid in tables and n.kind == "switch"):
-        made += [b"osm_ucast_mgr_" * older + b"dump_ucast_routes: Switch 0x%016x" % node.guid]
-        made += [b"LID    : Port : Hops : Optimal"]
+        result += [b"osm_ucast_mgr_" * older + b"dump_ucast_routes: Switch 0x%016x" % node.guid]
+        result += [b"LID    : Port : Hops : Optimal"]
         for lid in range(1, top_of(net) + 1):
             port = tables[node.guid].get(lid, NONE)
             tail = (b": 02   : yes", b": 04   : No 2 hop path possible via port 4!", b": HOPS UNKNOWN")[lid % 3]
-            made += [b"0x%04X : " % lid + (b"UNREACHABLE" if port == NONE else b"%03u  %s" % (port, tail))]
-    return b"\n".join(made) + b"\n"
+            result += [b"0x%04X : " % lid + (b"UNREACHABLE" if port == NONE else b"%03u  %s" % (port, tail))]
+    return b"\n".join(result) + b"\n"
 
 
 SPELLINGS: dict[str, Callable[[Net, Entries], bytes]] = {
@@ -446,16 +448,16 @@ def top_of(net: Net) -> int:
 
 def guid2lid(net: Net) -> tuple[bytes, dict[int, tuple[int, int, int]]]:
     """OpenSM's file of LIDs, and what it says: an empty line follows each."""
-    made: list[bytes] = []
+    result: list[bytes] = []
     said = {}
     for v, node in enumerate(net.nodes):
         for port, lid in node.lid.items():
             if lid:
                 guid = node.port_guid[0] if node.kind == "switch" else net.key((v, port))[1]
                 last = lid + (1 << (net.lmc if port else 0)) - 1
-                said[guid] = (lid, last, len(made) + 1)
-                made += [b"0x%016x 0x%04x 0x%04x" % (guid, lid, last), b""]
-    return b"\n".join(made) + b"\n", said
+                said[guid] = (lid, last, len(result) + 1)
+                result += [b"0x%016x 0x%04x 0x%04x" % (guid, lid, last), b""]
+    return b"\n".join(result) + b"\n", said
 
 
 # Meanings.
@@ -476,7 +478,7 @@ def written(net: Net, dialect: Dialect) -> dict[str, Any]:
     """What a reader has to find in a file: cables, rates, LIDs and LMCs, all by ports that are known by GUIDs."""
     cables = {a: b for a, b in net.peer.items() if a != b}  # a port cabled to itself is no cable, and warned of
     end = {where: (net.key(where), where[1]) for where in cables}
-    told = {
+    messages = {
         where: both if both[0] in dialect.widths and both[1] in dialect.speeds else ("??", "???")
         for where, both in net.rate.items()
         if where in cables
@@ -484,7 +486,7 @@ def written(net: Net, dialect: Dialect) -> dict[str, Any]:
     lids = {net.key(where): net.lid_of(where) for where in cables}
     return {
         "cables": {end[a]: end[b] for a, b in cables.items()},
-        "rates": {end[where]: gbps(*both) for where, both in told.items()},
+        "rates": {end[where]: gbps(*both) for where, both in messages.items()},
         "lids": lids,
         "lmc": {key: net.lmc if dialect.lmc and key[0] != "switch" else 0 for key in lids},
     }

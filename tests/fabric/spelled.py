@@ -153,11 +153,11 @@ def subnet(fabric: Fabric) -> str:
 
 def owners(fabric: Fabric) -> dict[int, tuple[int, int]]:
     """Of every LID: the slot, and which of the port's LIDs it is."""
-    found = {}
+    result = {}
     for slot in np.flatnonzero(fabric.ports.lid).tolist():
         for offset in range(1 << int(fabric.ports.lmc[slot])):
-            found[int(fabric.ports.lid[slot]) + offset] = (slot, offset)
-    return found
+            result[int(fabric.ports.lid[slot]) + offset] = (slot, offset)
+    return result
 
 
 def guid2lid(fabric: Fabric) -> str:
@@ -297,11 +297,11 @@ def random_tables(rng: np.random.Generator, fabric: Fabric) -> Tables:
 
 def meaning(fabric: Fabric) -> set[tuple[object, ...]]:
     """What a fabric says of its cables, whatever the order of its nodes."""
-    found: set[tuple[object, ...]] = set()
+    names: set[tuple[object, ...]] = set()
     for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         ends = []
         for at in (slot, int(fabric.ports.peer[slot])):
             kind = fabric.nodes.kind[int(fabric.node_of[at])]
             ends.append((kind, guid_at(fabric, at), fabric.port_of(at), lid_at(fabric, at)))
-        found.add((*ends, fabric.rate_at(slot)))
-    return found
+        names.add((*ends, fabric.rate_at(slot)))
+    return names

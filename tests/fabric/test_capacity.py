@@ -23,11 +23,11 @@ def test_tori_have_the_capacity_of_their_formula(spec: str) -> None:
     topology = obliv.topology(spec)
     n = len(topology.terminals)
     assert topology.capacity_load is not None
-    found = capacity_load(from_topology(topology))
+    result = capacity_load(from_topology(topology))
     if len(set(spec.partition(":")[2].split("x"))) > 1:  # one dimension is longer: what is even is not the best known
-        assert found is None or found == max(topology.capacity_load, Fraction(n - 1, n))
+        assert result is None or result == max(topology.capacity_load, Fraction(n - 1, n))
     else:
-        assert found == max(topology.capacity_load, Fraction(n - 1, n))
+        assert result == max(topology.capacity_load, Fraction(n - 1, n))
 
 
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,3", "fattree:4,4"])
@@ -50,8 +50,8 @@ def least_load(fabric: Fabric) -> float:
     above = np.hstack([np.tile(np.eye(channels), n), -np.ones((channels, 1))])
     cost = np.zeros(n * channels + 1)
     cost[-1] = 1
-    found = linprog(cost, A_ub=above, b_ub=np.zeros(channels), A_eq=np.array(rows), b_eq=np.array(right))
-    return float(found.fun) if found.success else np.inf
+    result = linprog(cost, A_ub=above, b_ub=np.zeros(channels), A_eq=np.array(rows), b_eq=np.array(right))
+    return float(result.fun) if result.success else np.inf
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -70,9 +70,9 @@ def test_it_is_the_optimum_of_a_linear_programme(seed: int) -> None:
 @pytest.mark.parametrize("spec", ["ring:5", "complete:5", "hypercube:3", "torus:3x3", "mesh:2x3"])
 def test_known_networks_and_the_linear_programme(spec: str) -> None:
     fabric = from_topology(obliv.topology(spec))
-    found = capacity_load(fabric)
-    assert found is not None
-    assert float(found) == pytest.approx(least_load(fabric), abs=1e-9)
+    result = capacity_load(fabric)
+    assert result is not None
+    assert float(result) == pytest.approx(least_load(fabric), abs=1e-9)
 
 
 def test_what_is_not_known() -> None:
@@ -87,8 +87,8 @@ def test_a_tree_with_a_host_too_many_is_not_whole() -> None:
     links = [(h, 129 + h // 8) for h in range(128)] + [(128, 129)]
     links += [(129 + leaf, 145 + root) for leaf in range(16) for root in range(8)]
     tree = build("crowded", 153, links + [(b, a) for a, b in links], terminals=range(129))
-    found = capacity_load(from_topology(tree))
-    assert found is None or found >= Fraction(9 * 120, 129 * 8)
+    result = capacity_load(from_topology(tree))
+    assert result is None or result >= Fraction(9 * 120, 129 * 8)
 
 
 def test_whole_trees_of_other_kinds() -> None:

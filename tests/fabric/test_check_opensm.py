@@ -39,14 +39,14 @@ def judged(folder: Path) -> tuple[int, bool]:
     if program is None:
         pytest.skip("ibdmchk is not installed: apt-get install ibutils")
     (folder / "none").write_text("")
-    said = subprocess.run(
+    messages = subprocess.run(
         [program, "-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "none"],
         cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL, check=False,
     ).stdout  # fmt: skip
-    scanned = re.search(r"Scanned:(\d+) CA to CA paths", said)
-    assert scanned, said[-2000:]
-    free = "no credit loops found" in said
-    assert free != ("credit loops in routing" in said), said[-2000:]
+    scanned = re.search(r"Scanned:(\d+) CA to CA paths", messages)
+    assert scanned, messages[-2000:]
+    free = "no credit loops found" in messages
+    assert free != ("credit loops in routing" in messages), messages[-2000:]
     return int(scanned[1]), free
 
 

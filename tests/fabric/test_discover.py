@@ -38,7 +38,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def kinds(fabric: Fabric) -> list[tuple[str, str, int]]:
-    return [(found.severity, found.kind, found.line) for found in fabric.findings]
+    return [(result.severity, result.kind, result.line) for result in fabric.findings]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -69,8 +69,8 @@ def test_every_dialect_says_the_same(dialect: str, seed: int, write: Write) -> N
 @pytest.mark.parametrize("seed", range(6))
 def test_long_link_lists(seed: int, write: Write) -> None:
     fabric = spelled.random_fabric(np.random.default_rng(seed))
-    found = read_fabric(write(spelled.link_info(fabric, long=True)))
-    assert spelled.meaning(found) == spelled.meaning(fabric)
+    result = read_fabric(write(spelled.link_info(fabric, long=True)))
+    assert spelled.meaning(result) == spelled.meaning(fabric)
 
 
 def test_options_spaces_line_ends_marks_and_compression_change_nothing(write: Write) -> None:
@@ -85,9 +85,9 @@ def test_options_spaces_line_ends_marks_and_compression_change_nothing(write: Wr
         "no end": text.removesuffix("\n"),
     }
     for name, way in ways.items():
-        found = read_fabric(write(way))
-        assert spelled.meaning(found) == spelled.meaning(fabric), name
-        assert found.findings == read_fabric(write(text)).findings, name
+        result = read_fabric(write(way))
+        assert spelled.meaning(result) == spelled.meaning(fabric), name
+        assert result.findings == read_fabric(write(text)).findings, name
     packed = gzip.compress(text.encode())
     for data in (packed, gzip.compress(text[:100].encode()) + gzip.compress(text[100:].encode())):
         assert spelled.meaning(read_fabric(write(data))) == spelled.meaning(fabric)
@@ -122,7 +122,7 @@ def test_what_real_fabrics_have(write: Write) -> None:
     fabric = read_fabric(write(UNEVEN))
     assert (len(fabric.switches), len(fabric.endpoints)) == (1, 2)
     assert sorted(kinds(fabric)) == [("warning", "diagnostic", 1), ("warning", "unequal-rate", 9)]
-    unequal = next(found for found in fabric.findings if found.kind == "unequal-rate")
+    unequal = next(result for result in fabric.findings if result.kind == "unequal-rate")
     assert "4xSDR" in unequal.message
     assert "1xSDR" in unequal.message
     assert set(fabric.ports.lmc[fabric.endpoints].tolist()) == {1}
@@ -208,11 +208,11 @@ def test_the_base_of_the_broken_files_is_sound(write: Write) -> None:
 def test_what_is_noticed(text: str, expected: list[tuple[str, str, int]], write: Write) -> None:
     fabric = read_fabric(write(text))
     assert kinds(fabric) == expected
-    for found in fabric.findings:
-        assert "\n" not in found.message
-        assert found.message.isprintable()
-        assert (found.switch is None) == (found.kind in ("bad-line", "diagnostic", "two-scans", "cut-off"))
-        assert found.file == str(write(text))
+    for result in fabric.findings:
+        assert "\n" not in result.message
+        assert result.message.isprintable()
+        assert (result.switch is None) == (result.kind in ("bad-line", "diagnostic", "two-scans", "cut-off"))
+        assert result.file == str(write(text))
 
 
 @pytest.mark.parametrize(
@@ -256,18 +256,18 @@ def test_names_are_never_keys_and_may_hold_anything(write: Write) -> None:
     texts = ['" lid 9 4xSDR', '"base port 0 lid 3 lmc 0', "] (b1) #", "same", "same", "\x1b[2J\x07", "ü€", "' - '"]
     for seed in range(8):
         fabric = spelled.random_fabric(np.random.default_rng(seed), texts=texts)
-        found = read_fabric(write(spelled.ibnetdiscover(fabric)))
-        assert found.nodes.description == fabric.nodes.description
-        assert spelled.meaning(found) == spelled.meaning(fabric)
-        assert all(each.message.isprintable() for each in found.findings)
+        result = read_fabric(write(spelled.ibnetdiscover(fabric)))
+        assert result.nodes.description == fabric.nodes.description
+        assert spelled.meaning(result) == spelled.meaning(fabric)
+        assert all(each.message.isprintable() for each in result.findings)
 
 
 def test_redacted_guids_and_strange_bytes(write: Write) -> None:
     hidden = GOOD.replace("S-00000000000000a1", "S-xxxxxxxxxxxxxxxx").replace("=0xa1(a1)", "=0xxxxx")
     fabric = read_fabric(write(hidden))
     assert (fabric.nodes.guid[0], fabric.findings) == (0, ())
-    found = read_fabric(write(GOOD.encode().replace(b'"one"', b'"\xff\xfe\x00"')))
-    assert found.nodes.description[0] == "\ufffd\ufffd\x00"
+    result = read_fabric(write(GOOD.encode().replace(b'"one"', b'"\xff\xfe\x00"')))
+    assert result.nodes.description[0] == "\ufffd\ufffd\x00"
 
 
 @pytest.mark.parametrize(

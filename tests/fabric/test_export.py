@@ -70,10 +70,10 @@ def test_names_break_no_line(names: list[str], tmp_path_factory: pytest.TempPath
     lines = clean((folder / "a.net").read_text("utf-8"))
     assert all(NET.fullmatch(line) for line in lines)
     assert max(len(line.encode()) for line in lines) < 250
-    found, again = read(folder / "a.net", lft=folder / "a.lfts")
-    assert cabling(found) == cabling(fabric)
+    result, again = read(folder / "a.net", lft=folder / "a.lfts")
+    assert cabling(result) == cabling(fabric)
     assert again is not None
-    assert meaning(found, again) == meaning(fabric, tables)
+    assert meaning(result, again) == meaning(fabric, tables)
     lines = clean((folder / "a.lfts").read_text("utf-8"))
     assert all(LFTS.fullmatch(line) for line in lines)
     assert sum(line.startswith("Unicast") for line in lines) == 6
@@ -88,18 +88,18 @@ def test_names_break_no_line(names: list[str], tmp_path_factory: pytest.TempPath
 def test_a_net_file_is_read_back(spec: str, lmc: int, tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology(spec), rate="4xFDR10", lmc=lmc)
     write_net(fabric, tmp_path / "a.net")
-    found = read_fabric(tmp_path / "a.net")
-    assert (found.nodes.kind, found.nodes.ident, found.nodes.description) == (
+    result = read_fabric(tmp_path / "a.net")
+    assert (result.nodes.kind, result.nodes.ident, result.nodes.description) == (
         fabric.nodes.kind,
         fabric.nodes.ident,
         fabric.nodes.description,
     )
-    assert np.array_equal(found.first_slot, fabric.first_slot)
-    assert np.array_equal(found.nodes.guid, fabric.nodes.guid)
+    assert np.array_equal(result.first_slot, fabric.first_slot)
+    assert np.array_equal(result.nodes.guid, fabric.nodes.guid)
     for name in ("peer", "lid", "lmc"):
-        assert np.array_equal(getattr(found.ports, name), getattr(fabric.ports, name)), name
-    assert [found.rate_at(int(slot)) for slot in found.endpoints] == [40] * len(found.endpoints)
-    assert [each for each in found.findings if each.severity != "note"] == []
+        assert np.array_equal(getattr(result.ports, name), getattr(fabric.ports, name)), name
+    assert [result.rate_at(int(slot)) for slot in result.endpoints] == [40] * len(result.endpoints)
+    assert [each for each in result.findings if each.severity != "note"] == []
 
 
 def test_rates_are_named_and_told_to_ibsim(tmp_path: Path) -> None:
@@ -124,11 +124,11 @@ def test_idents_that_ibsim_would_not_take_are_replaced(tmp_path: Path) -> None:
     unknown = fabric.nodes.guid.copy()
     unknown[2:5] = 0
     write_net(with_nodes(fabric, ident=idents, guid=unknown), tmp_path / "a.net")
-    found = read_fabric(tmp_path / "a.net")
-    assert found.nodes.ident[0] == "Hca1"
-    assert found.nodes.ident[2:5] == ("node2", "node4", "node3")
-    assert len({*found.nodes.ident}) == 14
-    assert np.array_equal(found.ports.peer, fabric.ports.peer)
+    result = read_fabric(tmp_path / "a.net")
+    assert result.nodes.ident[0] == "Hca1"
+    assert result.nodes.ident[2:5] == ("node2", "node4", "node3")
+    assert len({*result.nodes.ident}) == 14
+    assert np.array_equal(result.ports.peer, fabric.ports.peer)
 
 
 def test_nodes_of_unknown_type_are_left_out_and_named(tmp_path: Path) -> None:
@@ -156,15 +156,15 @@ def test_networkx_has_every_cable_with_its_ports() -> None:
 
 
 def nx_cabling(graph: networkx.MultiGraph) -> set[tuple[int, int, int, int]]:
-    found = set()
+    names = set()
     for _, _, about in graph.edges(data=True):
         ends = []
         for end in ("source", "target"):
             node = graph.nodes[about[end]]
             guid = int(node["guid"], 16) + (node["kind"] != "switch")  # a host's port is its next GUID here
             ends.append((guid, about[f"{end}_port"]))
-        found |= {(*ends[0], *ends[1]), (*ends[1], *ends[0])}
-    return found
+        names |= {(*ends[0], *ends[1]), (*ends[1], *ends[0])}
+    return names
 
 
 def test_graphml_is_read_by_networkx_and_by_obliv(tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_graphml_keeps_fractional_rates(tmp_path: Path) -> None:
 
 def test_anynet_is_read_back(tmp_path: Path) -> None:
     write_anynet(from_topology(obliv.topology("fattree:4,2")), tmp_path / "a.anynet")
-    found = obliv.topology(f"file:{tmp_path / 'a.anynet'}")
-    assert (found.nodes, found.channels, len(found.terminals)) == (14, 32, 8)
+    result = obliv.topology(f"file:{tmp_path / 'a.anynet'}")
+    assert (result.nodes, result.channels, len(result.terminals)) == (14, 32, 8)
 
 
 def test_what_anynet_has_no_place_for_is_refused(tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ def test_a_claim_from_files_is_proved_and_a_lower_one_is_not(
     spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = tables(spec, name)
-    write_net(made.topology.fabric, "f.net")
-    write_tables(made.routes.tables, made.topology.fabric, "f.lfts")
+    cells = tables(spec, name)
+    write_net(cells.topology.fabric, "f.net")
+    write_tables(cells.routes.tables, cells.topology.fabric, "f.lfts")
     topology = obliv.topology("fabric:f.net")
     result = worst(obliv.routing("lft:f.lfts", topology), certificate=True)
-    assert result.channel_load == obliv.worst_case(made).channel_load
+    assert result.channel_load == obliv.worst_case(cells).channel_load
     result.save("claim.json")
     assert obliv.verify("claim.json").proved
     again = obliv.load("claim.json")
@@ -74,24 +74,24 @@ def test_a_claim_from_files_is_proved_and_a_lower_one_is_not(
 
 def test_other_tables_in_the_file_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = tables("fattree:8,2", "dmodk")
-    write_net(made.topology.fabric, "f.net")
-    write_tables(made.routes.tables, made.topology.fabric, "f.lfts")
+    cells = tables("fattree:8,2", "dmodk")
+    write_net(cells.topology.fabric, "f.net")
+    write_tables(cells.routes.tables, cells.topology.fabric, "f.lfts")
     worst(obliv.routing("lft:f.lfts", obliv.topology("fabric:f.net")), certificate=True).save("claim.json")
     lines = Path("f.lfts").read_text().splitlines(keepends=True)
     at = next(n for n, line in enumerate(lines) if "Channel Adapter" in line)
     lines[at] = lines[at][:7] + ("005" if lines[at][7:10] != "005" else "006") + lines[at][10:]
     Path("f.lfts").write_text("".join(lines))
-    found = obliv.verify("claim.json")
-    assert not found.proved
-    assert any("changed" in each["detail"] for each in found.checks)
+    report = obliv.verify("claim.json")
+    assert not report.proved
+    assert any("changed" in each["detail"] for each in report.checks)
 
 
 @pytest.mark.parametrize(("spec", "name"), [("fattree:4,3", "dmodk"), ("torus:5x5", "dor")])
 def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = tables(spec, name)
-    fabric, whole = made.topology.fabric, made.routes.tables
+    cells = tables(spec, name)
+    fabric, whole = cells.topology.fabric, cells.routes.tables
     out = whole.out.copy()
     out[2, fabric.ports.lid[fabric.endpoints[[0, 5]]]] = NONE
     write_net(fabric, "f.net")
@@ -99,9 +99,9 @@ def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, mo
     result = worst(obliv.routing("lft:f.lfts,missing=skip", obliv.topology("fabric:f.net")), certificate=True)
     assert result.skipped > 0
     result.save("claim.json")
-    found = obliv.verify("claim.json")
-    assert found.proved
-    assert "left out" in [each["check"] for each in found.checks]
+    report = obliv.verify("claim.json")
+    assert report.proved
+    assert "left out" in [each["check"] for each in report.checks]
     claim = json.loads(Path("claim.json").read_text())
     claim["routing"] = "lft:f.lfts"
     claim["certificate"]["digest"] = digest_of(claim)
@@ -110,17 +110,17 @@ def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, mo
     claim |= {"routing": "lft:f.lfts,missing=skip", "skipped": 0}
     claim["certificate"]["digest"] = digest_of(claim)
     Path("fewer.json").write_text(json.dumps(claim))
-    found = obliv.verify("fewer.json")
-    assert [each["check"] for each in found.checks if not each["ok"]] == ["left out"]
+    report = obliv.verify("fewer.json")
+    assert [each["check"] for each in report.checks if not each["ok"]] == ["left out"]
 
 
 def test_claims_about_a_fabric_whose_lids_stand_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = tables("fattree:4,2", "dmodk")
-    fabric = made.topology.fabric
+    cells = tables("fattree:4,2", "dmodk")
+    fabric = cells.topology.fabric
     write_net(fabric.with_ports(lid=np.zeros_like(fabric.ports.lid)), "f.net")
     Path("g").write_text(spelled.guid2lid(fabric))
-    Path("f.lfts").write_text(spelled.tables_text(made.routes.tables, fabric, "a -n"))  # names no ports
+    Path("f.lfts").write_text(spelled.tables_text(cells.routes.tables, fabric, "a -n"))  # names no ports
     topology = obliv.topology("fabric:f.net,guid2lid=g")
     assert [path for path, _ in topology.sources] == ["f.net", "g"]
     worst(obliv.routing("lft:f.lfts", topology), certificate=True).save("claim.json")

@@ -23,7 +23,7 @@ from obliv.fabric.tables import Tables
 def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
     """What every host's packets take right after each other, by walking from each host to each LID."""
     switches = set(fabric.switches.tolist())
-    found = set()
+    names = set()
     for source in fabric.endpoints.tolist():
         for goal in fabric.endpoints.tolist():
             if source == goal:
@@ -39,14 +39,14 @@ def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
                     and fabric.ports.peer[slot] >= 0
                     and int(fabric.node_of[fabric.ports.peer[slot]]) in switches
                 ]
-                found |= set(pairwise(inner))
-    return found
+                names |= set(pairwise(inner))
+    return names
 
 
 def require_agreement(fabric: Fabric, tables: Tables) -> CreditLoops:
     wanted = dependencies(fabric, tables)
-    found = credit_loops(trace_all(fabric, tables))
-    assert found.dependencies == len(wanted)
+    result = credit_loops(trace_all(fabric, tables))
+    assert result.dependencies == len(wanted)
     after: dict[int, set[int]] = {}
     for one, other in wanted:
         after.setdefault(one, set()).add(other)
@@ -55,11 +55,11 @@ def require_agreement(fabric: Fabric, tables: Tables) -> CreditLoops:
         acyclic = True
     except graphlib.CycleError:
         acyclic = False
-    assert found.acyclic == acyclic
-    assert not found.cycle or len(set(found.cycle)) == len(found.cycle)
-    for one, other in zip(found.cycle, found.cycle[1:] + found.cycle[:1], strict=True):
+    assert result.acyclic == acyclic
+    assert not result.cycle or len(set(result.cycle)) == len(result.cycle)
+    for one, other in zip(result.cycle, result.cycle[1:] + result.cycle[:1], strict=True):
         assert other in after[one]
-    return found
+    return result
 
 
 @settings(max_examples=80)
@@ -93,9 +93,9 @@ def test_trees_and_meshes_are_free(spec: str, routing: str) -> None:
 def test_a_ring_is_not_and_the_cycle_goes_round_it() -> None:
     topology = obliv.topology("torus:7")
     fabric = from_topology(topology)
-    found = require_agreement(fabric, tables_of(obliv.routing("dor", topology), fabric))
-    assert len(found.cycle) == 7
-    assert len(set(fabric.node_of[list(found.cycle)].tolist())) == 7
+    result = require_agreement(fabric, tables_of(obliv.routing("dor", topology), fabric))
+    assert len(result.cycle) == 7
+    assert len(set(fabric.node_of[list(result.cycle)].tolist())) == 7
 
 
 def test_what_no_host_sends_makes_no_dependency() -> None:
@@ -119,8 +119,8 @@ def test_loops_are_left_out() -> None:
     out = tables.out.copy()
     root = int(fabric.node_of[fabric.ports.peer[fabric.slot(leaf, int(out[0, lid]))]])
     out[tables.row_of[root], lid] = 1  # back to the first leaf
-    found = require_agreement(fabric, replace(tables, out=out))
-    assert found.acyclic
+    result = require_agreement(fabric, replace(tables, out=out))
+    assert result.acyclic
 
 
 @pytest.mark.nightly

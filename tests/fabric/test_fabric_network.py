@@ -19,62 +19,62 @@ from obliv.fabric.topology import network, safe
 
 def test_a_generated_fabric_gives_its_tree_back() -> None:
     tree = obliv.topology("fattree:4,3")
-    made = network(from_topology(tree))
-    assert made.same_network(tree)
-    assert made.spec == "fabric:fattree:4,3"
-    assert made.labels[0] == "host(0,0,0)"
-    assert made.unit_rates
-    assert made.unit_bandwidth
+    result = network(from_topology(tree))
+    assert result.same_network(tree)
+    assert result.spec == "fabric:fattree:4,3"
+    assert result.labels[0] == "host(0,0,0)"
+    assert result.unit_rates
+    assert result.unit_bandwidth
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_cable_between_endpoints_and_switches_is_two_channels(seed: int) -> None:
     fabric = random_fabric(seed, mixed=seed % 2 == 1)
-    made = network(fabric)
+    result = network(fabric)
     cabled = {s for s in range(len(fabric.ports.peer)) if fabric.ports.peer[s] >= 0}
-    assert set(made.slot_of.tolist()) == cabled
-    for c, slot in enumerate(made.slot_of.tolist()):
-        assert made.channel_of[slot] == c
-        assert made.node_at[slot] == made.tail[c]
-        assert made.node_at[fabric.ports.peer[slot]] == made.head[c]
-    assert (made.channel_of >= 0).sum() == made.channels
-    assert (made.terminals == np.arange(5)).all()
+    assert set(result.slot_of.tolist()) == cabled
+    for c, slot in enumerate(result.slot_of.tolist()):
+        assert result.channel_of[slot] == c
+        assert result.node_at[slot] == result.tail[c]
+        assert result.node_at[fabric.ports.peer[slot]] == result.head[c]
+    assert (result.channel_of >= 0).sum() == result.channels
+    assert (result.terminals == np.arange(5)).all()
 
 
 def test_ports_of_one_adapter_are_endpoints_of_their_own() -> None:
     fabric = fabric_of("hhs", [2, 1, 3], [((0, 1), (2, 1)), ((0, 2), (2, 2)), ((1, 1), (2, 3))])
-    made = network(fabric)
-    assert made.labels == ("h0 port 1", "h0 port 2", "h1", "s2")
-    assert made.head[:3].tolist() == [3, 3, 3]
-    assert made.port_name(int(fabric.endpoints[1])) == "h0 port 2 port 2"
+    result = network(fabric)
+    assert result.labels == ("h0 port 1", "h0 port 2", "h1", "s2")
+    assert result.head[:3].tolist() == [3, 3, 3]
+    assert result.port_name(int(fabric.endpoints[1])) == "h0 port 2 port 2"
 
 
 def test_parallel_cables_and_cables_to_the_switch_itself_are_kept() -> None:
     cables = [((0, 1), (2, 1)), ((1, 1), (3, 1)), ((2, 2), (3, 2)), ((2, 3), (3, 3)), ((2, 4), (2, 5))]
-    made = network(fabric_of("hhss", [1, 1, 5, 3], cables))
-    assert made.channels == 10
-    assert ((made.tail == 2) & (made.head == 2)).sum() == 2
-    assert ((made.tail == 2) & (made.head == 3)).sum() == 2
+    result = network(fabric_of("hhss", [1, 1, 5, 3], cables))
+    assert result.channels == 10
+    assert ((result.tail == 2) & (result.head == 2)).sum() == 2
+    assert ((result.tail == 2) & (result.head == 3)).sum() == 2
 
 
 def test_speeds_are_relative_to_the_fastest_host() -> None:
     rate = {(0, 1): "4xFDR10", (3, 1): "4xFDR10", (3, 4): "12xQDR", (4, 2): "12xQDR"}
     cables = [((0, 1), (3, 1)), ((1, 1), (3, 2)), ((2, 1), (4, 1)), ((3, 4), (4, 2))]
     fabric = fabric_of("hhhss", [1, 1, 1, 4, 2], cables, rate=rate)
-    made = network(fabric)
-    assert made.reference == RATES["4xFDR10"] == 40
-    assert made.injection == made.ejection == (Fraction(1), Fraction(4, 5), Fraction(4, 5))
-    between = int(made.channel_of[fabric.slot(3, 4)])
-    assert made.bandwidth_of(between) == Fraction(96, 40)
-    assert any("40 Gb/s" in note for note in made.notes)
+    result = network(fabric)
+    assert result.reference == RATES["4xFDR10"] == 40
+    assert result.injection == result.ejection == (Fraction(1), Fraction(4, 5), Fraction(4, 5))
+    between = int(result.channel_of[fabric.slot(3, 4)])
+    assert result.bandwidth_of(between) == Fraction(96, 40)
+    assert any("40 Gb/s" in note for note in result.notes)
 
 
 def test_the_slower_end_counts_and_the_unknown_are_as_most_are() -> None:
     rate = {(0, 1): "1xQDR", (1, 1): "?", (3, 2): "?"}
     cables = [((0, 1), (3, 1)), ((1, 1), (3, 2)), ((2, 1), (3, 3))]
-    made = network(fabric_of("hhhs", [1, 1, 1, 3], cables, rate=rate))
-    assert made.injection == (Fraction(1, 4), Fraction(1), Fraction(1))
-    assert sum("1 cables" in note for note in made.notes) == 2
+    result = network(fabric_of("hhhs", [1, 1, 1, 3], cables, rate=rate))
+    assert result.injection == (Fraction(1, 4), Fraction(1), Fraction(1))
+    assert sum("1 cables" in note for note in result.notes) == 2
     unknown = network(
         fabric_of(
             "hhs",
@@ -91,21 +91,21 @@ def test_the_slower_end_counts_and_the_unknown_are_as_most_are() -> None:
 def test_labels_are_unique_and_harmless() -> None:
     evil = ["a\nb", "\x1b[31mred", "same", "same", "", "\u202eright to left" + "x" * 500]
     cables = [((h, 1), (5, h + 1)) for h in range(5)]
-    made = network(fabric_of("hhhhhs", [1] * 5 + [5], cables, descriptions=evil))
-    assert len(set(made.labels)) == len(made.labels)
-    assert all(label.isprintable() and len(label) < 100 for label in made.labels)
-    assert made.labels[2] == "same [H-0000000000000002]"
-    assert made.labels[4] == "H-0000000000000004"
+    result = network(fabric_of("hhhhhs", [1] * 5 + [5], cables, descriptions=evil))
+    assert len(set(result.labels)) == len(result.labels)
+    assert all(label.isprintable() and len(label) < 100 for label in result.labels)
+    assert result.labels[2] == "same [H-0000000000000002]"
+    assert result.labels[4] == "H-0000000000000004"
     assert safe("x" * 65) == "x" * 61 + "..."
     assert safe("x" * 64) == "x" * 64
 
 
 def test_labels_that_imitate_made_ones_stay_unique() -> None:
     words = ["same", "same", "same [H-0000000000000000]", "same #0"]
-    made = network(
+    result = network(
         fabric_of("hhhhs", [1] * 4 + [4], [((h, 1), (4, h + 1)) for h in range(4)], descriptions=[*words, "s"])
     )
-    assert len(set(made.labels)) == 5
+    assert len(set(result.labels)) == 5
 
 
 def test_nothing_to_send_is_an_error() -> None:

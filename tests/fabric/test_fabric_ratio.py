@@ -20,9 +20,9 @@ from obliv.fabric.topology import network
 
 
 def tables_as_routing(topology: str, routing: str) -> FabricRouting:
-    made = obliv.topology(topology)
-    fabric = from_topology(made)
-    return fabric_routing(network(fabric), tables_of(obliv.routing(routing, made), fabric))
+    result = obliv.topology(topology)
+    fabric = from_topology(result)
+    return fabric_routing(network(fabric), tables_of(obliv.routing(routing, result), fabric))
 
 
 @pytest.mark.parametrize(
@@ -39,26 +39,26 @@ def tables_as_routing(topology: str, routing: str) -> FabricRouting:
     ],
 )
 def test_it_is_that_of_the_routing(tree: str, routing: str) -> None:
-    found = ratio(tables_as_routing(tree, routing))
+    result = ratio(tables_as_routing(tree, routing))
     known = obliv.ratio(obliv.routing(routing, obliv.topology(tree)))
-    assert found.ratio == known.ratio
-    assert found.lower_bound == known.lower_bound
+    assert result.ratio == known.ratio
+    assert result.lower_bound == known.lower_bound
 
 
 def test_the_witness_is_one() -> None:
     way = tables_as_routing("fattree:4,3", "dmodk")
-    found = ratio(way)
-    load = way.pair_loads().under(obliv.permutation(found.permutation))
-    assert load[found.channel["id"]] == found.ratio == 3
+    result = ratio(way)
+    load = way.pair_loads().under(obliv.permutation(result.permutation))
+    assert load[result.channel["id"]] == result.ratio == 3
 
 
 def test_several_lids() -> None:
-    made = route(from_topology(obliv.topology("fattree:8,2")), "osrm2")
-    topology = network(made.fabric)
-    by_rule = ratio(fabric_routing(topology, made.tables, made.offset))
+    routed = route(from_topology(obliv.topology("fattree:8,2")), "osrm2")
+    topology = network(routed.fabric)
+    by_rule = ratio(fabric_routing(topology, routed.tables, routed.offset))
     assert by_rule.ratio == by_rule.lower_bound == 2
     assert by_rule.optimal
-    spread = ratio(fabric_routing(topology, made.tables, "spread"))
+    spread = ratio(fabric_routing(topology, routed.tables, "spread"))
     assert spread.lower_bound is None
     assert spread.ratio <= by_rule.ratio
 
@@ -84,9 +84,9 @@ def test_paths_that_turn_twice_have_no_bound() -> None:
     out[rows[root], lid] = port(root, other)  # down to a leaf that sends it up again
     out[rows[other], lid] = port(other, far)
     out[rows[far], lid] = port(far, int(fabric.switches[2]))
-    found = ratio(fabric_routing(network(fabric), replace(tables, out=out)))
-    assert found.lower_bound is None
-    assert "no bound" in found.lower_bound_source
+    result = ratio(fabric_routing(network(fabric), replace(tables, out=out)))
+    assert result.lower_bound is None
+    assert "no bound" in result.lower_bound_source
 
 
 def without_a_cable(fabric: Fabric) -> Fabric:
@@ -103,13 +103,13 @@ def test_where_it_is_not_known() -> None:
     whole = from_topology(obliv.topology("fattree:4,2"))
     slow = whole.ports.rate.copy()
     slow[whole.endpoints[0]] = slow[whole.ports.peer[whole.endpoints[0]]] = 1
-    for fabric, said in (
+    for fabric, messages in (
         (without_a_cable(whole), "not a complete FT"),
         (replace(whole.with_ports(rate=slow), rates=(Fraction(32), Fraction(16))), "unequal speeds"),
         (from_topology(obliv.topology("torus:3x3")), "not a fat tree"),
         (from_topology(obliv.topology("xgft:3;4,4,8;1,2,4")), "tapered"),
     ):
-        made = route(fabric, "updown")
-        with pytest.raises(InputError, match=said) as error:
-            ratio(fabric_routing(network(made.fabric), made.tables, made.offset))
+        routed = route(fabric, "updown")
+        with pytest.raises(InputError, match=messages) as error:
+            ratio(fabric_routing(network(routed.fabric), routed.tables, routed.offset))
         assert "\n" not in str(error.value)

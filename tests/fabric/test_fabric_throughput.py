@@ -63,9 +63,9 @@ def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]
     fabric, tables = tree()
     fabric = with_slow_hosts(fabric, slow, fabric.rates[0] / 4) if slow else fabric
     routing = fabric_routing(network(fabric), tables)
-    found = throughput(routing, pattern, hottest=4)
+    result = throughput(routing, pattern, hottest=4)
     right = by_hand(fabric, tables, routing, pattern)
-    (row,), (cables,) = found.patterns, found.cables
+    (row,), (cables,) = result.patterns, result.cables
     assert row["channel_load"] == max(load for load, _ in right.values())
     assert [cable.load for cable in cables] == sorted((load for load, _ in right.values()), reverse=True)[:4]
     for cable in cables:
@@ -74,16 +74,16 @@ def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]
         assert cable.tail_port == fabric.port_of(slot)
         assert fabric.nodes.description[fabric.node_of[slot]] == cable.tail
         assert fabric.nodes.description[fabric.node_of[fabric.ports.peer[slot]]] == cable.head
-    assert any("slower of its two ends" in note for note in found.notes) == bool(slow)
+    assert any("slower of its two ends" in note for note in result.notes) == bool(slow)
     assert row["admissible"]
 
 
 def test_hosts_of_one_speed_change_nothing() -> None:
     fabric, tables = tree("fattree:4,3")
     routing = fabric_routing(network(fabric), tables)
-    found = throughput(routing, *PATTERNS)
+    result = throughput(routing, *PATTERNS)
     plain = obliv.throughput(routing, *PATTERNS).patterns
-    assert [vars(row) | {"hottest": ()} for row in found.patterns] == [vars(row) | {"hottest": ()} for row in plain]
+    assert [vars(row) | {"hottest": ()} for row in result.patterns] == [vars(row) | {"hottest": ()} for row in plain]
     for pattern in PATTERNS:
         traffic = obliv.traffic(pattern, routing.topology)
         assert slowed(traffic, routing.topology) is traffic
@@ -105,11 +105,11 @@ def test_slowed_traffic_by_its_definition(pattern: str) -> None:
 
 def test_it_is_kept_and_loaded_again(tmp_path: Path) -> None:
     fabric, tables = tree()
-    found = throughput(fabric_routing(network(fabric), tables), *PATTERNS)
-    found.save(tmp_path / "x.json")
+    result = throughput(fabric_routing(network(fabric), tables), *PATTERNS)
+    result.save(tmp_path / "x.json")
     again = obliv.load(tmp_path / "x.json")
-    assert again.to_dict() == found.to_dict()
-    assert repr(again) == repr(found)
+    assert again.to_dict() == result.to_dict()
+    assert repr(again) == repr(result)
     plain = obliv.throughput(fabric_routing(network(fabric), tables), *PATTERNS)
     plain.save(tmp_path / "plain.json")
     assert type(obliv.load(tmp_path / "plain.json")) is obliv.results.Throughput
@@ -118,9 +118,9 @@ def test_it_is_kept_and_loaded_again(tmp_path: Path) -> None:
 def test_nothing_to_name() -> None:
     fabric, tables = tree()
     routing = fabric_routing(network(fabric), tables)
-    found = throughput(routing, "shift:0", hottest=3)
-    assert found.cables == ((),)
-    assert next(iter(found.rows()))["channel"] is None
+    result = throughput(routing, "shift:0", hottest=3)
+    assert result.cables == ((),)
+    assert next(iter(result.rows()))["channel"] is None
     with pytest.raises(InputError, match="must be 0 or more"):
         throughput(routing, "uniform", hottest=-1)
 
@@ -134,6 +134,8 @@ def test_odd_fabrics(seed: int) -> None:
         routing = fabric_routing(network(fabric), spelled.random_tables(rng, fabric), missing="skip")
     except OblivError:
         return
-    found = throughput(routing, "uniform")
-    assert [cable.load for cable in found.cables[0]][:1] == [found.patterns[0]["channel_load"]][: len(found.cables[0])]
-    assert all(cable.load > 0 and cable.pairs > 0 for cable in found.cables[0])
+    result = throughput(routing, "uniform")
+    assert [cable.load for cable in result.cables[0]][:1] == [result.patterns[0]["channel_load"]][
+        : len(result.cables[0])
+    ]
+    assert all(cable.load > 0 and cable.pairs > 0 for cable in result.cables[0])

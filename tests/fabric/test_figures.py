@@ -46,15 +46,15 @@ def _heaviest(routing: FabricRouting, loads: dict[tuple[int, int], dict[int, Fra
 def test_shifts(seed: int) -> None:
     routing, loads = _case(seed)
     each = [_heaviest(routing, loads, [(i + k) % 5 for i in range(5)]) for k in range(1, 5)]
-    found = shifts(routing)
-    assert found.worst_load == max(each)
-    assert found.worst_shift == 1 + each.index(max(each))
-    assert found.mean_load == sum(each) / 4
+    result = shifts(routing)
+    assert result.worst_load == max(each)
+    assert result.worst_shift == 1 + each.index(max(each))
+    assert result.mean_load == sum(each) / 4
     order = [3, 0, 4, 1, 2]
     place = {t: k for k, t in enumerate(order)}
     moved = [_heaviest(routing, loads, [order[(place[i] + k) % 5] for i in range(5)]) for k in range(1, 5)]
     assert shifts(routing, order=order, jobs=1).mean_load == sum(moved) / 4
-    assert Shifts.from_dict(found.to_dict()) == found
+    assert Shifts.from_dict(result.to_dict()) == result
 
 
 def test_shifts_of_trees() -> None:
@@ -63,17 +63,17 @@ def test_shifts_of_trees() -> None:
     topology = network(fabric)
     assert shifts(fabric_routing(topology, tables_of(obliv.routing("dmodk", tree), fabric))).mean_load == 1
     routing = fabric_routing(topology, climbing(tree, fabric, 1.0))
-    found = shifts(routing)
+    result = shifts(routing)
     each = obliv.throughput(routing, *(f"shift:{k}" for k in range(1, 128))).patterns
-    assert found.worst_load == max(each[k]["channel_load"] for k in range(127))
-    assert found.mean_load == sum((each[k]["channel_load"] for k in range(127)), Fraction(0)) / 127
+    assert result.worst_load == max(each[k]["channel_load"] for k in range(127))
+    assert result.mean_load == sum((each[k]["channel_load"] for k in range(127)), Fraction(0)) / 127
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_bisection(seed: int) -> None:
     routing, loads = _case(seed)
     topology = routing.topology
-    found = bisection(routing, 30, seed)
+    result = bisection(routing, 30, seed)
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(30):
@@ -85,18 +85,18 @@ def test_bisection(seed: int) -> None:
                 total[slot] = total.get(slot, Fraction(0)) + amount
         load = {s: x / topology.bandwidth_of(int(topology.channel_of[s])) for s, x in total.items()}
         values.append(sum(1 / max(load[slot] for slot in loads[pair]) for pair in pairs) / 2)
-    assert found.smallest == min(values)
-    assert found.largest == max(values)
-    assert found.bandwidth.value == pytest.approx(float(sum(values)) / 30)
-    assert found.bandwidth.stderr == pytest.approx(np.std([float(x) for x in values], ddof=1) / 30**0.5)
-    assert Bisection.from_dict(found.to_dict()) == found
+    assert result.smallest == min(values)
+    assert result.largest == max(values)
+    assert result.bandwidth.value == pytest.approx(float(sum(values)) / 30)
+    assert result.bandwidth.stderr == pytest.approx(np.std([float(x) for x in values], ddof=1) / 30**0.5)
+    assert Bisection.from_dict(result.to_dict()) == result
 
 
 def test_a_switch_alone_gives_full_bisection() -> None:
     fabric = fabric_of("hhhhs", [1] * 4 + [4], [((h, 1), (4, h + 1)) for h in range(4)])
-    found = bisection(fabric_routing(network(fabric), random_tables(fabric, 0)), 10)
-    assert found.smallest == found.largest == 1
-    assert found.bandwidth.stderr == 0
+    result = bisection(fabric_routing(network(fabric), random_tables(fabric, 0)), 10)
+    assert result.smallest == result.largest == 1
+    assert result.bandwidth.stderr == 0
 
 
 def test_average_is_that_of_average_case() -> None:

@@ -24,9 +24,9 @@ def test_the_table_of_findings() -> None:
     words = {text for path in SOURCE.rglob("*.py") for text in texts(ast.parse(path.read_text()))}
     words |= {"lid-mismatch"}  # made of two parts
     rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| (?:error|warning|note)", DOCS.read_text(), re.MULTILINE)
-    told = {kind for row in rows for kind in re.findall(r"`([a-z-]+)`", row)}
-    assert not told - words, "kinds that the code does not know"
+    messages = {kind for row in rows for kind in re.findall(r"`([a-z-]+)`", row)}
+    assert not messages - words, "kinds that the code does not know"
     calls = re.compile(r'"(?:error|warning|note)",\s*"([a-z]+(?:-[a-z]+)*)"')
     emitted = {kind for path in SOURCE.rglob("*.py") for kind in calls.findall(path.read_text())}
     assert len(emitted) > 40
-    assert not emitted - told, "kinds that the table lacks"
+    assert not emitted - messages, "kinds that the table lacks"

@@ -32,8 +32,8 @@ def test_worst_cases_of_the_tables_that_were_dumped(name: str) -> None:
     assert tables is not None
     assert cabling(fabric) == cabling(fabric_of(what))
     assert [each for each in (*fabric.findings, *tables.findings) if each.severity != "note"] == []
-    found = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
-    assert (found.load, found.missing) == (load, 0)
+    result = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
+    assert (result.load, result.missing) == (load, 0)
     assert worst_by_hand(fabric, tables, [int(each) for each in offset.split("-")]) == load
 
 
@@ -52,9 +52,9 @@ def test_all_spellings_and_dialects_agree(name: str, tmp_path: Path) -> None:
     assert tables is not None
     wanted = meaning(fabric, tables)
     for other in ("dump_lfts.txt.gz", "opensm.fdbs.gz"):
-        _, found = read(folder / "ibnetdiscover.txt.gz", lft=folder / other)
-        assert found is not None
-        held = meaning(fabric, found)
+        _, result = read(folder / "ibnetdiscover.txt.gz", lft=folder / other)
+        assert result is not None
+        held = meaning(fabric, result)
         assert held == {key: port for key, port in wanted.items() if key in held}
         assert len(held) >= len(wanted) - len(fabric.switches)
     for other in ("ibnetdiscover-p.txt.gz", "opensm-subnet.lst.gz"):
@@ -73,9 +73,9 @@ def test_the_tables_are_those_that_are_made_today(name: str) -> None:
     what, engine, _, _, _ = CASES[name]
     fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
     assert tables is not None
-    made = route(fabric_of(what), engine)
-    assert meaning(made.fabric, made.tables) == meaning(fabric, tables)
-    again = route(with_lids(fabric, made.lmc), engine, tables)
+    routed = route(fabric_of(what), engine)
+    assert meaning(routed.fabric, routed.tables) == meaning(fabric, tables)
+    again = route(with_lids(fabric, routed.lmc), engine, tables)
     assert again.before is not None
 
 
@@ -84,9 +84,11 @@ def test_the_tables_are_those_that_are_made_today(name: str) -> None:
 )
 def test_new_tables_are_no_worse_than_those_of_opensm(name: str) -> None:
     fabric, tables = read(HERE / name / "ibnetdiscover.txt.gz", lft=HERE / name / "opensm-lfts.dump.gz")
-    made = route(fabric, tables=tables)
-    assert made.before is not None
-    assert not made.after.deadlock
-    assert made.after.load <= made.before.load or made.before.deadlock  # a load may be the price of no credit loop
+    routed = route(fabric, tables=tables)
+    assert routed.before is not None
+    assert not routed.after.deadlock
+    assert (
+        routed.after.load <= routed.before.load or routed.before.deadlock
+    )  # a load may be the price of no credit loop
     if name.startswith("ft"):
-        assert made.after.load == 2 < made.before.load
+        assert routed.after.load == 2 < routed.before.load

@@ -36,7 +36,7 @@ def rows(tables: Tables, fabric: Fabric) -> dict[int, list[int]]:
 
 
 def kinds(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
-    return [(found.severity, found.kind, found.line) for found in findings]
+    return [(result.severity, result.kind, result.line) for result in findings]
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -51,12 +51,12 @@ def test_every_spelling_says_the_same(spelling: str, seed: int, write: Write) ->
         "\n*** WARNING ***: this command has been replaced\n" + text,
     ):
         path = write(way)
-        found = read_tables(path, fabric)
-        assert rows(found, fabric) == rows(tables, fabric)
-        assert (found.findings, found.spelling) == ((), NAMED[spelling[0]])
-        assert found.top == (0 if spelling == "c" else tables.out.shape[1] - 1)
+        result = read_tables(path, fabric)
+        assert rows(result, fabric) == rows(tables, fabric)
+        assert (result.findings, result.spelling) == ((), NAMED[spelling[0]])
+        assert result.top == (0 if spelling == "c" else tables.out.shape[1] - 1)
         lines = path.read_bytes().split(b"\n")
-        for node, line in zip(found.switch.tolist(), found.line.tolist(), strict=True):
+        for node, line in zip(result.switch.tolist(), result.line.tolist(), strict=True):
             assert b"%016x" % int(fabric.nodes.guid[node]) in lines[line - 1]
     assert rows(read_tables(write(gzip.compress(text.encode())), fabric), fabric) == rows(tables, fabric)
 
@@ -66,8 +66,8 @@ def test_blocks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) 
     path = write(spelled.tables_text(tables, fabric, "a"))
     for size in (1, 7, 100, 4096):
         monkeypatch.setattr("obliv.fabric.files.blocks.Blocks.__init__.__defaults__", (size,))
-        found = read_tables(path, fabric)
-        assert (rows(found, fabric), found.findings) == (rows(tables, fabric), ())
+        result = read_tables(path, fabric)
+        assert (rows(result, fabric), result.findings) == (rows(tables, fabric), ())
 
 
 @pytest.mark.parametrize("spelling", ["a", "b"])
@@ -82,9 +82,9 @@ def test_entries_follow_their_ports_to_new_lids(spelling: str, seed: int, write:
     lid = fabric.ports.lid.copy()
     lid[ports] = bases
     moved = fabric.with_ports(lid=lid)
-    found = read_tables(path, moved)
-    assert kinds(found.findings) == [("warning", "moved-lids", 1)]
-    for node, row in zip(found.switch.tolist(), found.out, strict=True):
+    result = read_tables(path, moved)
+    assert kinds(result.findings) == [("warning", "moved-lids", 1)]
+    for node, row in zip(result.switch.tolist(), result.out, strict=True):
         k = tables.row_of[node]
         for slot in ports.tolist():
             for offset in range(1 << int(fabric.ports.lmc[slot])):
@@ -105,21 +105,21 @@ def test_lids_that_the_topology_lacks(spelling: str, lmc: int, write: Write) -> 
     lft = write(spelled.tables_text(tables, fabric, spelling), "lft")
     given = write(spelled.guid2lid(fabric), "guid2lid")
     if spelling in ("a", "a -a", "b"):
-        learned, found = read(topology, lft=lft)
+        learned, result = read(topology, lft=lft)
         np.testing.assert_array_equal(learned.ports.lid, fabric.ports.lid)
         np.testing.assert_array_equal(learned.ports.lmc, fabric.ports.lmc)
-        assert found is not None
-        assert rows(found, fabric) == rows(tables, fabric)
+        assert result is not None
+        assert rows(result, fabric) == rows(tables, fabric)
     else:
-        learned, found = read(topology, lft=lft)
-        assert found is not None
+        learned, result = read(topology, lft=lft)
+        assert result is not None
         assert not learned.ports.lid.any()
-        assert kinds(found.findings) == [("error", "no-lids", 1)]
-        assert "guid2lid" in found.findings[0].message
-    told, found = read(topology, lft=lft, guid2lid=given)
-    assert found is not None
-    np.testing.assert_array_equal(told.ports.lid, fabric.ports.lid)
-    assert (rows(found, fabric), found.findings) == (rows(tables, fabric), ())
+        assert kinds(result.findings) == [("error", "no-lids", 1)]
+        assert "guid2lid" in result.findings[0].message
+    messages, result = read(topology, lft=lft, guid2lid=given)
+    assert result is not None
+    np.testing.assert_array_equal(messages.ports.lid, fabric.ports.lid)
+    assert (rows(result, fabric), result.findings) == (rows(tables, fabric), ())
     assert read(topology)[1] is None
 
 
@@ -129,16 +129,16 @@ def test_the_lmc_that_a_list_of_ports_lacks(lmc: int, write: Write) -> None:  # 
     topology = write(spelled.port_list(fabric), "ports")
     for spelling in SPELLINGS:
         lft = write(spelled.tables_text(tables, fabric, spelling), "lft")
-        scanned, found = read(topology, lft=lft)
-        assert found is not None
+        scanned, result = read(topology, lft=lft)
+        assert result is not None
         ends = scanned.endpoints
         if spelling in ("a", "a -a", "b"):
             assert set(scanned.ports.lmc[ends].tolist()) == {lmc}
-            assert rows(found, scanned) == rows(tables, fabric)
+            assert rows(result, scanned) == rows(tables, fabric)
         else:
             assert [each.kind for each in scanned.findings] == ["lmc-unknown"]
-            told, _ = read(topology, lft=lft, guid2lid=write(spelled.guid2lid(fabric), "guid2lid"))
-            assert set(told.ports.lmc[ends].tolist()) == {lmc}
+            messages, _ = read(topology, lft=lft, guid2lid=write(spelled.guid2lid(fabric), "guid2lid"))
+            assert set(messages.ports.lmc[ends].tolist()) == {lmc}
 
 
 def lost_last_lid(fabric: Fabric, tables: Tables, slot: int) -> int:
@@ -155,10 +155,10 @@ def test_a_lid_that_all_tables_lost_is_not_taken_for_one_that_never_was(write: W
     lft = write(spelled.tables_text(tables, fabric, "b"), "lft")
     topology, lids = write(spelled.port_list(fabric), "ports"), write(spelled.guid2lid(fabric), "guid2lid")
     for guid2lid in (lids, None):
-        scanned, found = read(topology, lft=lft, guid2lid=guid2lid)
-        assert found is not None
+        scanned, result = read(topology, lft=lft, guid2lid=guid2lid)
+        assert result is not None
         assert set(scanned.ports.lmc[scanned.endpoints].tolist()) == {1}
-        assert (found.out[:, lid] == NONE).all()
+        assert (result.out[:, lid] == NONE).all()
         assert ("lmc-learned" in [each.kind for each in scanned.findings]) == (guid2lid is None)
 
 
@@ -179,15 +179,15 @@ def test_ports_without_guids_contradict_no_entry(write: Write) -> None:  # noqa:
     assert rows(read_tables(path, nameless), fabric) == rows(tables, fabric)
     assert rows(read_tables(path, fabric), fabric) == rows(tables, fabric)
     others = fabric.with_ports(guid=np.where(fabric.ports.guid > 0, fabric.ports.guid + np.uint64(1 << 40), 0))
-    found = read_tables(path, others)
-    assert (found.out[:, fabric.ports.lid[fabric.endpoints]] == NONE).all()
+    result = read_tables(path, others)
+    assert (result.out[:, fabric.ports.lid[fabric.endpoints]] == NONE).all()
 
 
 def test_fewer_lids_in_the_topology_than_in_the_tables(write: Write) -> None:  # noqa: F811
     fabric, tables = made(5, lmc=2)
     smaller = fabric.with_ports(lmc=np.zeros_like(fabric.ports.lmc))
-    found = read_tables(write(spelled.tables_text(tables, fabric, "b")), smaller)
-    assert [each.kind for each in found.findings] == ["moved-lids", "lmc-mismatch"]
+    result = read_tables(write(spelled.tables_text(tables, fabric, "b")), smaller)
+    assert [each.kind for each in result.findings] == ["moved-lids", "lmc-mismatch"]
 
 
 A1, A2 = 0xA1, 0xA2
@@ -354,7 +354,7 @@ _LINE = re.compile(
 
 def by_pattern(data: bytes) -> list[tuple[int, int, int]] | None:
     """LID, port and GUID of every line, None where a line is no entry."""
-    found = []
+    result = []
     for line in data.split(b"\n")[:-1]:
         entry = _LINE.fullmatch(line + b"\n")
         if entry is None:
@@ -369,8 +369,8 @@ def by_pattern(data: bytes) -> list[tuple[int, int, int]] | None:
             if not 1 <= len(digits[0]) <= 16:
                 return None
             guid = int(digits[0], 16)
-        found.append((lid, port, guid))
-    return found
+        result.append((lid, port, guid))
+    return result
 
 
 def random_line(rng: np.random.Generator) -> bytes:

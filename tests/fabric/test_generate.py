@@ -39,9 +39,9 @@ def test_the_cabling_is_that_of_the_topology(spec: str) -> None:
     node = {**switch_of, **{int(v): int(fabric.node_of[e]) for v, e in zip(topology.terminals, ends) if hosts}}
     wanted = sorted((node[int(a)], node[int(b)]) for a, b in zip(topology.tail, topology.head))
     cabled = np.flatnonzero(fabric.ports.peer >= 0)
-    found = [(int(fabric.node_of[s]), int(fabric.node_of[fabric.ports.peer[s]])) for s in cabled]
+    result = [(int(fabric.node_of[s]), int(fabric.node_of[fabric.ports.peer[s]])) for s in cabled]
     added = [] if hosts else [(int(fabric.node_of[e]), node[int(v)]) for v, e in zip(topology.terminals, ends)]
-    assert sorted(found) == sorted(wanted + added + [(b, a) for a, b in added])
+    assert sorted(result) == sorted(wanted + added + [(b, a) for a, b in added])
     assert (
         len({*fabric.nodes.ident})
         == len({*fabric.nodes.guid.tolist()})
@@ -139,15 +139,15 @@ def test_lids_run_out() -> None:
 )  # fmt: skip
 def test_tables_go_the_way_of_the_routing(spec: str, routing: str) -> None:
     topology = obliv.topology(spec)
-    fabric, made = from_topology(topology, lmc=1), obliv.routing(routing, topology)
-    tables = tables_of(made, fabric)
+    fabric, result = from_topology(topology, lmc=1), obliv.routing(routing, topology)
+    tables = tables_of(result, fabric)
     plan = _plan_of(topology)
     ends = fabric.endpoints
     for i, s in enumerate(topology.terminals.tolist()):
         for j, d in enumerate(topology.terminals.tolist()):
             if i == j:
                 continue
-            ((channels, _),) = made.paths(s, d)
+            ((channels, _),) = result.paths(s, d)
             wanted = [int(plan.slot[c]) for c in channels]
             slots = walked(fabric, tables, int(ends[i]), int(fabric.ports.lid[ends[j]]) + (i + j) % 2)
             assert (slots[1:-1] if plan.added else slots) == wanted

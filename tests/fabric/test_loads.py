@@ -56,13 +56,13 @@ def test_loads_are_those_of_the_walks(seed: int) -> None:
     routing = fabric_routing(network(fabric), tables, rule, missing="skip")
     loads = routing.pair_loads()
     right = loads_of(fabric, tables, _choice(routing))
-    made = {c: _matrix(loads, c) for c in range(routing.topology.channels)}
+    result = {c: _matrix(loads, c) for c in range(routing.topology.channels)}
     for (i, j), used in right.items():
         for c, slot in enumerate(routing.topology.slot_of.tolist()):
-            assert Fraction(int(made[c][i, j]), loads.denominator) == used.get(slot, 0), (i, j, c)
-    assert loads.totals().tolist() == [int(made[c].sum()) for c in made]
+            assert Fraction(int(result[c][i, j]), loads.denominator) == used.get(slot, 0), (i, j, c)
+    assert loads.totals().tolist() == [int(result[c].sum()) for c in result]
     weights = np.random.default_rng(seed).integers(1, 9, 5)
-    assert loads.uniform(weights).tolist() == [int((made[c].sum(axis=1) * weights).sum()) for c in made]
+    assert loads.uniform(weights).tolist() == [int((result[c].sum(axis=1) * weights).sum()) for c in result]
     ends = fabric.endpoints.tolist()
     short = sum(used.get(ends[i], Fraction(0)) != 1 for (i, j), used in right.items() if i != j)
     assert routing.skipped == short
@@ -84,10 +84,10 @@ def test_bounds_and_traffic_agree_with_the_weights(seed: int) -> None:
     routing = fabric_routing(network(fabric), tables, rule_for(seed, fabric), missing="skip")
     loads = routing.pair_loads()
     rates = loads.rates
-    found = loads.bounds(rates.supply, rates.demand)
+    limits = loads.bounds(rates.supply, rates.demand)
     each = [simple_bound(loads.weights(c), rates) for c in range(routing.topology.channels)]
-    assert found is not None
-    assert found.tolist() == each
+    assert limits is not None
+    assert limits.tolist() == each
     rng = np.random.default_rng(seed)
     flows = rng.permutation(25)[:9]
     amount = rng.integers(1, 5, 9)
@@ -188,10 +188,10 @@ def test_optimal_tables_with_several_lids(spec: str, rule: str, name: str) -> No
         lid = int(fabric.ports.lid[fabric.endpoints[d]])
         out[row, lid : lid + 2] = fabric.port_of(slot)
     tables = Tables(name, fabric.switches, out, np.zeros(len(out), np.int32), "opensm")
-    made = fabric_routing(network(fabric), tables, rule)
-    assert obliv.worst_case(made).channel_load == 2
-    assert not isinstance(made, FabricHops)
-    assert obliv.verify(obliv.worst_case(made, certificate=True)).proved
+    result = fabric_routing(network(fabric), tables, rule)
+    assert obliv.worst_case(result).channel_load == 2
+    assert not isinstance(result, FabricHops)
+    assert obliv.verify(obliv.worst_case(result, certificate=True)).proved
 
 
 def test_spread_over_all_ways_is_multipath() -> None:
@@ -219,9 +219,11 @@ def test_pairs_without_a_way_are_named() -> None:
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
     tables.out[0, int(fabric.ports.lid[fabric.endpoints[5]])] = 255
     routing = fabric_routing(network(fabric), tables)
-    said = r"what host\(0,0\) sends to host\(2,1\) comes to a switch that has no port for it, and 1 other pair does not"
+    messages = (
+        r"what host\(0,0\) sends to host\(2,1\) comes to a switch that has no port for it, and 1 other pair does not"
+    )
     for call in (routing.pair_loads, lambda: obliv.worst_case(routing), lambda: list(routing.paths(0, 5))):
-        with pytest.raises(RoutingError, match=said):
+        with pytest.raises(RoutingError, match=messages):
             call()
     skipping = fabric_routing(network(fabric), tables, missing="skip")
     assert skipping.skipped == 2

@@ -93,9 +93,9 @@ def test_all_dialects_describe_one_fabric(run: Run) -> None:
             path = run.simulator.kept(f"topology{name}.txt", "ibnetdiscover", *options)
         else:
             path = run.file("opensm-subnet.lst")
-        found = read_fabric(path)
-        assert cabling(found) == cabling(run.fabric), name
-        own = {int(guid): int(lid) for guid, lid in zip(found.ports.guid, found.ports.lid) if lid and guid}
+        result = read_fabric(path)
+        assert cabling(result) == cabling(run.fabric), name
+        own = {int(guid): int(lid) for guid, lid in zip(result.ports.guid, result.ports.lid) if lid and guid}
         assert own.items() <= lids.items(), name
         assert len(own) >= len(run.fabric.endpoints), name
 
@@ -119,17 +119,17 @@ def test_ways_are_those_of_ibtracert(run: Run) -> None:
     for _ in range(6):
         source, goal = rng.choice(ends, 2, replace=False).tolist()
         lid = int(fabric.ports.lid[goal])
-        said = run.simulator.run("ibtracert", str(int(fabric.ports.lid[source])), str(lid))
-        hops = re.findall(r"^\[(\d+)\] -> (?:switch|ca) port \{0x([0-9a-f]+)\}\[(\d+)\]", said, re.MULTILINE)
-        found = trace(fabric, run.tables, source, lid)
-        assert found.ending is Ending.DELIVERED
+        process = run.simulator.run("ibtracert", str(int(fabric.ports.lid[source])), str(lid))
+        hops = re.findall(r"^\[(\d+)\] -> (?:switch|ca) port \{0x([0-9a-f]+)\}\[(\d+)\]", process, re.MULTILINE)
+        result = trace(fabric, run.tables, source, lid)
+        assert result.ending is Ending.DELIVERED
         wanted = []
-        for slot in found.slots:
+        for slot in result.slots:
             far = int(fabric.ports.peer[slot])
             node = int(fabric.node_of[far])
             guid = int(fabric.nodes.guid[node]) if fabric.nodes.kind[node] == "switch" else int(fabric.ports.guid[far])
             wanted.append((fabric.port_of(slot), guid, fabric.port_of(far)))
-        assert [(int(port), int(guid, 16), int(there)) for port, guid, there in hops] == wanted, said
+        assert [(int(port), int(guid, 16), int(there)) for port, guid, there in hops] == wanted, process
 
 
 def scanned_by_ibdmchk(run: Run) -> tuple[int, int]:
@@ -138,12 +138,12 @@ def scanned_by_ibdmchk(run: Run) -> tuple[int, int]:
         pytest.skip("ibdmchk is not installed: apt-get install ibutils")
     run.file("empty").write_text("")
     subnet, tables, none = (str(run.file(name)) for name in ("opensm-subnet.lst", "opensm.fdbs", "empty"))
-    said = run.simulator.run("ibdmchk", "-s", subnet, "-f", tables, "-m", none)
-    total = re.search(r"Scanned:(\d+) CA to CA paths", said)
+    process = run.simulator.run("ibdmchk", "-s", subnet, "-f", tables, "-m", none)
+    total = re.search(r"Scanned:(\d+) CA to CA paths", process)
     if total:
         return int(total[1]), 0
-    missing = re.search(r"Found (\d+) missing paths out of:(\d+) paths", said)
-    assert missing, said
+    missing = re.search(r"Found (\d+) missing paths out of:(\d+) paths", process)
+    assert missing, process
     return int(missing[2]), int(missing[1])
 
 
@@ -178,8 +178,8 @@ def test_ibdmchk_misses_the_same_pairs(harm: str, tmp_path: Path) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:6,2", "fattree:4,3", "eft2:8,6", "torus:4x4", "mesh:4x3"])
 def test_written_tables_are_what_opensm_installs(spec: str, tmp_path: Path) -> None:
-    made = route(from_topology(obliv.topology(spec), lids=False))
-    installed(made.fabric, made.tables, made.lmc, made.offset, made.after, tmp_path)
+    routed = route(from_topology(obliv.topology(spec), lids=False))
+    installed(routed.fabric, routed.tables, routed.lmc, routed.offset, routed.after, tmp_path)
 
 
 def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Standing, folder: Path) -> None:
@@ -212,8 +212,8 @@ def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Sta
 def test_worst_cases_of_opensm(spec: str, engine: str, load: int, tmp_path: Path) -> None:
     for run in managed(from_topology(obliv.topology(spec), lids=False), tmp_path, "-R", engine):
         assert run.engine == engine
-        found = standing_of(fabric_routing(network(run.scanned), run.tables))
-        assert (found.load, found.missing) == (load, 0)
+        result = standing_of(fabric_routing(network(run.scanned), run.tables))
+        assert (result.load, result.missing) == (load, 0)
         capacity = network(run.scanned).capacity_load
         assert capacity == (Fraction(10, 9) if spec == "torus:9x9" else 1)  # dor: 0.278 of it, as Towles has it
 
@@ -224,32 +224,32 @@ def test_worst_cases_of_opensm(spec: str, engine: str, load: int, tmp_path: Path
     [("fattree:8,2", "osrm2", 2, 1), ("fattree:4,3", "osrm3", 2, 1), ("fattree:8,3", "osrm3-d", 4, 0)],
 )
 def test_worst_cases_of_obliv_through_opensm(spec: str, engine: str, load: int, lmc: int, tmp_path: Path) -> None:
-    made = route(from_topology(obliv.topology(spec), lids=False), engine)
-    assert (made.engine, made.after) == (engine, Standing(Fraction(load), 0, False, lmc))
-    installed(made.fabric, made.tables, made.lmc, made.offset, made.after, tmp_path)
+    routed = route(from_topology(obliv.topology(spec), lids=False), engine)
+    assert (routed.engine, routed.after) == (engine, Standing(Fraction(load), 0, False, lmc))
+    installed(routed.fabric, routed.tables, routed.lmc, routed.offset, routed.after, tmp_path)
 
 
 @pytest.mark.nightly
 def test_a_thousand_hosts_through_opensm(tmp_path: Path) -> None:
-    made = route(from_topology(obliv.topology("fattree:16,3"), lids=False))
-    assert (made.engine, made.after) == ("osrm3-d", Standing(Fraction(8), 0, False, 0))
-    installed(made.fabric, made.tables, made.lmc, made.offset, made.after, tmp_path)
+    routed = route(from_topology(obliv.topology("fattree:16,3"), lids=False))
+    assert (routed.engine, routed.after) == ("osrm3-d", Standing(Fraction(8), 0, False, 0))
+    installed(routed.fabric, routed.tables, routed.lmc, routed.offset, routed.after, tmp_path)
 
 
 def test_tables_in_use_are_replaced_by_better_ones(tmp_path: Path) -> None:
     """What a user does: scan, route, load; LIDs are those that OpenSM gave."""
     for run in managed(from_topology(obliv.topology("fattree:8,3"), lids=False), tmp_path, "-R", "minhop"):
-        made = route(run.scanned, tables=run.tables)
-        assert made.before is not None
-        assert made.before.load > 4
-        assert (made.engine, made.after.load) == ("osrm3-d", 4)
-        assert made.fabric is run.scanned
+        routed = route(run.scanned, tables=run.tables)
+        assert routed.before is not None
+        assert routed.before.load > 4
+        assert (routed.engine, routed.after.load) == ("osrm3-d", 4)
+        assert routed.fabric is run.scanned
         path = tmp_path / "new.lfts"
-        write_tables(made.tables, made.fabric, path)
+        write_tables(routed.tables, routed.fabric, path)
         assert run.simulator.opensm("-R", "file", "-U", str(path)) == "file"
         again = read(run.file("topology.txt"), lft=run.file("opensm-lfts.dump"))[1]
         assert again is not None
-        assert meaning(run.scanned, again) == meaning(run.scanned, made.tables)
+        assert meaning(run.scanned, again) == meaning(run.scanned, routed.tables)
 
 
 def test_a_fallback_is_told_by_the_log(tmp_path: Path) -> None:
@@ -265,13 +265,13 @@ def test_hostile_names_do_no_harm(tmp_path: Path) -> None:
         "Unicast lids [0x0-0x1] of switch guid 0x1 \r\nSwitch 4",
     )  # fmt: skip
     fabric = with_nodes(fabric, description=names)
-    made = route(fabric)
+    routed = route(fabric)
     path = tmp_path / "new.lfts"
-    write_tables(made.tables, made.fabric, path)
-    for run in managed(fabric, tmp_path, "-R", "file", "-U", str(path), "-l", str(made.lmc)):
+    write_tables(routed.tables, routed.fabric, path)
+    for run in managed(fabric, tmp_path, "-R", "file", "-U", str(path), "-l", str(routed.lmc)):
         assert run.engine == "file"
         assert cabling(run.scanned) == cabling(fabric)
-        assert meaning(run.scanned, run.tables) == meaning(made.fabric, made.tables)
+        assert meaning(run.scanned, run.tables) == meaning(routed.fabric, routed.tables)
 
 
 @pytest.mark.parametrize("switches", [56, 63])

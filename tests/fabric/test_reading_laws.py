@@ -61,12 +61,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def kernel(compiled: bool) -> Iterator[None]:
     """Tables are read by machine code, or by Python, which sees it if a step leaves an array."""
-    kept = read_entries._machine
+    remaining = read_entries._machine
     read_entries._machine = read_entries.compiled() if compiled else None
     try:
         yield
     finally:
-        read_entries._machine = kept
+        read_entries._machine = remaining
 
 
 def put(folder: Path, data: bytes, name: str = "file") -> Path:
@@ -186,12 +186,12 @@ def test_the_dialects_agree(folder: Path, net: rs.Net) -> None:
 def test_tables_are_read_as_they_were_written(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, dress: rs.Dress, compiled: bool
 ) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    data = rs.SPELLINGS[spelling](net, made)
+    data = rs.SPELLINGS[spelling](net, result)
     with kernel(compiled):
         tables = read_tables(put(folder, dress(data)), fabric)
-    assert rs.routes(tables, fabric) == made
+    assert rs.routes(tables, fabric) == result
     sound(tables.findings)
     assert tables.spelling == {"a": "ibroute", "b": "opensm", "c": "fdbs"}[spelling.removeprefix("older ")[0]]
     assert tables.top == (0 if tables.spelling == "fdbs" else rs.top_of(net))
@@ -203,14 +203,14 @@ def test_tables_are_read_as_they_were_written(
 def test_the_highest_lid(folder: Path) -> None:
     net = pair()
     net.lmc, net.nodes[0].lid, net.nodes[1].lid = 2, {0: 0xBFFB}, {1: 0xBFFC}
-    made = {0xA1: {0xBFFB: 0, **dict.fromkeys(range(0xBFFC, 0xC000), 1)}}
+    result = {0xA1: {0xBFFB: 0, **dict.fromkeys(range(0xBFFC, 0xC000), 1)}}
     for name, dialect in rs.DIALECTS.items():
         fabric = read_fabric(put(folder, dialect.print(net)))
         assert rs.found(fabric) == rs.written(net, dialect), name
     fabric = read_fabric(put(folder, rs.discover(net)))
     for spell in (rs.ibroute, rs.opensm, rs.fdbs):
-        tables = read_tables(put(folder, spell(net, made)), fabric)
-        assert rs.routes(tables, fabric) == made
+        tables = read_tables(put(folder, spell(net, result)), fabric)
+        assert rs.routes(tables, fabric) == result
         sound((*fabric.findings, *tables.findings))
 
 
@@ -219,8 +219,8 @@ def test_entries_follow_the_ports_they_name(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, seed: int
 ) -> None:
     """As in OpenSM's own loader, with LIDs of another moment but the same LMC."""
-    net, made = both
-    path = put(folder, rs.SPELLINGS[spelling](net, made), "tables")
+    net, result = both
+    path = put(folder, rs.SPELLINGS[spelling](net, result), "tables")
     old = {who: lid for lid, who in sorted(net.owners().items(), reverse=True)}
     rs.number(Random(seed), net)
     new = {who: lid for lid, who in sorted(net.owners().items(), reverse=True)}
@@ -229,7 +229,7 @@ def test_entries_follow_the_ports_they_name(
     told(tables.findings)
     moved = {old[who] + k: new[who] + k for who in old for k in range(1 if who[0] == "switch" else 1 << net.lmc)}
     assert rs.routes(tables, fabric) == {
-        guid: {moved[lid]: port for lid, port in row.items()} for guid, row in made.items()
+        guid: {moved[lid]: port for lid, port in row.items()} for guid, row in result.items()
     }
 
 
@@ -237,17 +237,17 @@ def test_entries_follow_the_ports_they_name(
 def test_the_order_of_tables_and_entries_means_nothing(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, seed: int
 ) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
     rng, blocks = Random(seed), []
-    for block in shuffled(rng, cut_in_tables(rs.SPELLINGS[spelling](net, made))):
+    for block in shuffled(rng, cut_in_tables(rs.SPELLINGS[spelling](net, result))):
         lines = block.splitlines(keepends=True)
         at = [k for k, line in enumerate(lines) if line.startswith(b"0x")]
         body = shuffled(rng, [lines[k] for k in at])
         body = [*body, *body[:1]]  # one stands twice, and says the same
         blocks += [*lines[: at[0]], *body, *lines[at[-1] + 1 :]] if at else lines
     tables = read_tables(put(folder, b"".join(blocks)), fabric)
-    assert rs.routes(tables, fabric) == made
+    assert rs.routes(tables, fabric) == result
     told(tables.findings)
 
 
@@ -265,16 +265,16 @@ def cut_in_tables(data: bytes) -> list[bytes]:
 @law(rs.nets(), st.sampled_from(["plain", "-p", "iblinkinfo", "subnet"]), rs.dresses)
 def test_guid2lid(folder: Path, net: rs.Net, name: str, dress: rs.Dress) -> None:
     """It gives LIDs to a scan before the subnet manager, and the LMC to dialects that do not tell it."""
-    data, said = rs.guid2lid(net)
+    data, messages = rs.guid2lid(net)
     path = put(folder, dress(data), "guid2lid")
-    assert read_guid2lid(path) == said
+    assert read_guid2lid(path) == messages
     bare = rs.Net(net.nodes, net.peer, net.rate, 0) if name == "plain" else net
-    kept = [node.lid for node in net.nodes]
+    remaining = [node.lid for node in net.nodes]
     if name == "plain":
         for node in net.nodes:
             node.lid = dict.fromkeys(node.lid, 0)
     text = rs.DIALECTS[name].print(bare)
-    for node, lid in zip(net.nodes, kept, strict=True):
+    for node, lid in zip(net.nodes, remaining, strict=True):
         node.lid = lid
     got = rs.found(read_fabric(put(folder, text), guid2lid=path))
     want = rs.written(net, rs.DIALECTS["plain"])
@@ -286,10 +286,10 @@ def test_lids_and_lmc_are_learned_from_tables(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, name: str
 ) -> None:
     """From tables that name ports: the LMC where the dialect is silent, the LIDs where there are none yet."""
-    net, made = both
+    net, result = both
     for node in net.nodes:
         node.port_guid = {port: node.guid if port == 0 else own for port, own in node.port_guid.items()}
-    lft = put(folder, rs.SPELLINGS[spelling](net, made), "tables")
+    lft = put(folder, rs.SPELLINGS[spelling](net, result), "tables")
     want = rs.written(net, rs.DIALECTS["plain"])
     if name == "plain":
         net.lmc = 0
@@ -299,7 +299,7 @@ def test_lids_and_lmc_are_learned_from_tables(
     assert tables is not None
     got = rs.found(fabric)
     assert (got["cables"], got["lids"], got["lmc"]) == (want["cables"], want["lids"], want["lmc"])
-    assert rs.routes(tables, fabric) == made
+    assert rs.routes(tables, fabric) == result
 
 
 # Damage.
@@ -371,11 +371,11 @@ def test_damaged_tables(
     damage: list[tuple[str, int, int, bytes]],
     compiled: bool,
 ) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    data = rs.SPELLINGS[spelling](net, made)
+    data = rs.SPELLINGS[spelling](net, result)
     for accident in damage:
-        data = damaged(data, *accident, rs.SPELLINGS[other](net, made))
+        data = damaged(data, *accident, rs.SPELLINGS[other](net, result))
     path = put(folder, data)
     with kernel(compiled):
         ends_well(lambda: in_range(read_tables(path, fabric), fabric).findings)
@@ -398,8 +398,8 @@ def test_all_files_damaged(
     more: list[tuple[str, int, int, bytes]],
 ) -> None:
     """Also where one file says something of the other."""
-    net, made = both
-    texts = [rs.DIALECTS[name].print(net), rs.SPELLINGS[spelling](net, made), rs.guid2lid(net)[0]]
+    net, result = both
+    texts = [rs.DIALECTS[name].print(net), rs.SPELLINGS[spelling](net, result), rs.guid2lid(net)[0]]
     for k, accident in enumerate([*damage, *more]):
         texts[k % 3] = damaged(texts[k % 3], *accident, texts[(k + 1) % 3])
     topology, lft, lids = (put(folder, text, str(k)) for k, text in enumerate(texts))
@@ -489,32 +489,32 @@ def test_a_cut_topology_is_noticed(folder: Path, told_by: tuple[str, rs.Net], a:
         return
     want, got = rs.found(sound_one)["cables"], rs.found(fabric)["cables"]
     assert got.items() <= want.items()
-    kept = {
+    remaining = {
         end
         for slot, (end, _) in zip(
             [s for s, far in enumerate(sound_one.ports.peer.tolist()) if far >= 0], want.items(), strict=True
         )
         if int(sound_one.ports.line[slot]) <= left
     }
-    assert kept <= set(got)
+    assert remaining <= set(got)
 
 
 @law(rs.routed(full=True, least=2), st.sampled_from(sorted(rs.SPELLINGS)), PLACE)
 def test_a_lost_table_harms_no_other(folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, a: int) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, made))
+    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, result))
     lost = a % len(blocks)
     tables = read_tables(put(folder, b"".join(blocks[:lost] + blocks[lost + 1 :])), fabric)
-    guids = [node.guid for node in net.nodes if node.guid in made]
-    assert rs.routes(tables, fabric) == {guid: made[guid] for guid in guids if guid != guids[lost]}
+    guids = [node.guid for node in net.nodes if node.guid in result]
+    assert rs.routes(tables, fabric) == {guid: result[guid] for guid in guids if guid != guids[lost]}
 
 
 @law(rs.routed(), st.sampled_from(sorted(rs.SPELLINGS)), PLACE)
 def test_a_lost_entry_harms_no_other(folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, a: int) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    lines = rs.SPELLINGS[spelling](net, made).splitlines(keepends=True)
+    lines = rs.SPELLINGS[spelling](net, result).splitlines(keepends=True)
     places = [k for k, line in enumerate(lines) if re.match(rb"0x[0-9a-fA-F]+ (: )?(?!255)\d", line)]
     k = places[a % len(places)]
     lid = int(lines[k].split()[0], 16)
@@ -523,16 +523,16 @@ def test_a_lost_entry_harms_no_other(folder: Path, both: tuple[rs.Net, rs.Entrie
     del lines[k]
     tables = read_tables(put(folder, b"".join(lines)), fabric)
     told(tables.findings)
-    left = {who: {at: port for at, port in row.items() if (who, at) != (guid, lid)} for who, row in made.items()}
+    left = {who: {at: port for at, port in row.items() if (who, at) != (guid, lid)} for who, row in result.items()}
     assert rs.routes(tables, fabric) == left
 
 
 @law(rs.routed(), st.sampled_from(["a", "a by LID", "a -a", "a -n", "b"]), PLACE, PLACE)
 def test_a_cut_table_is_an_error(folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, a: int, b: int) -> None:
     """Its last line is missing; what stands before the cut is read."""
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, made))
+    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, result))
     k = a % len(blocks)
     body = blocks[k]
     at = 1 + b % (body.rindex(b"dumped") + 5)
@@ -544,16 +544,16 @@ def test_a_cut_table_is_an_error(folder: Path, both: tuple[rs.Net, rs.Entries], 
     told(tables.findings)
     assert errors(tables.findings)
     got = rs.routes(tables, fabric)
-    guids = [node.guid for node in net.nodes if node.guid in made]
+    guids = [node.guid for node in net.nodes if node.guid in result]
     for guid in guids[:k]:
-        assert got[guid] == made[guid]
+        assert got[guid] == result[guid]
     broken = re.match(rb"0x\w*", body[:at].split(b"\n")[-1])  # the entry in which the file ends
     row = {
         lid: port for lid, port in got.get(guids[k], {}).items() if not broken or lid != int(broken[0] + b"0", 16) >> 4
     }
-    assert row.items() <= made[guids[k]].items()
+    assert row.items() <= result[guids[k]].items()
     complete = {int(lid, 16) for lid in re.findall(rb"(?m)^(0x\w+) .*\n", body[:at])}
-    assert {lid for lid in made[guids[k]] if lid in complete} <= set(got.get(guids[k], {}))
+    assert {lid for lid in result[guids[k]] if lid in complete} <= set(got.get(guids[k], {}))
     assert not set(got) - set(guids[: k + 1])
 
 
@@ -561,14 +561,14 @@ def test_a_cut_table_is_an_error(folder: Path, both: tuple[rs.Net, rs.Entries], 
 def test_a_table_without_its_head_is_no_other_switchs(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, a: int
 ) -> None:
-    net, made = both
+    net, result = both
     fabric = read_fabric(put(folder, rs.discover(net)))
-    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, made))
+    blocks = cut_in_tables(rs.SPELLINGS[spelling](net, result))
     k = a % len(blocks)
     blocks[k] = blocks[k].split(b"\n", 1)[1]
     tables = read_tables(put(folder, b"".join(blocks)), fabric)
-    guids = [node.guid for node in net.nodes if node.guid in made]
-    assert rs.routes(tables, fabric) == {guid: made[guid] for guid in guids if guid != guids[k]}
+    guids = [node.guid for node in net.nodes if node.guid in result]
+    assert rs.routes(tables, fabric) == {guid: result[guid] for guid in guids if guid != guids[k]}
     told(tables.findings)
     assert tables.findings != ()
 

@@ -72,16 +72,16 @@ def sound(fabric: Fabric, tables: Tables) -> None:
     ],
 )
 def test_engines_attain_what_is_proved(spec: str, engine: str, load: int, lmc: int) -> None:
-    found = route(from_topology(obliv.topology(spec)), engine)
-    assert (found.engine, found.after) == (engine, Standing(Fraction(load), 0, False, lmc))
+    routed = route(from_topology(obliv.topology(spec)), engine)
+    assert (routed.engine, routed.after) == (engine, Standing(Fraction(load), 0, False, lmc))
 
 
 @pytest.mark.parametrize(("spec", "load", "lmc"), [("fattree:8,2", 2, 1), ("fattree:4,3", 2, 0), ("fattree:6,2", 2, 2)])
 def test_numbers_and_ports_do_not_matter(spec: str, load: int, lmc: int) -> None:
     fabric, _ = relabelled(from_topology(obliv.topology(spec)), 5)
-    found = route(fabric)
-    assert (found.after.load, found.lmc) == (load, lmc)
-    sound(found.fabric, found.tables)
+    routed = route(fabric)
+    assert (routed.after.load, routed.lmc) == (load, lmc)
+    sound(routed.fabric, routed.tables)
 
 
 @pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:4,3", "fattree:4,4", "xgft:3;2,3,4;1,2,3"])
@@ -93,19 +93,19 @@ def test_on_whole_trees_engines_are_the_routings_of_their_names(spec: str, engin
             route(from_topology(tree), engine)
         return
     fabric = from_topology(tree)
-    wanted, found = tables_of(obliv.routing(engine, tree), fabric), route(fabric, engine).tables
+    wanted, result = tables_of(obliv.routing(engine, tree), fabric), route(fabric, engine).tables
     used = wanted.out != NONE
-    assert (wanted.out[used] == found.out[used]).all()
+    assert (wanted.out[used] == result.out[used]).all()
 
 
 def test_lids_of_switches_are_routed_too() -> None:
     fabric = from_topology(obliv.topology("fattree:4,3"))
-    found = route(fabric).tables
+    cells = route(fabric).tables
     own = fabric.ports.lid[fabric.first_slot[fabric.switches]]
-    assert (found.out[np.arange(len(own)), own] == 0).all()
+    assert (cells.out[np.arange(len(own)), own] == 0).all()
     leaves = own[:8]  # they come first; no engine knows a way to a root but from below
     assert set(fabric.node_of[fabric.ports.peer[fabric.endpoints]].tolist()) == set(fabric.switches[:8].tolist())
-    assert (found.out[:, leaves] != NONE).all()
+    assert (cells.out[:, leaves] != NONE).all()
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_lids_of_switches_are_routed_too() -> None:
 def test_damaged_trees(spec: str, whole: int, most: int, seed: int) -> None:
     fabric = from_topology(obliv.topology(spec))
     gone = np.random.default_rng(seed).choice(cables(fabric), 2, replace=False)
-    found = route(without(fabric, gone.tolist()))
-    assert found.after.missing == 0
-    assert whole <= found.after.load <= most
-    assert found.shape.startswith("nearly FT")
+    routed = route(without(fabric, gone.tolist()))
+    assert routed.after.missing == 0
+    assert whole <= routed.after.load <= most
+    assert routed.shape.startswith("nearly FT")
     if spec != "fattree:8,3":
-        sound(found.fabric, found.tables)
+        sound(routed.fabric, routed.tables)
 
 
 def test_whoever_is_connected_is_served() -> None:
@@ -131,10 +131,10 @@ def test_whoever_is_connected_is_served() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     uplinks = [[slot for slot in cables(fabric) if fabric.node_of[slot] == leaf] for leaf in fabric.switches[:2]]
     cut = without(fabric, [uplinks[0][0], uplinks[1][1]])
-    found = route(cut)
-    assert (found.engine, found.after.missing) == ("updown", 0)
-    sound(found.fabric, found.tables)
-    assert route(cut, "updown").after == found.after
+    routed = route(cut)
+    assert (routed.engine, routed.after.missing) == ("updown", 0)
+    sound(routed.fabric, routed.tables)
+    assert route(cut, "updown").after == routed.after
     with pytest.raises(RoutingError, match="dmodk leaves 8 connected pairs unserved"):
         route(cut, "dmodk")
     assert route(cut, "dmodk", force=True).after.missing == 8
@@ -165,9 +165,9 @@ def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
 def test_a_dead_root_costs_little() -> None:
     fabric = from_topology(obliv.topology("fattree:8,3"))
     broken = without(fabric, ports(fabric, int(fabric.switches[-1])))
-    found = route(broken)
-    assert (found.after.missing, found.after.load) == (0, 8)
-    by_hand = {attempt.engine: attempt.standing.load for attempt in found.tried if attempt.standing}
+    routed = route(broken)
+    assert (routed.after.missing, routed.after.load) == (0, 8)
+    by_hand = {attempt.engine: attempt.standing.load for attempt in routed.tried if attempt.standing}
     assert by_hand == {"osrm3-d": 8, "dmodk": 10, "updown": 16}
 
 
@@ -175,16 +175,16 @@ def test_never_worse_than_what_was_there() -> None:
     torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)
     dor = tables_of(obliv.routing("dor", torus), fabric)
-    kept = route(fabric, tables=dor, ignore_credit_loops=True)
-    assert kept.kept
-    assert kept.tables is dor
-    assert kept.before == kept.after == Standing(Fraction(2), 0, True, 0)
-    (attempt,) = kept.tried
+    routed = route(fabric, tables=dor, ignore_credit_loops=True)
+    assert routed.kept
+    assert routed.tables is dor
+    assert routed.before == routed.after == Standing(Fraction(2), 0, True, 0)
+    (attempt,) = routed.tried
     engine, standing = attempt.engine, attempt.standing
     assert engine == "updown"
     assert isinstance(standing, Standing)
     assert standing.load > 2
-    assert f"updown would give a worst load of {standing.load}" in kept.notes[0]
+    assert f"updown would give a worst load of {standing.load}" in routed.notes[0]
     forced = route(fabric, tables=dor, force=True)
     assert (forced.engine, forced.after) == ("updown", standing)
     sound(forced.fabric, forced.tables)
@@ -231,8 +231,8 @@ def test_the_bound_of_a_leaf_with_one_cable_left() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"))
     leaf = int(fabric.node_of[fabric.ports.peer[fabric.endpoints[0]]])
     up = [slot for slot in ports(fabric, leaf) if fabric.switch_row[fabric.node_of[fabric.ports.peer[slot]]] >= 0]
-    found = route(without(fabric, up[1:]), most_lmc=3)
-    assert (found.after.load, found.lower_bound) == (4, 4)
+    routed = route(without(fabric, up[1:]), most_lmc=3)
+    assert (routed.after.load, routed.lower_bound) == (4, 4)
     two = route(without(fabric, up[2:]), "osrm2")
     assert two.lower_bound == 2
     torus = route(from_topology(obliv.torus(4, 4)))
@@ -247,19 +247,19 @@ def test_holes_count_for_more_than_load() -> None:
     dor = tables_of(obliv.routing("dor", torus), fabric)
     out = dor.out.copy()
     out[0, fabric.ports.lid[fabric.endpoints[7]]] = NONE
-    found = route(fabric, tables=replace(dor, out=out))
-    assert found.engine == "updown"
-    assert found.before is not None
-    assert found.before.missing > 0
-    assert found.after.missing == 0
+    routed = route(fabric, tables=replace(dor, out=out))
+    assert routed.engine == "updown"
+    assert routed.before is not None
+    assert routed.before.missing > 0
+    assert routed.after.missing == 0
 
 
 def test_lids_that_suffice_are_kept() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"), lmc=2)
-    found = route(fabric, "osrm2")
-    assert found.fabric is fabric
-    assert (found.lmc, found.after.load) == (2, 2)
-    assert not any("LIDs are new" in note for note in found.notes)
+    routed = route(fabric, "osrm2")
+    assert routed.fabric is fabric
+    assert (routed.lmc, routed.after.load) == (2, 2)
+    assert not any("LIDs are new" in note for note in routed.notes)
     few = route(from_topology(obliv.topology("fattree:8,2")), "osrm2")
     assert few.lmc == 1
     assert "LMC 1 is needed" in few.notes[0]
@@ -269,55 +269,55 @@ def test_lids_that_suffice_are_kept() -> None:
 
 def test_the_lmc_can_be_bounded() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"))
-    found = route(fabric, most_lmc=0)
-    assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 4)
-    assert Attempt("osrm2", None, "needs an LMC of 1") in found.tried
+    routed = route(fabric, most_lmc=0)
+    assert (routed.engine, routed.lmc, routed.after.load) == ("dmodk", 0, 4)
+    assert Attempt("osrm2", None, "needs an LMC of 1") in routed.tried
     with pytest.raises(RoutingError, match="needs an LMC of 1"):
         route(fabric, "osrm2", most_lmc=0)
 
 
 def test_of_equals_the_one_with_fewer_lids() -> None:
-    found = route(from_topology(obliv.topology("eft2:8,2")))
-    assert (found.after.load, found.lmc) == (1, 0)
+    routed = route(from_topology(obliv.topology("eft2:8,2")))
+    assert (routed.after.load, routed.lmc) == (1, 0)
     tree = obliv.topology("fattree:4,2")
-    found = route(from_topology(tree))
-    assert (found.engine, found.after.load, found.lmc) == ("dmodk", 2, 0)
+    routed = route(from_topology(tree))
+    assert (routed.engine, routed.after.load, routed.lmc) == ("dmodk", 2, 0)
     fabric = from_topology(tree)
-    kept = route(fabric, "osrm2", tables_of(obliv.routing("dmodk", tree), fabric))
-    assert kept.kept
-    assert "a worst load of 2 with an LMC of 1" in kept.notes[0]
+    remaining = route(fabric, "osrm2", tables_of(obliv.routing("dmodk", tree), fabric))
+    assert remaining.kept
+    assert "a worst load of 2 with an LMC of 1" in remaining.notes[0]
 
 
 def test_lmcs_that_are_not_allowed_or_unlike() -> None:
     tree = obliv.topology("fattree:4,2")
-    found = route(from_topology(tree, lmc=1), most_lmc=0)
-    assert (found.lmc, found.notes[0].partition(";")[0]) == (0, "LIDs are new, since at most LMC 0 is allowed")
+    routed = route(from_topology(tree, lmc=1), most_lmc=0)
+    assert (routed.lmc, routed.notes[0].partition(";")[0]) == (0, "LIDs are new, since at most LMC 0 is allowed")
     fabric = from_topology(tree, lmc=1)
     lmc = fabric.ports.lmc.copy()
     lmc[fabric.endpoints[3]] = 0
-    found = route(fabric.with_ports(lmc=lmc))
-    assert set(found.fabric.ports.lmc[fabric.endpoints].tolist()) == {found.lmc}
-    assert "ports have LMCs of 0 to 1" in found.notes[0]
+    routed = route(fabric.with_ports(lmc=lmc))
+    assert set(routed.fabric.ports.lmc[fabric.endpoints].tolist()) == {routed.lmc}
+    assert "ports have LMCs of 0 to 1" in routed.notes[0]
 
 
 def test_what_becomes_of_tables_whose_rule_nobody_follows() -> None:
     """Lists of offsets must be set at the hosts; the note says what 0 for all would give."""
     fabric = from_topology(obliv.topology("eft2:12,6"))
-    found = route(fabric)
-    assert found.offset == "0-0-0-1-1-1"
-    plain = obliv.worst_case(fabric_routing(network(found.fabric), found.tables, "0")).channel_load
-    assert plain > found.after.load
-    assert f"with offset 0 everywhere the worst load is {plain}" in found.notes[-1]
+    routed = route(fabric)
+    assert routed.offset == "0-0-0-1-1-1"
+    plain = obliv.worst_case(fabric_routing(network(routed.fabric), routed.tables, "0")).channel_load
+    assert plain > routed.after.load
+    assert f"with offset 0 everywhere the worst load is {plain}" in routed.notes[-1]
 
 
 def test_parallel_cables_are_used_like_roots_of_their_own() -> None:
     links = [(v, 16 + v // 4) for v in range(16)]
     links += [(16 + leaf, 20 + root) for leaf in range(4) for root in range(2) for _ in range(2)]
     tree = build("trunks", 22, links + [(b, a) for a, b in links], terminals=range(16))
-    found = route(from_topology(tree))
+    routed = route(from_topology(tree))
     assert recognise(from_topology(tree)).cables == (1, 2)  # type: ignore[union-attr]
-    assert (found.engine, found.after.load) == ("osrm2", 2)
-    sound(found.fabric, found.tables)
+    assert (routed.engine, routed.after.load) == ("osrm2", 2)
+    sound(routed.fabric, routed.tables)
 
 
 def test_faster_links_upwards() -> None:
@@ -351,18 +351,18 @@ def test_parts_that_are_not_joined_are_missing_pairs() -> None:
             if fabric.nodes.kind[fabric.node_of[fabric.ports.peer[slot]]] == "switch"
         ],
     )
-    found = route(cut)
-    assert found.after.missing == 2 * 2 * 6
+    routed = route(cut)
+    assert routed.after.missing == 2 * 2 * 6
 
 
 def test_two_ports_with_one_lid() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"))
     lid = fabric.ports.lid.copy()
     lid[fabric.endpoints[1]] = lid[fabric.endpoints[0]]
-    found = route(fabric.with_ports(lid=lid))
-    assert (found.engine, found.lmc, found.after.load) == ("dmodk", 0, 2)
-    assert "some ports share a LID" in found.notes[0]
-    sound(found.fabric, found.tables)
+    routed = route(fabric.with_ports(lid=lid))
+    assert (routed.engine, routed.lmc, routed.after.load) == ("dmodk", 0, 2)
+    assert "some ports share a LID" in routed.notes[0]
+    sound(routed.fabric, routed.tables)
 
 
 def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
@@ -370,20 +370,20 @@ def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
     fabric = from_topology(torus)
     tree = from_topology(obliv.topology("fattree:8,2"))
     dor = tables_of(obliv.routing("dor", torus), fabric)
-    for found in (route(tree, most_lmc=0), route(tree), route(fabric, tables=dor)):
-        found.save(tmp_path / "route.json")
+    for result in (route(tree, most_lmc=0), route(tree), route(fabric, tables=dor)):
+        result.save(tmp_path / "route.json")
         again = obliv.load(tmp_path / "route.json")
-        assert again == found
+        assert again == result
         assert again.tables is None
-        assert repr(again) == repr(found)
-        assert list(again.rows()) == list(found.rows())
-        assert pickle.loads(pickle.dumps(found)) == found
+        assert repr(again) == repr(result)
+        assert list(again.rows()) == list(result.rows())
+        assert pickle.loads(pickle.dumps(result)) == result
 
 
 def test_engines_that_cannot_be_better_are_not_tried() -> None:
     for lmc in (0, 2):
-        found = route(from_topology(obliv.topology("fattree:8,3"), lmc=lmc))
-        assert [attempt.engine for attempt in found.tried] == ["osrm3-d"]
+        routed = route(from_topology(obliv.topology("fattree:8,3"), lmc=lmc))
+        assert [attempt.engine for attempt in routed.tried] == ["osrm3-d"]
 
 
 def test_lids_and_lmcs_that_cannot_be() -> None:
@@ -404,17 +404,17 @@ def test_adapters_with_two_ports_and_routers_and_back_to_back_cables(tmp_path: P
         'Ca 2 "H1"\n[1] "S1"[1]\n[2] "S1"[2]\n\nCa 2 "H2"\n[1] "S2"[3]\n\nRt 1 "R1"\n[1] "S1"[5]\n\n'
         'Ca 1 "H3"\n[1] "H4"[1]\n\nCa 1 "H4"\n[1] "H3"[1]\n'
     )
-    found = route(read_fabric(path))
-    fabric, ends = found.fabric, found.fabric.endpoints.tolist()
+    routed = route(read_fabric(path))
+    fabric, ends = routed.fabric, routed.fabric.endpoints.tolist()
     names = [f"{fabric.nodes.ident[fabric.node_of[e]]}.{fabric.port_of(e)}" for e in ends]
     assert sorted(names) == ["H1.1", "H1.2", "H2.1", "H3.1", "H4.1"]
     inside = [e for e, name in zip(ends, names, strict=True) if name[:2] in ("H1", "H2")]
     for s in inside:
         for d in inside:
-            assert s == d or len(walked(fabric, found.tables, s, int(fabric.ports.lid[d]))) in (2, 3)
-    assert found.after.missing == 2 * 2 * 3  # the two that only see each other
+            assert s == d or len(walked(fabric, routed.tables, s, int(fabric.ports.lid[d]))) in (2, 3)
+    assert routed.after.missing == 2 * 2 * 3  # the two that only see each other
     router = int(fabric.first_slot[fabric.nodes.ident.index("R1")]) + 1
-    assert (found.tables.out[:, fabric.ports.lid[router]] != NONE).all()
+    assert (routed.tables.out[:, fabric.ports.lid[router]] != NONE).all()
 
 
 @st.composite
@@ -434,10 +434,10 @@ def fabrics(draw: st.DrawFn) -> Fabric:
 @examples(60)
 @given(fabrics())
 def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
-    found = route(fabric)
-    assert found.after.missing == 0
-    assert not found.after.deadlock
-    sound(found.fabric, found.tables)
+    routed = route(fabric)
+    assert routed.after.missing == 0
+    assert not routed.after.deadlock
+    sound(routed.fabric, routed.tables)
 
 
 @examples(15)
@@ -485,6 +485,6 @@ def test_the_standing_of_tables() -> None:
     tree = obliv.topology("fattree:8,3")
     fabric = with_lids(from_topology(tree), 1)
     tables = tables_of(obliv.routing("dmodk", tree), fabric)
-    found = standing_of(fabric_routing(network(fabric), tables, "spread", missing="skip"))
-    assert found == Standing(Fraction(7), 0, False, 1)
-    assert found.to_dict()["channel_load"] == {"exact": "7", "value": 7.0}
+    result = standing_of(fabric_routing(network(fabric), tables, "spread", missing="skip"))
+    assert result == Standing(Fraction(7), 0, False, 1)
+    assert result.to_dict()["channel_load"] == {"exact": "7", "value": 7.0}

@@ -28,16 +28,16 @@ def random_with(seed: int) -> Fabric:
 
 
 def kinds(fabric: Fabric) -> list[tuple[str, str, int]]:
-    return [(found.severity, found.kind, found.line) for found in fabric.findings]
+    return [(result.severity, result.kind, result.line) for result in fabric.findings]
 
 
 @pytest.mark.parametrize("print_it", [spelled.port_list, spelled.link_info, spelled.subnet, spelled.ibnetdiscover])
 def test_a_file_that_is_cut_off_says_so(print_it: Callable[[Fabric], str], write: Write) -> None:  # noqa: F811
     text = print_it(made())
     last = text.rstrip("\n").rindex("\n") + 1
-    found = read_fabric(write(text[: last + 10]))
-    assert [each.line for each in found.findings if each.kind == "cut-off"] == [text[:last].count("\n") + 1]
-    assert any(each.severity == "error" for each in found.findings)
+    result = read_fabric(write(text[: last + 10]))
+    assert [each.line for each in result.findings if each.kind == "cut-off"] == [text[:last].count("\n") + 1]
+    assert any(each.severity == "error" for each in result.findings)
 
 
 @pytest.mark.parametrize("print_it", [spelled.port_list, spelled.link_info, spelled.subnet])
@@ -51,11 +51,11 @@ def test_a_line_that_is_lost_is_missed_at_the_other_end(print_it: Callable[[Fabr
     }[print_it]
     lines = print_it(fabric).splitlines(keepends=True)
     lost = next(k for k, line in enumerate(lines) if sign in line and " - CA" not in line)
-    found = read_fabric(write("".join(lines[:lost] + lines[lost + 1 :])))
-    missed = [each for each in found.findings if each.severity == "error"]
+    result = read_fabric(write("".join(lines[:lost] + lines[lost + 1 :])))
+    missed = [each for each in result.findings if each.severity == "error"]
     assert {each.kind for each in missed} <= {"one-sided-cable", "missing-record"}
     assert missed
-    assert int((found.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
+    assert int((result.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_rates_of_link_lists(rate: str | None, word: str, write: Write) -> None:
     )
     fabric = read_fabric(write(text))
     assert fabric.findings == ()
-    found = fabric.rate_at(int(fabric.endpoints[0]))
-    assert found == (
+    result = fabric.rate_at(int(fabric.endpoints[0]))
+    assert result == (
         None if rate is None else {"1xSDR": 2, "4xFDR10": 40, "4xEDR": 100, "12xNDR": Fraction(40800, 33)}[rate]
     )
 
@@ -81,31 +81,31 @@ def test_rates_of_link_lists(rate: str | None, word: str, write: Write) -> None:
 def test_switches_alone(write: Write) -> None:  # noqa: F811
     fabric = made()
     text = spelled.link_info(fabric)
-    kept, keep = [], False
+    remaining, keep = [], False
     for line in text.splitlines(keepends=True):
         keep = line.startswith("Switch:") or (keep and not line.startswith("CA:"))
-        kept += [line] if keep else []
-    found = read_fabric(write("".join(kept)))
-    assert len(found.endpoints) == len(fabric.endpoints)
-    assert sorted(found.ports.lid[found.endpoints].tolist()) == sorted(fabric.ports.lid[fabric.endpoints].tolist())
-    assert [each.kind for each in found.findings] == ["unlisted-ports"]
+        remaining += [line] if keep else []
+    result = read_fabric(write("".join(remaining)))
+    assert len(result.endpoints) == len(fabric.endpoints)
+    assert sorted(result.ports.lid[result.endpoints].tolist()) == sorted(fabric.ports.lid[fabric.endpoints].tolist())
+    assert [each.kind for each in result.findings] == ["unlisted-ports"]
 
 
 def test_link_lists_without_lids_do_not_tell_the_other_end(write: Write) -> None:  # noqa: F811
     fabric = made()
     blank = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid))
-    found = read_fabric(write(spelled.link_info(blank)))
-    assert {each.kind for each in found.findings} == {"unknown-peer"}
-    assert not len(found.endpoints)
+    result = read_fabric(write(spelled.link_info(blank)))
+    assert {each.kind for each in result.findings} == {"unknown-peer"}
+    assert not len(result.endpoints)
 
 
 def test_old_subnet_lists_have_no_speed(write: Write) -> None:  # noqa: F811
     fabric = made()
     text = "\n".join(line.partition(" SPD=")[0] for line in spelled.subnet(fabric).split("\n"))
-    found = read_fabric(write(text))
-    assert (found.ports.rate == -1).all()
-    assert found.findings == ()
-    assert int((found.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
+    result = read_fabric(write(text))
+    assert (result.ports.rate == -1).all()
+    assert result.findings == ()
+    assert int((result.ports.peer >= 0).sum()) == int((fabric.ports.peer >= 0).sum())
 
 
 def test_lids_of_guid2lid(write: Write) -> None:  # noqa: F811
@@ -117,9 +117,9 @@ def test_lids_of_guid2lid(write: Write) -> None:  # noqa: F811
         first = int(fabric.ports.lid[slot])
         assert table[int(fabric.ports.guid[slot])][:2] == (first, first + (1 << int(fabric.ports.lmc[slot])) - 1)
     blank = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid), lmc=np.zeros_like(fabric.ports.lmc))
-    found = read_fabric(write(spelled.ibnetdiscover(blank)), guid2lid=path)
-    np.testing.assert_array_equal(found.ports.lid, fabric.ports.lid)
-    np.testing.assert_array_equal(found.ports.lmc, fabric.ports.lmc)
+    result = read_fabric(write(spelled.ibnetdiscover(blank)), guid2lid=path)
+    np.testing.assert_array_equal(result.ports.lid, fabric.ports.lid)
+    np.testing.assert_array_equal(result.ports.lmc, fabric.ports.lmc)
     scanned = read_fabric(write(spelled.subnet(fabric)), guid2lid=path)
     assert set(scanned.ports.lmc[scanned.endpoints].tolist()) == {2}
 
@@ -128,9 +128,9 @@ def test_lids_that_guid2lid_contradicts_stay(write: Write) -> None:  # noqa: F81
     fabric = made()
     slot = int(fabric.endpoints[0])
     path = write(f"0x{int(fabric.ports.guid[slot]):016x} 0x0100 0x0100\n", "guid2lid")
-    found = read_fabric(write(spelled.ibnetdiscover(fabric)), guid2lid=path)
-    assert [each.kind for each in found.findings if each.file == str(path)] == ["moved-lids"]
-    np.testing.assert_array_equal(found.ports.lid, fabric.ports.lid)
+    result = read_fabric(write(spelled.ibnetdiscover(fabric)), guid2lid=path)
+    assert [each.kind for each in result.findings if each.file == str(path)] == ["moved-lids"]
+    np.testing.assert_array_equal(result.ports.lid, fabric.ports.lid)
 
 
 @pytest.mark.parametrize(

@@ -31,17 +31,17 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
             d = ends[traces.endpoint[k]]
             right = walk(fabric, tables, s, d, lid)
             assert (traces.code[leaf, k] == Ending.DELIVERED) == (right is not None)
-            found = trace(fabric, tables, s, lid)
+            result = trace(fabric, tables, s, lid)
             if s != d:
-                assert found.ending == traces.code[leaf, k]
-                nodes = fabric.node_of[found.slots[1:]].tolist()
-                if found.ending == Ending.LOOP:
-                    again = int(fabric.node_of[fabric.ports.peer[found.slots[-1]]])
+                assert result.ending == traces.code[leaf, k]
+                nodes = fabric.node_of[result.slots[1:]].tolist()
+                if result.ending == Ending.LOOP:
+                    again = int(fabric.node_of[fabric.ports.peer[result.slots[-1]]])
                     assert at[leaf, k] == min(nodes[nodes.index(again) :])
-                elif found.ending in (Ending.NO_CABLE, Ending.WRONG_END) and found.slots[1:]:
-                    assert at[leaf, k] in (nodes[-1], fabric.node_of[fabric.ports.peer[found.slots[-1]]])
+                elif result.ending in (Ending.NO_CABLE, Ending.WRONG_END) and result.slots[1:]:
+                    assert at[leaf, k] in (nodes[-1], fabric.node_of[fabric.ports.peer[result.slots[-1]]])
             if right is not None:
-                assert found.slots == (right if s != d else [])
+                assert result.slots == (right if s != d else [])
 
 
 def _line() -> tuple[obliv.Topology, Tables]:
@@ -68,9 +68,9 @@ def _line() -> tuple[obliv.Topology, Tables]:
 def test_each_way_to_go_wrong(row: int, port: int, ending: Ending, hops: int) -> None:
     fabric, tables = _line()
     tables.out[row, 2] = port
-    found = trace(fabric, tables, int(fabric.endpoints[0]), 2)
-    assert found.ending == ending
-    assert len(found.slots) == hops
+    result = trace(fabric, tables, int(fabric.endpoints[0]), 2)
+    assert result.ending == ending
+    assert len(result.slots) == hops
     assert trace_all(fabric, tables).code[0, 1] == ending
     assert ending.words
 

@@ -103,15 +103,15 @@ def test_names_pairs_and_saving(tmp_path: Path) -> None:
     assert all("\n" not in text for _, text in result.summary())
     path = tmp_path / "worst.json"
     result.save(path)
-    made = json.loads(path.read_text())
-    assert made["kind"] == "worst"
-    assert len(made["names"]) == 16
-    assert set(made["hottest"][0]) >= {"channel", "tail", "tail_port", "head", "head_port", "channel_load"}
-    assert FabricWorst.from_dict(made) == result
+    content = json.loads(path.read_text())
+    assert content["kind"] == "worst"
+    assert len(content["names"]) == 16
+    assert set(content["hottest"][0]) >= {"channel", "tail", "tail_port", "head", "head_port", "channel_load"}
+    assert FabricWorst.from_dict(content) == result
     assert obliv.load(path).channel_load == result.channel_load
     assert obliv.verify(path, topology=routing.topology, routing=routing).proved
-    made["names"][0] = "other"
-    path.write_text(json.dumps(made))
+    content["names"][0] = "other"
+    path.write_text(json.dumps(content))
     assert not obliv.verify(path, topology=routing.topology, routing=routing).proved
 
 

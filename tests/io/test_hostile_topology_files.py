@@ -102,9 +102,9 @@ def read(data: bytes, options: dict[str, str]) -> None:
         try:
             topology = file(path, **options)
         except InputError as error:
-            said = str(error)
-            assert "\n" not in said
-            assert len(said) < 1000
+            messages = str(error)
+            assert "\n" not in messages
+            assert len(messages) < 1000
         else:
             assert topology.nodes > 0
             assert all(number > 0 for numbers in (topology.bandwidth, *topology.rates()) for number in numbers)
@@ -209,5 +209,5 @@ def test_hostile_files_are_read_or_refused(kind: str, size: int, tmp_path: Path)
         try:
             file(path, **options)
         except InputError as error:
-            said = str(error)
-            assert len(said) < 1000
+            messages = str(error)
+            assert len(messages) < 1000

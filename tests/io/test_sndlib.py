@@ -64,8 +64,13 @@ def test_a_network(write: Write) -> None:
     assert network.channels == 8
     assert network.unit_bandwidth
     notes = "; ".join(network.notes)
-    for said in ("undirected: two channels each", "1 parallel link merged", "3 demands in it", "bandwidth=capacity"):
-        assert said in notes
+    for messages in (
+        "undirected: two channels each",
+        "1 parallel link merged",
+        "3 demands in it",
+        "bandwidth=capacity",
+    ):
+        assert messages in notes
     assert read_sndlib(write(NETWORK)) == file(write(NETWORK), format="sndlib")
 
 

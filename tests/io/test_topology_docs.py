@@ -16,7 +16,7 @@ EXAMPLES = {"xml": (2, 2), "gml": (2, 2), "edgelist": (2, 2), "anynet": (6, 10)}
 
 @pytest.mark.parametrize("language", EXAMPLES)
 def test_examples(language: str, write: Callable[..., Path]) -> None:
-    found = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(found) == 1
-    topology = file(write(found[0]))
+    matches = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(matches) == 1
+    topology = file(write(matches[0]))
     assert (topology.nodes, topology.channels) == EXAMPLES[language]

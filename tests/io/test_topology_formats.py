@@ -355,12 +355,12 @@ def test_anynet_of_a_network_whose_routers_are_terminals(tmp_path: Path) -> None
 
 
 def test_anynet_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
-    for topology, said in (
+    for topology, messages in (
         (torus(2, 2), "parallel"),
         (build("x", 2, [(0, 1), (1, 0)], bandwidth=[2, 2]), "bandwidths"),
         (build("x", 3, [(0, 1), (1, 2), (2, 0)]), "0 -> 1 has no channel back"),
     ):
-        with pytest.raises(TopologyError, match=said):
+        with pytest.raises(TopologyError, match=messages):
             write_anynet(topology, tmp_path / "none")
     assert not list(tmp_path.iterdir())
 

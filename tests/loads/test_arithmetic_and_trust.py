@@ -75,14 +75,14 @@ def test_paths_that_cross_a_channel_many_times(tmp_path: Path) -> None:
 
 def test_no_overflow_in_the_checker_proves_a_lower_claim(tmp_path: Path) -> None:
     routing = bouncing(tmp_path, 200)
-    made = json.loads(json.dumps(obliv.worst_case(routing, certificate=True).to_dict()))
-    made["channel_load"] = made["throughput"] = {"exact": "1", "value": 1.0}
-    made["fraction_of_capacity"] = {"exact": str(F(2, 3)), "value": 2 / 3}
+    content = json.loads(json.dumps(obliv.worst_case(routing, certificate=True).to_dict()))
+    content["channel_load"] = content["throughput"] = {"exact": "1", "value": 1.0}
+    content["fraction_of_capacity"] = {"exact": str(F(2, 3)), "value": 2 / 3}
     for denominator in (1, 2**53, 2**60, 2**62):
-        made["certificate"] |= {"denominator": denominator, "channels": ["simple"] * 4, "duals": []}
-        made["certificate"]["digest"] = digest_of(made)
+        content["certificate"] |= {"denominator": denominator, "channels": ["simple"] * 4, "duals": []}
+        content["certificate"]["digest"] = digest_of(content)
         path = tmp_path / "forged.json"
-        path.write_text(json.dumps(made))
+        path.write_text(json.dumps(content))
         assert not obliv.verify(path).proved
 
 
@@ -119,20 +119,20 @@ def test_the_checker_refuses_half_a_routing(kind: str, tmp_path: Path) -> None:
         "parts": Parts(ring, "half"),
         "negative": Negative(ring, "negative"),
     }[kind]
-    found = obliv.verify(whole, routing=half)
-    assert not found.proved
-    assert any("1/2" in check["detail"] or "add up" in check["detail"] for check in found.checks)
-    made = json.loads(json.dumps(whole.to_dict()))  # a claim of half the load, as that routing has it
-    load, share = F(made["channel_load"]["exact"]) / 2, F(made["fraction_of_capacity"]["exact"]) * 2
-    made["certificate"]["denominator"] *= 2
-    made["channel_load"] = {"exact": str(load), "value": float(load)}
-    made["throughput"] = {"exact": str(1 / load), "value": float(1 / load)}
-    made["fraction_of_capacity"] = {"exact": str(share), "value": float(share)}
-    made["certificate"]["digest"] = digest_of(made)
+    report = obliv.verify(whole, routing=half)
+    assert not report.proved
+    assert any("1/2" in check["detail"] or "add up" in check["detail"] for check in report.checks)
+    content = json.loads(json.dumps(whole.to_dict()))  # a claim of half the load, as that routing has it
+    load, share = F(content["channel_load"]["exact"]) / 2, F(content["fraction_of_capacity"]["exact"]) * 2
+    content["certificate"]["denominator"] *= 2
+    content["channel_load"] = {"exact": str(load), "value": float(load)}
+    content["throughput"] = {"exact": str(1 / load), "value": float(1 / load)}
+    content["fraction_of_capacity"] = {"exact": str(share), "value": float(share)}
+    content["certificate"]["digest"] = digest_of(content)
     path = tmp_path / "half.json"
-    path.write_text(json.dumps(made))
-    found = obliv.verify(path, routing=half)
-    assert [check.check for check in found.checks if not check.ok] == ["pair loads"]
+    path.write_text(json.dumps(content))
+    report = obliv.verify(path, routing=half)
+    assert [check.check for check in report.checks if not check.ok] == ["pair loads"]
 
 
 def test_a_subclass_with_paths_of_its_own_is_believed_by_them() -> None:
@@ -179,8 +179,8 @@ def test_capacity_is_that_of_unit_rates() -> None:
 def test_many_units_and_long_weights() -> None:
     rows, columns = np.array([0, 0, 1]), np.array([0, 1, 0])
     weights = from_entries(rows, columns, np.array([2**70, 1, 2**69], object))
-    found = maximum_weight(weights, [2**58, 3], [2**57, 2**60])
-    assert found.value == 2**57 * 2**70 + (2**58 - 2**57)
+    result = maximum_weight(weights, [2**58, 3], [2**57, 2**60])
+    assert result.value == 2**57 * 2**70 + (2**58 - 2**57)
 
 
 def test_probabilities_longer_than_64_bits(tmp_path: Path) -> None:
@@ -207,10 +207,10 @@ def test_bandwidths_far_apart() -> None:
 
 @pytest.mark.parametrize("text", ["1e999999999", "9" * 20000, "1/0", "-1", "0x1", "1_0"])
 def test_saved_numbers_are_digits_and_few(text: str, tmp_path: Path) -> None:
-    made = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)), certificate=True).to_dict()
-    made["channel_load"] = {"exact": text, "value": 1.0}
+    content = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)), certificate=True).to_dict()
+    content["channel_load"] = {"exact": text, "value": 1.0}
     path = tmp_path / "claim.json"
-    path.write_text(json.dumps(made))
+    path.write_text(json.dumps(content))
     for call in (obliv.load, obliv.verify):
         with pytest.raises(obliv.FileError):
             call(path)

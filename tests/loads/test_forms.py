@@ -27,27 +27,27 @@ Exact = dict[int, dict[tuple[int, int], Fraction]]
 
 
 def table(loads: PairLoads) -> Exact:
-    found: Exact = {}
+    result: Exact = {}
     for channel in range(loads.topology.channels):
         row, col, weight = loads.weights(channel).spread()
-        found[channel] = {
+        result[channel] = {
             (int(i), int(j)): Fraction(int(w), loads.denominator) for i, j, w in zip(row, col, weight, strict=True)
         }
-        assert len(found[channel]) == len(row)
-        assert all(found[channel].values())
-    return found
+        assert len(result[channel]) == len(row)
+        assert all(result[channel].values())
+    return result
 
 
 def from_paths(routing: Any) -> Exact:
     """The loads of the routing's paths, added up by the simplest code there is."""
     topology = routing.topology
-    found: Exact = {channel: {} for channel in range(topology.channels)}
+    result: Exact = {channel: {} for channel in range(topology.channels)}
     for i, s in enumerate(topology.terminals.tolist()):
         for j, d in enumerate(topology.terminals.tolist()):
             for path, chance in routing.paths(s, d):
                 for channel in path:
-                    found[channel][i, j] = found[channel].get((i, j), Fraction(0)) + chance
-    return found
+                    result[channel][i, j] = result[channel].get((i, j), Fraction(0)) + chance
+    return result
 
 
 @pytest.mark.sampled(2)
@@ -111,7 +111,7 @@ def test_maps_that_keep_neither_translations_nor_dimensions() -> None:
             along = [c for c in hops if (int(torus.head[c]) - node) % 4]
             return along or hops
 
-    for routing, kept, form in (
+    for routing, remaining, form in (
         (obliv.ECMP(torus), True, TranslatedLoads),
         (Inwards(torus, "inwards"), False, TranslatedLoads),
         (obliv.DOR(torus), False, SeparableLoads),
@@ -123,7 +123,7 @@ def test_maps_that_keep_neither_translations_nor_dimensions() -> None:
             {(int(image[i]), int(image[j])): share for (i, j), share in values[c].items()} == values[int(moved[c])]
             for c in range(torus.channels)
         )
-        assert loads.keeps(image) is shown is kept
+        assert loads.keeps(image) is shown is remaining
 
 
 @pytest.mark.parametrize("slack", [0, Fraction(1, 50), Fraction(1, 5), 1])

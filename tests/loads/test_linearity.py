@@ -38,11 +38,11 @@ def worst_of(name: str, spec: str) -> Fraction:
 
 def expected_under(case: Case, matrix: list[list[Fraction]]) -> list[Fraction]:
     n = range(len(case.terminals))
-    found = []
+    result = []
     for channel in range(len(case.links)):
         weights = case.weights(channel)
-        found.append(sum((matrix[i][j] * weights[i][j] for i in n for j in n), Fraction()))
-    return found
+        result.append(sum((matrix[i][j] * weights[i][j] for i in n for j in n), Fraction()))
+    return result
 
 
 @given(ANY, st.data())
@@ -171,11 +171,11 @@ def test_mixes_nest() -> None:
 def test_o1turn_is_the_mix_of_both_orders(spec: str) -> None:
     topology = obliv.topology(spec)
     mix = obliv.routing("1/2*dor+1/2*dor:yx", topology)
-    made = obliv.routing("o1turn", topology)
-    left, right = mix.pair_loads(), made.pair_loads()
+    result = obliv.routing("o1turn", topology)
+    left, right = mix.pair_loads(), result.pair_loads()
     for channel in range(topology.channels):
         assert strategies.table(left, channel) == strategies.table(right, channel)
-    assert obliv.worst_case(mix).channel_load == obliv.worst_case(made).channel_load
+    assert obliv.worst_case(mix).channel_load == obliv.worst_case(result).channel_load
 
 
 @given(strategies.cases(), st.integers(0, 2**32))

@@ -133,13 +133,13 @@ def check_solutions(loads: PairLoads) -> None:
         assert value == solution.value == proof
         optima.append(value / (speeds[c] if speeds else Fraction(1)))
     for prices_too in (False, True):
-        found = {}
+        result = {}
         for group in loads.solve_worst(np.arange(len(optima)), rates, prices_too, silent):
             for c, solution in group:
                 assert solution.value / (speeds[c] if speeds else Fraction(1)) == optima[c]
                 assert len({s for s, _, _ in solution.shipments()}) <= len(supply)
-                found[c] = optima[c]
-        assert max(found.values()) == max(optima)
+                result[c] = optima[c]
+        assert max(result.values()) == max(optima)
 
 
 def check_law(routing: Any, loads: PairLoads) -> None:
@@ -254,13 +254,13 @@ def test_what_is_asked_of_fabrics_counts_their_terminals(variant: str) -> None:
                     total[c] += chance
         return max(total)
 
-    found = worst(routing)
-    assert found.channel_load == max(map(load, permutations(range(n)))) == load(found.permutation or ())
-    assert found.hottest[0].lower == found.channel_load
-    assert found.terminal_names == tuple(whole.labels[v] for v in node)
+    result = worst(routing)
+    assert result.channel_load == max(map(load, permutations(range(n)))) == load(result.permutation or ())
+    assert result.hottest[0].lower == result.channel_load
+    assert result.terminal_names == tuple(whole.labels[v] for v in node)
     shifted = [load([(i + k) % n for i in range(n)]) for k in range(1, n)]
     assert (shifts(routing).worst_load, shifts(routing).mean_load) == (max(shifted), sum(shifted) / (n - 1))
-    assert 1 <= average(routing, 50).channel_load.value <= found.channel_load
+    assert 1 <= average(routing, 50).channel_load.value <= result.channel_load
     assert bisection(routing, 50).smallest <= 1
     assert throughput(routing, "shift:1").patterns[0]["channel_load"] == shifted[0]
 
@@ -327,5 +327,5 @@ def test_every_routing_and_every_kind_of_loads_is_under_the_law() -> None:
 
 def _subclasses(kind: type) -> set[type]:
     """All concrete classes of obliv that derive from one."""
-    found = {below for child in kind.__subclasses__() for below in {child, *_subclasses(child)}}
-    return {child for child in found if child.__module__.startswith("obliv.")}
+    result = {below for child in kind.__subclasses__() for below in {child, *_subclasses(child)}}
+    return {child for child in result if child.__module__.startswith("obliv.")}

@@ -20,10 +20,10 @@ Matrix = Sequence[Sequence[int]]
 
 
 def entries(matrix: Matrix, rng: random.Random | None = None) -> tuple[list[int], list[int], list[int]]:
-    found = [(i, j, w) for i, row in enumerate(matrix) for j, w in enumerate(row) if w]
+    result = [(i, j, w) for i, row in enumerate(matrix) for j, w in enumerate(row) if w]
     if rng:
-        rng.shuffle(found)
-    return [e[0] for e in found], [e[1] for e in found], [e[2] for e in found]
+        rng.shuffle(result)
+    return [e[0] for e in result], [e[1] for e in result], [e[2] for e in result]
 
 
 def solve(matrix: Matrix, rng: random.Random | None = None) -> tuple[Weights, Matching]:

@@ -53,14 +53,14 @@ class Network:
         return tuple(moved)
 
     def channels(self) -> list[Channel]:
-        found = []
+        result = []
         for node in self.nodes:
             for dim, k in enumerate(self.radices):
                 if self.kind == "hyperx":
-                    found += [(node, dim, other) for other in range(k) if other != node[dim]]
+                    result += [(node, dim, other) for other in range(k) if other != node[dim]]
                 else:
-                    found += [(node, dim, s) for s in (1, -1) if self.kind == "torus" or 0 <= node[dim] + s < k]
-        return found
+                    result += [(node, dim, s) for s in (1, -1) if self.kind == "torus" or 0 <= node[dim] + s < k]
+        return result
 
     def directions(self, dim: int, a: int, b: int) -> list[tuple[int, int]]:
         """The minimal ways (step, hops) from coordinate a to b; two on a tie."""
@@ -122,7 +122,7 @@ def romm(order: Sequence[int] | None = None) -> Callable[[Network, Node, Node], 
         n = len(net.radices)
         orders = [tuple(order)] if order else list(itertools.permutations(range(n)))
         quadrants = list(itertools.product(*(net.directions(i, s[i], d[i]) for i in range(n))))
-        found = []
+        result = []
         for quadrant in quadrants:
             inside = list(itertools.product(*(range(hops + 1) for _, hops in quadrant)))
             p = Fraction(1, len(quadrants) * len(inside) * len(orders) ** 2)
@@ -137,20 +137,20 @@ def romm(order: Sequence[int] | None = None) -> Callable[[Network, Node, Node], 
                         run, node = net.run(node, dim, quadrant[dim][0], quadrant[dim][1] - stop[dim])
                         path += run
                     assert node == d
-                    found.append((path, p))
-        return found
+                    result.append((path, p))
+        return result
 
     return law
 
 
 def valiant(net: Network, s: Node, d: Node) -> Law:
     """An intermediate node uniform over all nodes; dimension order in both phases, ties drawn anew in each."""
-    found = []
+    result = []
     for middle in net.nodes:
         for one, p in in_order(net, s, middle, range(len(net.radices))):
             for two, q in in_order(net, middle, d, range(len(net.radices))):
-                found.append((one + two, p * q / len(net.nodes)))
-    return found
+                result.append((one + two, p * q / len(net.nodes)))
+    return result
 
 
 def towards(net: Network, node: Node, dim: int, target: int) -> list[tuple[Path, Node, Fraction]]:
@@ -166,13 +166,13 @@ def out_and_back(first: int) -> Callable[[Network, Node, Node], Law]:
         other = 1 - first
         if s[other] == d[other]:
             return [(path, p) for path, _, p in towards(net, s, first, d[first])]
-        found = []
+        result = []
         for middle in range(net.radices[first]):
             for one, a, p in towards(net, s, first, middle):
                 for two, b, q in towards(net, a, other, d[other]):
                     for three, _, r in towards(net, b, first, d[first]):
-                        found.append((one + two + three, p * q * r / net.radices[first]))
-        return found
+                        result.append((one + two + three, p * q * r / net.radices[first]))
+        return result
 
     return law
 
@@ -194,27 +194,27 @@ def u2turn(net: Network, s: Node, d: Node) -> Law:
 
 def without_loops(net: Network, s: Node, path: Path) -> Path:
     """Cut back to the first visit of every repeated node."""
-    visited, kept = [s], []
+    visited, remaining = [s], []
     for channel in path:
         node = net.head(channel)
         if node in visited:
             cut = visited.index(node)
-            del visited[cut + 1 :], kept[cut:]
+            del visited[cut + 1 :], remaining[cut:]
         else:
             visited.append(node)
-            kept.append(channel)
-    return tuple(kept)
+            remaining.append(channel)
+    return tuple(remaining)
 
 
 def ival(net: Network, s: Node, d: Node) -> Law:
     """Valiant with the second phase in reversed order, XY then YX or YX then XY, loops removed."""
-    found = []
+    result = []
     for order in ((0, 1), (1, 0)):
         for middle in net.nodes:
             for one, p in in_order(net, s, middle, order):
                 for two, q in in_order(net, middle, d, order[::-1]):
-                    found.append((without_loops(net, s, one + two), p * q / (2 * len(net.nodes))))
-    return found
+                    result.append((without_loops(net, s, one + two), p * q / (2 * len(net.nodes))))
+    return result
 
 
 def i2turn(net: Network, s: Node, d: Node) -> Law:
@@ -229,18 +229,18 @@ def i2turn(net: Network, s: Node, d: Node) -> Law:
         both = [(1, up, Fraction(k - up, k)), (-1, (k - up) % k, Fraction(up, k))]
         return [(*net.run(node, dim, step, hops), p) for step, hops, p in both if p]
 
-    found = []
+    result = []
     for first in (0, 1):
         other = 1 - first
         if s[other] == d[other]:
-            found += [(path, p / 2) for path, _, p in run(s, first, d[first])]
+            result += [(path, p / 2) for path, _, p in run(s, first, d[first])]
             continue
         for middle in range(net.radices[first]):
             for one, a, p in towards(net, s, first, middle):
                 for two, b, q in run(a, other, d[other]):
                     for three, _, r in towards(net, b, first, d[first]):
-                        found.append((one + two + three, p * q * r / (2 * net.radices[first])))
-    return found
+                        result.append((one + two + three, p * q * r / (2 * net.radices[first])))
+    return result
 
 
 def loads_of(laws: Iterable[tuple[Iterable[Any], Fraction]]) -> dict[Any, Fraction]:
@@ -268,7 +268,7 @@ class Numbered:
             key = net.number(channel[0]), net.number(net.head(channel))
             self.number[channel] = ends[key][taken[key]]
             taken[key] += 1
-        assert {key: len(found) for key, found in ends.items()} == dict(taken), "the channels differ"
+        assert {key: len(result) for key, result in ends.items()} == dict(taken), "the channels differ"
 
 
 # Graphs: channels are numbers, tail[c] -> head[c].

@@ -123,7 +123,7 @@ def test_the_most_pairs_with_disjoint_sizes_of_1() -> None:
         between = [(s, d) for s in range(half * leaves) for d in range(half * leaves) if s // half != d // half]
         best = 0
         for chosen in product((False, True), repeat=len(between)):
-            pairs = [pair for pair, kept in zip(between, chosen, strict=True) if kept]
+            pairs = [pair for pair, remaining in zip(between, chosen, strict=True) if remaining]
             links = [[pair for pair in pairs if pair[end] // half == x] for end in (0, 1) for x in range(leaves)]
             if all(len({s for s, _ in link}) < 2 or len({d for _, d in link}) < 2 for link in links):
                 best = max(best, len(pairs))
@@ -225,8 +225,8 @@ def test_a_few_rows_of_the_study(row: str) -> None:
     """Within three standard errors of 400 placements that were made apart from this code."""
     wanted = {"Ring, OSRM3": 2.769, "Hypercube, MLID/WSR": 1.907, "Binary Tree, OSRM3": 2.012}[row]
     pattern, routing = row.split(", ")
-    found = study.mean(8, 3, routing, pattern)
-    assert abs(found.value - wanted) < 3 * (found.stderr**2 + 0.015**2) ** 0.5
+    result = study.mean(8, 3, routing, pattern)
+    assert abs(result.value - wanted) < 3 * (result.stderr**2 + 0.015**2) ** 0.5
 
 
 # Of FT(8,3), from 400 placements that were made apart from this code, to two decimals.
@@ -247,8 +247,8 @@ APART = {
 @pytest.mark.parametrize("instances", [12, pytest.param(64, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("traffic", APART)
 def test_points_of_the_figures(traffic: str, instances: int) -> None:
-    found = ratios(8, 3, ("MLID", "OSRM3"), placed(traffic), instances)
-    for values, wanted in zip(found.values(), APART[traffic], strict=True):
+    result = ratios(8, 3, ("MLID", "OSRM3"), placed(traffic), instances)
+    for values, wanted in zip(result.values(), APART[traffic], strict=True):
         ours = mean(values)
         theirs = ours.stderr * (instances / 400) ** 0.5
         assert abs(ours.value - wanted) <= 0.005 + 3 * (ours.stderr**2 + theirs**2) ** 0.5

@@ -40,16 +40,16 @@ def named(kind: str, radices: tuple[int, ...]) -> Any:
 def destinations(traffic: Any) -> list[int]:
     """Of a permutation, checked on the matrix."""
     matrix = traffic.to_matrix()
-    found = []
+    result = []
     for row in matrix:
         assert all(type(x) is Fraction for x in row)
         assert sorted(row) == [0] * (len(row) - 1) + [1]
-        found.append(row.index(1))
-    assert sorted(found) == list(range(len(matrix)))
+        result.append(row.index(1))
+    assert sorted(result) == list(range(len(matrix)))
     assert traffic.is_permutation
     assert traffic.admissible
     assert list(traffic.row_sums) == list(traffic.column_sums) == [1] * len(matrix)
-    return found
+    return result
 
 
 def moved(net: Network, move: Any) -> list[int]:
@@ -250,8 +250,8 @@ def test_patterns_among_some_terminals(terminals: list[int]) -> None:
 def test_throughput_of_no_load() -> None:
     """The identity under DOR loads no channel: the terminals limit it."""
     ring = obliv.ring(5)
-    made = obliv.throughput(obliv.routing("dor", ring), obliv.permutation(list(range(5)))).to_dict()
-    pattern = made["patterns"][0]
+    content = obliv.throughput(obliv.routing("dor", ring), obliv.permutation(list(range(5)))).to_dict()
+    pattern = content["patterns"][0]
     assert pattern["channel_load"]["exact"] == "0"
     assert pattern["throughput"]["exact"] == "1"
     assert pattern["limited_by"]["kind"] == "injection"
@@ -264,9 +264,9 @@ def test_throughput_of_no_load() -> None:
 
 def test_the_largest_load_is_over_bandwidth() -> None:
     topology = obliv.build("x", 2, [(0, 1), (1, 0)], bandwidth=[4, Fraction(1, 2)])
-    made = obliv.throughput(obliv.routing("shortest", topology), obliv.permutation([1, 0])).patterns[0]
-    assert made["channel_load"] == 2
-    assert made["throughput"] == Fraction(1, 2)
+    result = obliv.throughput(obliv.routing("shortest", topology), obliv.permutation([1, 0])).patterns[0]
+    assert result["channel_load"] == 2
+    assert result["throughput"] == Fraction(1, 2)
 
 
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant"])

@@ -25,9 +25,9 @@ from obliv.patterns.jobs import flows_of
 )
 def test_regular_patterns(name: str, shape: tuple[int, ...], graph: nx.Graph) -> None:
     pairs = flows_of(name, 12, *shape)
-    made = nx.Graph(pairs.tolist())
-    assert len(pairs) == 2 * made.number_of_edges()
-    assert nx.is_isomorphic(made, graph)
+    result = nx.Graph(pairs.tolist())
+    assert len(pairs) == 2 * result.number_of_edges()
+    assert nx.is_isomorphic(result, graph)
 
 
 def test_hypercube_and_sides() -> None:

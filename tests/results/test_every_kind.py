@@ -94,9 +94,9 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
 
 
 def test_every_class_of_results_is_among_them() -> None:
-    made = {type(make(int)) for name, make in MAKERS.items() if "," not in name}
+    result = {type(make(int)) for name, make in MAKERS.items() if "," not in name}
     declared = {cls for cls in _classes() if cls.__module__.startswith("obliv.") and cls.kind}
-    assert made == declared
+    assert result == declared
 
 
 def test_schedules_differ_in_their_moves() -> None:

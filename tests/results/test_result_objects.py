@@ -117,23 +117,23 @@ def test_repr_of_a_large_result_stays_short() -> None:
 
 
 def test_to_dict_is_json(result: Any) -> None:
-    made = result.to_dict()
-    assert set(made) >= ALWAYS
-    assert only_json(made)
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert set(made["provenance"]) >= PROVENANCE
-    assert made["provenance"]["version"] == obliv.__version__
-    assert made["provenance"]["specs"]["topology"] == made["topology"]
-    assert made["provenance"]["specs"]["routing"] == made["routing"]
-    assert made["provenance"]["wall_seconds"] >= 0
-    assert isinstance(made["provenance"]["exactness"], str)
+    content = result.to_dict()
+    assert set(content) >= ALWAYS
+    assert only_json(content)
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert set(content["provenance"]) >= PROVENANCE
+    assert content["provenance"]["version"] == obliv.__version__
+    assert content["provenance"]["specs"]["topology"] == content["topology"]
+    assert content["provenance"]["specs"]["routing"] == content["routing"]
+    assert content["provenance"]["wall_seconds"] >= 0
+    assert isinstance(content["provenance"]["exactness"], str)
 
 
 def test_numbers_are_one_of_three(result: Any) -> None:
     """{"exact", "value"}, {"value", "stderr", "samples"} or {"lower", "upper"}: never anything between."""
-    found = list(numbers_in(result.to_dict()))
-    assert found
-    for number in found:
+    rows = list(numbers_in(result.to_dict()))
+    assert rows
+    for number in rows:
         assert set(number) in ({"exact", "value"}, {"value", "stderr", "samples"}, {"lower", "upper"})
         if "exact" in number:
             assert number["value"] == float(Fraction(number["exact"]))
@@ -141,8 +141,8 @@ def test_numbers_are_one_of_three(result: Any) -> None:
 
 
 def test_null_stands_beside_a_reason(result: Any) -> None:
-    made = result.to_dict()
-    for holder in (made, *made.get("patterns", [])):
+    content = result.to_dict()
+    for holder in (content, *content.get("patterns", [])):
         for name in ("throughput", "fraction_of_capacity", "capacity", "channel_load", "permutation"):
             if name in holder and holder[name] is None:
                 assert isinstance(holder[f"{name}_reason"], str), name
@@ -150,35 +150,35 @@ def test_null_stands_beside_a_reason(result: Any) -> None:
 
 
 def test_keys_of_worst() -> None:
-    made = worst().to_dict()
-    assert set(made) >= ALWAYS | WORST
-    assert "certificate" not in made
-    assert made["kind"] == "worst"
-    assert (made["topology"], made["routing"]) == ("torus:4x4", "romm")
-    assert made["channel_load"] == {"exact": "3/2", "value": 1.5}
-    assert made["throughput"] == {"exact": "2/3", "value": 2 / 3}
-    assert made["fraction_of_capacity"]["exact"] == "1/3"
-    assert Fraction(made["capacity"]["exact"]) == 2, "the throughput of uniform traffic: 8/k"
-    assert set(made["channel"]) == {"id", "tail", "head"}
-    assert sorted(made["permutation"]) == list(range(16))
-    assert made["focus_channels"] >= 1
+    content = worst().to_dict()
+    assert set(content) >= ALWAYS | WORST
+    assert "certificate" not in content
+    assert content["kind"] == "worst"
+    assert (content["topology"], content["routing"]) == ("torus:4x4", "romm")
+    assert content["channel_load"] == {"exact": "3/2", "value": 1.5}
+    assert content["throughput"] == {"exact": "2/3", "value": 2 / 3}
+    assert content["fraction_of_capacity"]["exact"] == "1/3"
+    assert Fraction(content["capacity"]["exact"]) == 2, "the throughput of uniform traffic: 8/k"
+    assert set(content["channel"]) == {"id", "tail", "head"}
+    assert sorted(content["permutation"]) == list(range(16))
+    assert content["focus_channels"] >= 1
     assert set(worst(certificate=True).to_dict()) >= ALWAYS | WORST | {"certificate"}
 
 
 def test_keys_of_worst_with_rates() -> None:
     """The witness is a traffic matrix: rows [source, destination, amount]."""
-    made = rated().to_dict()
-    assert made["permutation"] is None
-    assert made["traffic"]
-    assert all(len(row) == 3 for row in made["traffic"])
+    content = rated().to_dict()
+    assert content["permutation"] is None
+    assert content["traffic"]
+    assert all(len(row) == 3 for row in content["traffic"])
 
 
 def test_keys_of_throughput() -> None:
-    made = throughputs().to_dict()
-    assert made["kind"] == "throughput"
-    for pattern in made["patterns"]:
+    content = throughputs().to_dict()
+    assert content["kind"] == "throughput"
+    for pattern in content["patterns"]:
         assert set(pattern) >= {"traffic", "channel_load", "throughput", "fraction_of_capacity"}
-    first, second = made["patterns"][:2]
+    first, second = content["patterns"][:2]
     assert first["traffic"] == "uniform"
     assert first["fraction_of_capacity"] == {"exact": "1", "value": 1.0}
     assert second["admissible"] is False
@@ -186,12 +186,12 @@ def test_keys_of_throughput() -> None:
 
 def test_estimates_never_look_exact() -> None:
     estimated = MAKERS["estimate"]()
-    made = estimated.to_dict()
-    assert set(made["channel_load"]) == {"value", "stderr", "samples"}
-    assert made["channel_load"]["samples"] == 50
-    assert "exact" not in made["throughput"]
-    assert "exact" not in made["fraction_of_capacity"]
-    assert made["provenance"]["exactness"] != worst().to_dict()["provenance"]["exactness"]
+    content = estimated.to_dict()
+    assert set(content["channel_load"]) == {"value", "stderr", "samples"}
+    assert content["channel_load"]["samples"] == 50
+    assert "exact" not in content["throughput"]
+    assert "exact" not in content["fraction_of_capacity"]
+    assert content["provenance"]["exactness"] != worst().to_dict()["provenance"]["exactness"]
     assert isinstance(estimated.channel_load, obliv.Estimate)
     # a maximum over noise that was evaluated afresh lies near the true 2/3
     assert abs(float(estimated.channel_load) - 2 / 3) < 6 * estimated.channel_load.stderr + 1e-12
@@ -333,10 +333,10 @@ def test_files_that_hold_no_result(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", sorted(ALWAYS | WORST))
 def test_files_without_a_key(key: str, tmp_path: Path) -> None:
-    made = worst().to_dict()
-    del made[key]
+    content = worst().to_dict()
+    del content[key]
     path = tmp_path / "x.json"
-    path.write_text(json.dumps(made))
+    path.write_text(json.dumps(content))
     try:
         obliv.load(path)
     except obliv.FileError as error:
@@ -358,10 +358,10 @@ def test_files_without_a_key(key: str, tmp_path: Path) -> None:
 )
 def test_files_with_a_wrong_value(key: str, value: Any, tmp_path: Path) -> None:
     """An error of the tree, or a result; never a bare Python error."""
-    made = worst().to_dict()
-    made[key] = value
+    content = worst().to_dict()
+    content[key] = value
     path = tmp_path / "x.json"
-    path.write_text(json.dumps(made))
+    path.write_text(json.dumps(content))
     try:
         obliv.load(path)
     except obliv.FileError as error:

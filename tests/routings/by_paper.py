@@ -47,11 +47,11 @@ def written(digits: Digits) -> str:
 
 
 def digits_of(value: int, base: int, count: int) -> Digits:
-    found = []
+    result = []
     for _ in range(count):
         value, last = divmod(value, base)
-        found.append(last)
-    return tuple(reversed(found))
+        result.append(last)
+    return tuple(reversed(result))
 
 
 class Paper:
@@ -103,17 +103,17 @@ def level_of(topology: Any, node: int, n: int) -> int:
 def shortest_paths(topology: Any, source: int, destination: int, towards: list[int]) -> list[tuple[int, ...]]:
     """All shortest paths as channels, from the distances to the destination."""
     first, head = topology.first_channel, topology.head
-    found: list[tuple[int, ...]] = []
+    result: list[tuple[int, ...]] = []
     open_paths: list[tuple[tuple[int, ...], int]] = [((), source)]
     while open_paths:
         path, node = open_paths.pop()
         if node == destination:
-            found.append(path)
+            result.append(path)
             continue
         for channel in range(int(first[node]), int(first[node + 1])):
             if towards[head[channel]] == towards[node] - 1:
                 open_paths.append(((*path, channel), int(head[channel])))
-    return found
+    return result
 
 
 def distances(topology: Any, destination: int) -> list[int]:
@@ -135,11 +135,11 @@ def distances(topology: Any, destination: int) -> list[int]:
 def all_shortest(spec: str) -> dict[tuple[int, int], list[tuple[int, ...]]]:
     topology = tree(spec)
     hosts = topology.terminals.tolist()
-    found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    result: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     for d in hosts:
         towards = distances(topology, d)
-        found |= {(s, d): shortest_paths(topology, s, d, towards) for s in hosts if s != d}
-    return found
+        result |= {(s, d): shortest_paths(topology, s, d, towards) for s in hosts if s != d}
+    return result
 
 
 def free_choices(paper: Paper, s: int, d: int) -> int:
@@ -202,12 +202,12 @@ class Crossings:
         """Whether pair loads of obliv are these, on every channel."""
         for channel in range(loads.topology.channels):
             entries = loads.on_channel(channel).tocoo()
-            made = {
+            result = {
                 (i, j): value * self.denominator
                 for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist())
                 if value
             }
-            if made != {pair: share * loads.denominator for pair, share in self.on[channel].items()}:
+            if result != {pair: share * loads.denominator for pair, share in self.on[channel].items()}:
                 return False
         return True
 
@@ -261,13 +261,13 @@ def taken(spec: str, name: str, pairs: Any = None) -> dict[tuple[int, int], set[
     m, n = map(int, spec.split(":")[1].split(","))
     paper = Paper(m, n) if spec.startswith("fattree") else Paper(m, 2, n)
     topology, routing = tree(spec), route(spec, name)
-    found = {}
+    result = {}
     for s, d in pairs or itertools.permutations(range(len(paper.hosts)), 2):
         parts = list(routing.paths(s, d))
         assert len({chance for _, chance in parts}) == 1
         x = free_choices(paper, s, d)
-        found[s, d] = {port_number(topology, tuple(path), x, paper.k) for path, _ in parts}
-    return found
+        result[s, d] = {port_number(topology, tuple(path), x, paper.k) for path, _ in parts}
+    return result
 
 
 def grid(k: int) -> int:
@@ -291,22 +291,22 @@ class Chosen(obliv.Routing):  # type: ignore[misc]
 
 def by_choice(topology: Any, roots: dict[tuple[int, int], int]) -> Any:
     """Single paths on a tree of two levels by the number of the root."""
-    made = {}
+    result = {}
     for pair, paths in all_shortest(topology.spec).items():
         middle = {int(topology.head[path[1]]) if len(path) > 2 else 0: path for path in paths}
-        made[pair] = [(middle[sorted(middle)[roots[pair] if len(middle) > 1 else 0]], F(1))]
-    return Chosen(topology, made)
+        result[pair] = [(middle[sorted(middle)[roots[pair] if len(middle) > 1 else 0]], F(1))]
+    return Chosen(topology, result)
 
 
 def drawn(spec: str, seed: int, split: int = 1) -> Any:
     """One path per pair by chance, or up to so many with uneven shares."""
     chance = random.Random(seed)
-    made = {}
+    result = {}
     for pair, paths in all_shortest(spec).items():
         some = chance.sample(paths, min(chance.randint(1, split), len(paths)))
         shares = [chance.randint(1, 3) for _ in some]
-        made[pair] = [(path, F(share, sum(shares))) for path, share in zip(some, shares)]
-    return Chosen(tree(spec), made)
+        result[pair] = [(path, F(share, sum(shares))) for path, share in zip(some, shares)]
+    return Chosen(tree(spec), result)
 
 
 def random_table(spec: str, seed: int) -> Any:
@@ -335,8 +335,8 @@ def random_rows(hosts: int, seed: int) -> list[list[Fraction]]:
 
 
 def plain_json(result: Any) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
-    return made
+    content: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
+    return content
 
 
 def made_of(spec: str, name: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ CHANNELS = st.integers(1, 9).flatmap(
 def expected(nodes: int, channels: list[tuple[int, int]], goals: list[int]) -> list[int]:
     graph = nx.DiGraph([(head, tail) for tail, head in channels])
     graph.add_nodes_from(range(nodes))
-    found = nx.multi_source_dijkstra_path_length(graph, set(goals), weight=None)
-    return [int(found.get(v, -1)) for v in range(nodes)]
+    result = nx.multi_source_dijkstra_path_length(graph, set(goals), weight=None)
+    return [int(result.get(v, -1)) for v in range(nodes)]
 
 
 @given(CHANNELS)

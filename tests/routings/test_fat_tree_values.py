@@ -96,7 +96,7 @@ def heights(topology: Any, n: int) -> list[tuple[int, bool]]:
 def per_height(routing: Any, n: int) -> dict[tuple[int, bool], Fraction]:
     """Largest matching of each height and direction, from the pair loads of obliv and the solvers of scipy."""
     loads = routing.pair_loads()
-    found: dict[tuple[int, bool], Fraction] = defaultdict(F)
+    result: dict[tuple[int, bool], Fraction] = defaultdict(F)
     for channel, where in enumerate(heights(routing.topology, n)):
         if where[0] == 0 and channel % 7:  # hosts' own links: a few
             continue
@@ -104,7 +104,7 @@ def per_height(routing: Any, n: int) -> dict[tuple[int, bool], Fraction]:
         rows, columns = np.zeros((2, loads.terminals), int)
         np.maximum.at(rows, np.repeat(np.arange(loads.terminals), np.diff(table.indptr)), table.data)
         np.maximum.at(columns, table.indices, table.data)
-        if min(rows.sum(), columns.sum()) <= found[where] * loads.denominator:  # no matching is larger
+        if min(rows.sum(), columns.sum()) <= result[where] * loads.denominator:  # no matching is larger
             continue
         if set(table.data.tolist()) == {loads.denominator}:
             best = F(int((maximum_bipartite_matching(table) >= 0).sum()))
@@ -112,8 +112,8 @@ def per_height(routing: Any, n: int) -> dict[tuple[int, bool], Fraction]:
             dense = table.toarray()
             dense = dense[dense.any(axis=1)][:, dense.any(axis=0)].astype(float)
             best = F(int(dense[linear_sum_assignment(dense, maximize=True)].sum()), loads.denominator)
-        found[where] = max(found[where], best)
-    return found
+        result[where] = max(result[where], best)
+    return result
 
 
 def tree_of(label: str) -> tuple[str, int]:
@@ -175,8 +175,8 @@ def test_the_file_has_what_is_promised() -> None:
     }.items():
         routing = route(tree_of(tree_label)[0], "osrm3-d")
         assert obliv.ratio(routing).ratio == ratio
-        found = per_height(routing, 3)
-        assert {h: [found[int(h), True], found[int(h), False]] for h in per} == per
+        result = per_height(routing, 3)
+        assert {h: [result[int(h), True], result[int(h), False]] for h in per} == per
 
 
 def same(found: dict[tuple[int, bool], Fraction], printed: dict[str, float]) -> bool:
@@ -215,15 +215,15 @@ def test_reference_osrm_k(label: str) -> None:
     others = [v[1] for key, v in REFERENCE["osrm_k"].items() if key.startswith(label.split("|r=")[0])]
     if count != "4" and "8,3" in spec:
         return
-    found = per_height(routing, n)
-    assert any(same(found, other) for other in others)  # K = 2 may be blocks of (1, 2) or (2, 1)
+    result = per_height(routing, n)
+    assert any(same(result, other) for other in others)  # K = 2 may be blocks of (1, 2) or (2, 1)
     assert per in others
 
 
 def test_a_table_of_ratio_2_on_ft_6_2() -> None:
     """The routing that was found by search, put in with its own paths; the bound is met, and no table beats it."""
-    found = REFERENCE["ft6_2_ratio2_routing"]
-    routing = by_choice(tree("fattree:6,2"), pair_choices(6, found["U"]))
+    match = REFERENCE["ft6_2_ratio2_routing"]
+    routing = by_choice(tree("fattree:6,2"), pair_choices(6, match["U"]))
     result = obliv.ratio(routing, certificate=True)
     assert (result.ratio, result.lower_bound, result.optimal) == (2, 2, True)
     assert brute(routing) == 2

@@ -132,20 +132,20 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
     hops = F(sum(len(paths[0]) for paths in all_of.values()), len(hosts) ** 2)
     rng = np.random.default_rng(1)
     for name in (name for where, name in cases if where == spec):
-        for (s, d), found in laws(spec, name).items():
-            paths = {path for path, _ in found}
-            assert len(found) == 1 or sum(chance for _, chance in found) == 1
-            assert all(type(chance) is F and 0 < chance <= 1 for _, chance in found)
-            assert found[0][1] == 1 or len(found) > 1
+        for (s, d), result in laws(spec, name).items():
+            paths = {path for path, _ in result}
+            assert len(result) == 1 or sum(chance for _, chance in result) == 1
+            assert all(type(chance) is F and 0 < chance <= 1 for _, chance in result)
+            assert result[0][1] == 1 or len(result) > 1
             if s == d:
                 assert paths == {()}
                 continue
-            assert len(paths) == len(found) or "*" in name
+            assert len(paths) == len(result) or "*" in name
             assert paths <= set(all_of[s, d])
             assert len(paths) == 1 or name in MANY2 + MANY3 + MANY_ANY + OTHERS
             if name in ("omrmn", "updown", "ecmp"):
                 assert paths == set(all_of[s, d])
-                assert {chance for _, chance in found} == {F(1, len(paths))}
+                assert {chance for _, chance in result} == {F(1, len(paths))}
         routing = route(spec, name)
         for s, d in random.Random(2).sample(sorted(all_of), 2):
             assert tuple(routing.sample(s, d, rng)) in {path for path, _ in laws(spec, name)[s, d]}
@@ -155,16 +155,16 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "name"), [*CASES, *(by_night(*case) for case in LARGER)])
 def test_ratios_by_matching(spec: str, name: str) -> None:
-    routing, found = route(spec, name), crossings(spec, name)
+    routing, match = route(spec, name), crossings(spec, name)
     result = obliv.ratio(routing)
-    assert result.ratio == found.ratio
+    assert result.ratio == match.ratio
     assert type(result.ratio) is F
-    shown(result, found, tree(spec))
-    assert found.same_as(routing.pair_loads())
+    shown(result, match, tree(spec))
+    assert match.same_as(routing.pair_loads())
     assert obliv.traffic_ratio(routing, obliv.permutation(result.permutation)).ratio == result.ratio
     if spec in ("fattree:4,2", "fattree:4,3", "xgft:2;3,3;1,5"):
         assert result.ratio == obliv.ratio(routing.pair_loads()).ratio == obliv.worst_case(routing).channel_load
-    if found.denominator == 1:
+    if match.denominator == 1:
         assert result.lower_bound is None or result.lower_bound <= result.ratio
     if name in ("omrmn", "updown", "ecmp"):
         assert result.ratio == 1
@@ -308,20 +308,20 @@ def test_osrm_k_by_its_rule() -> None:
 def test_random_tables(spec: str) -> None:
     for seed in range(2 if tree(spec).nodes > 40 else 4):
         for routing in (random_table(spec, seed), obliv.routing(f"hash:seed={seed}", tree(spec)), drawn(spec, seed)):
-            result, found = obliv.ratio(routing), Crossings(laws_of(routing))
-            assert result.ratio == found.ratio
+            result, match = obliv.ratio(routing), Crossings(laws_of(routing))
+            assert result.ratio == match.ratio
             assert (result.lower_bound or 1) <= result.ratio
-            shown(result, found, tree(spec))
+            shown(result, match, tree(spec))
 
 
 @pytest.mark.parametrize("spec", ["fattree:4,2", "eft2:6,3", "xgft:2;3,3;1,5", "xgft:3;2,2,2;1,3,4"])
 def test_random_shares(spec: str) -> None:
     for seed in range(2):
         routing = drawn(spec, seed, 2 + seed)
-        result, found = obliv.ratio(routing, certificate=True), Crossings(laws_of(routing))
-        assert result.ratio == found.ratio
-        shown(result, found, tree(spec))
-        assert found.same_as(routing.pair_loads())
+        result, match = obliv.ratio(routing, certificate=True), Crossings(laws_of(routing))
+        assert result.ratio == match.ratio
+        shown(result, match, tree(spec))
+        assert match.same_as(routing.pair_loads())
         test_certificates.check(plain_json(result) | {"channel_load": exactly(result.ratio)}, routing.pair_loads())
 
 
@@ -390,9 +390,9 @@ def test_terminals_in_another_order(name: str) -> None:
     routing = obliv.routing(name, tree("fattree:4,2").with_terminals(hosts))
     result = obliv.ratio(routing, certificate=True)
     assert result.ratio == obliv.ratio(route("fattree:4,2", name)).ratio
-    found = Crossings(laws_of(routing))
-    assert found.same_as(routing.pair_loads())
-    shown(result, found, routing.topology)
+    match = Crossings(laws_of(routing))
+    assert match.same_as(routing.pair_loads())
+    shown(result, match, routing.topology)
     assert obliv.verify(result).proved
     assert obliv.verify(obliv.worst_case(routing, certificate=True)).proved
 
@@ -422,22 +422,22 @@ def test_what_hosts_send_to_themselves_does_not_count() -> None:
     def channel(a: int, b: int) -> int:
         return int(np.flatnonzero((topology.tail == a) & (topology.head == b))[0])
 
-    made = dict(laws("fattree:4,2", "omrmn"))
-    made |= {
+    table = dict(laws("fattree:4,2", "omrmn"))
+    table |= {
         (s, s): [((channel(s, leaf[s]), channel(leaf[s], 12), channel(12, leaf[s]), channel(leaf[s], s)), F(1))]
         for s in range(8)
     }
 
     class Touring(obliv.Routing):  # type: ignore[misc]
         def paths(self, source: int, destination: int) -> Any:
-            return made[source, destination]
+            return table[source, destination]
 
     routing = Touring(topology, "touring")
     assert obliv.worst_case(routing).channel_load == 2
     result = obliv.ratio(routing, certificate=True)
     assert result.ratio == 1
     assert obliv.verify(result).proved
-    shown(result, Crossings(made), topology)
+    shown(result, Crossings(table), topology)
     assert obliv.traffic_ratio(routing, "uniform", "shift:1").ratio == 1
 
 
@@ -446,10 +446,10 @@ def test_valiant_on_trees(spec: str) -> None:
     """Goes by way of hosts, and sends out what is for the sender; that part is left out."""
     for name in ("valiant", "1/2*dmodk+1/2*valiant"):
         others = {pair: parts if pair[0] != pair[1] else [] for pair, parts in laws(spec, name).items()}
-        found, result = Crossings(others), obliv.ratio(route(spec, name), certificate=True)
-        assert result.ratio == found.ratio
+        match, result = Crossings(others), obliv.ratio(route(spec, name), certificate=True)
+        assert result.ratio == match.ratio
         assert result.lower_bound is None or name == "valiant"
-        shown(result, found, tree(spec))
+        shown(result, match, tree(spec))
         assert obliv.verify(result).proved
 
 

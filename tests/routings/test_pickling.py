@@ -121,25 +121,25 @@ class Astray(OnlySamples):
 
 def test_a_users_class_is_taken_wherever_a_routing_is() -> None:
     ring = obliv.topology("ring:5")
-    made = obliv.routing(Weighted, ring)
-    exact = obliv.worst_case(made)
+    result = obliv.routing(Weighted, ring)
+    exact = obliv.worst_case(result)
     assert obliv.worst_case(Weighted(ring)) == exact == obliv.worst_case(obliv.routing(Weighted(ring)))
-    assert obliv.verify(obliv.worst_case(Weighted(ring), certificate=True), routing=made).proved
+    assert obliv.verify(obliv.worst_case(Weighted(ring), certificate=True), routing=result).proved
     dor, own = obliv.compare("ring:5", "dor", Weighted, traffic="tornado", samples=50).entries
     assert (own.routing, own.worst) == ("Weighted", exact.channel_load)
     assert own.hops == obliv.locality(Weighted(ring)).hops > dor.hops
     assert obliv.throughput(Weighted(ring), "uniform").routing == "Weighted"
     assert not obliv.deadlock(Weighted(ring)).acyclic
-    assert again(made) != again(obliv.routing("dor", ring))
+    assert again(result) != again(obliv.routing("dor", ring))
 
 
 def test_random_paths_alone_are_enough_for_estimates() -> None:
     ring = obliv.topology("ring:5")
     exact = obliv.worst_case(Weighted(ring)).channel_load
-    found = obliv.worst_case(OnlySamples(ring), samples=400, rng=np.int64(3))
-    assert found.channel_load.samples == 400
-    assert abs(found.channel_load.value - float(exact)) < 6 * found.channel_load.stderr + 0.1
-    assert found == obliv.worst_case(OnlySamples(ring), samples=400, rng=3)
+    worst = obliv.worst_case(OnlySamples(ring), samples=400, rng=np.int64(3))
+    assert worst.channel_load.samples == 400
+    assert abs(worst.channel_load.value - float(exact)) < 6 * worst.channel_load.stderr + 0.1
+    assert worst == obliv.worst_case(OnlySamples(ring), samples=400, rng=3)
     with pytest.raises(obliv.RoutingError, match=r"random paths only.*samples"):
         obliv.worst_case(OnlySamples(ring))
     with pytest.raises(obliv.RoutingError, match="ends at"):
@@ -149,7 +149,7 @@ def test_random_paths_alone_are_enough_for_estimates() -> None:
         def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
             return OnlySamples(self.topology).sample(source, destination, rng)
 
-    assert obliv.worst_case(Mine(ring, "mine"), samples=400, rng=3).channel_load == found.channel_load
+    assert obliv.worst_case(Mine(ring, "mine"), samples=400, rng=3).channel_load == worst.channel_load
     with pytest.raises(obliv.RoutingError, match="random paths only"):
         obliv.locality(Mine(ring, "mine"))
 

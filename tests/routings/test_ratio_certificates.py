@@ -184,10 +184,10 @@ CERTIFIED = [
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED)
 def test_certificates_hold(spec: str, name: str, tmp_path: Path) -> None:
     result = obliv.ratio(route(spec, name), certificate=True)
-    made = plain_json(result)
-    test_certificates.check(made | {"channel_load": made["ratio"]}, route(spec, name).pair_loads())
-    assert made["certificate"]["digest"] == digest_of(made)
-    assert made["kind"] == "ratio"
+    outcome = plain_json(result)
+    test_certificates.check(outcome | {"channel_load": outcome["ratio"]}, route(spec, name).pair_loads())
+    assert outcome["certificate"]["digest"] == digest_of(outcome)
+    assert outcome["kind"] == "ratio"
     for file in (tmp_path / "claim.json", tmp_path / "claim.json.gz"):
         result.save(file)
         assert obliv.verify(file).proved
@@ -216,36 +216,36 @@ def refused(made: dict[str, Any], tmp_path: Path, keep_digest: bool = False, ver
 
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED[:7])
 def test_another_ratio_is_refused(spec: str, name: str, tmp_path: Path) -> None:
-    made = made_of(spec, name)
-    claim = F(made["ratio"]["exact"])
+    result = made_of(spec, name)
+    claim = F(result["ratio"]["exact"])
     for other in (claim - F(1, 2), claim - 1, claim + 1, F(0), -claim):
-        assert refused(copy.deepcopy(made) | {"ratio": exactly(other)}, tmp_path, verb=other == claim - 1)
-    assert refused(made | {"ratio": {"exact": str(claim), "value": float(claim) / 2}}, tmp_path)
-    assert refused(made | {"ratio": exactly(claim - F(1, 2))}, tmp_path, keep_digest=True)
+        assert refused(copy.deepcopy(result) | {"ratio": exactly(other)}, tmp_path, verb=other == claim - 1)
+    assert refused(result | {"ratio": {"exact": str(claim), "value": float(claim) / 2}}, tmp_path)
+    assert refused(result | {"ratio": exactly(claim - F(1, 2))}, tmp_path, keep_digest=True)
     # Lowered, with a witness that fits the lower claim: then the channels do not.
-    found, hosts = crossings(spec, name), len(tree(spec).terminals)
+    match, hosts = crossings(spec, name), len(tree(spec).terminals)
     shift = [(i + hosts // 2) % hosts for i in range(hosts)]
-    loads = {channel: found.along(channel, shift) for channel in found.on}
+    loads = {channel: match.along(channel, shift) for channel in match.on}
     for channel, load in loads.items():
         if 0 < load < claim:
             topology = tree(spec)
             ends = {"id": channel, "tail": int(topology.tail[channel]), "head": int(topology.head[channel])}
             names = [topology.name_of(ends["tail"]), topology.name_of(ends["head"])]
-            forged = copy.deepcopy(made) | {"channel": ends, "channel_names": names, "permutation": shift}
+            forged = copy.deepcopy(result) | {"channel": ends, "channel_names": names, "permutation": shift}
             forged["certificate"]["permutation"] = shift
             assert refused(forged | {"ratio": exactly(load)}, tmp_path)
             break
 
 
 def test_other_routings_and_trees_are_refused(tmp_path: Path) -> None:
-    made = made_of("fattree:4,3", "osrm3")
+    result = made_of("fattree:4,3", "osrm3")
     for name in ("dmodk", "smodk", "osrm3-d", "omrmn", "hash:seed=1", "kpath:2,base=osrm3", "nonsense", ""):
-        assert refused(copy.deepcopy(made) | {"routing": name}, tmp_path)
+        assert refused(copy.deepcopy(result) | {"routing": name}, tmp_path)
     for spec in ("eft2:4,3", "fattree:4,2", "fattree:6,3", "xgft:3;2,2,4;1,2,1", "torus:4x4", "nonsense", ""):
-        assert refused(copy.deepcopy(made) | {"topology": spec}, tmp_path)
+        assert refused(copy.deepcopy(result) | {"topology": spec}, tmp_path)
     for kind in ("worst", "traffic-ratio", "schedule", ""):
-        assert refused(copy.deepcopy(made) | {"kind": kind}, tmp_path)
-    assert not refused(made, tmp_path)
+        assert refused(copy.deepcopy(result) | {"kind": kind}, tmp_path)
+    assert not refused(result, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -263,10 +263,10 @@ def test_a_worst_case_is_no_ratio(spec: str, name: str, tmp_path: Path) -> None:
     """Sound worst cases, called ratios where the best routing is not known."""
     worst = plain_json(obliv.worst_case(route(spec, name), certificate=True))
     pattern = made_of("fattree:4,2", "dmodk")
-    made = {key: worst[key] for key in pattern if key in worst} | {"kind": "ratio", "ratio": worst["channel_load"]}
-    made |= {"lower_bound": None, "lower_bound_source": ""}
-    assert set(made) >= set(pattern) - {"channel_names"}
-    assert refused(made, tmp_path)
+    result = {key: worst[key] for key in pattern if key in worst} | {"kind": "ratio", "ratio": worst["channel_load"]}
+    result |= {"lower_bound": None, "lower_bound_source": ""}
+    assert set(result) >= set(pattern) - {"channel_names"}
+    assert refused(result, tmp_path)
     plain = made_of("fattree:4,2", "omrmn")
     assert not refused(plain, tmp_path)
 
@@ -275,25 +275,25 @@ def test_a_worst_case_is_no_ratio(spec: str, name: str, tmp_path: Path) -> None:
     ("spec", "name"), [("fattree:6,2", "1/2*dmodk+1/2*smodk"), ("fattree:4,2", "omrmn"), ("fattree:4,2", "hash:seed=1")]
 )
 def test_forged_channels_are_refused(spec: str, name: str, tmp_path: Path) -> None:
-    made, found = made_of(spec, name), crossings(spec, name)
-    claim, channels = F(made["ratio"]["exact"]), made["certificate"]["channels"]
+    result, match = made_of(spec, name), crossings(spec, name)
+    claim, channels = F(result["ratio"]["exact"]), result["certificate"]["channels"]
     beyond = []
-    for channel, pairs in found.on.items():
+    for channel, pairs in match.on.items():
         rows: dict[int, int] = defaultdict(int)
         columns: dict[int, int] = defaultdict(int)
         for (i, j), share in pairs.items():
             rows[i], columns[j] = max(rows[i], share), max(columns[j], share)
-        if min(sum(rows.values()), sum(columns.values())) > claim * found.denominator:
+        if min(sum(rows.values()), sum(columns.values())) > claim * match.denominator:
             beyond.append(channel)
     assert all(channels[channel] != "simple" for channel in beyond)
     for channel in beyond[:4]:
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         forged["certificate"]["channels"][channel] = "simple"
         assert refused(forged, tmp_path)
     assert beyond or "kpath" not in name
 
     def changed(change: Callable[[dict[str, Any]], Any]) -> bool:
-        forged = copy.deepcopy(made)
+        forged = copy.deepcopy(result)
         change(forged["certificate"])
         return refused(forged, tmp_path)
 
@@ -308,37 +308,39 @@ def test_forged_channels_are_refused(spec: str, name: str, tmp_path: Path) -> No
     assert changed(lambda c: c.update(denominator=-c["denominator"]))
     assert changed(lambda c: c.update(permutation=c["permutation"][::-1]))
     if beyond:
-        assert changed(lambda c: c.update(duals=[[0] * len(made["permutation"]) for _ in c["duals"]]))
-        assert changed(lambda c: c.update(duals=[[-1] * len(made["permutation"]) for _ in c["duals"]]))
+        assert changed(lambda c: c.update(duals=[[0] * len(result["permutation"]) for _ in c["duals"]]))
+        assert changed(lambda c: c.update(duals=[[-1] * len(result["permutation"]) for _ in c["duals"]]))
         assert changed(lambda c: c.update(duals=[]))
-    identity = list(range(len(made["permutation"])))
-    forged = copy.deepcopy(made) | {"permutation": identity}
+    identity = list(range(len(result["permutation"])))
+    forged = copy.deepcopy(result) | {"permutation": identity}
     forged["certificate"]["permutation"] = identity
     assert refused(forged, tmp_path)
-    forged = copy.deepcopy(made) | {"permutation": [0] * len(identity)}
+    forged = copy.deepcopy(result) | {"permutation": [0] * len(identity)}
     forged["certificate"]["permutation"] = [0] * len(identity)
     assert refused(forged, tmp_path)
-    forged = copy.deepcopy(made)
+    forged = copy.deepcopy(result)
     forged["channel"]["id"] = (forged["channel"]["id"] + 1) % len(channels)
     assert refused(forged, tmp_path)
-    assert not refused(made, tmp_path)
+    assert not refused(result, tmp_path)
 
 
 # Once not looked at, so that any routing passed for an optimal one.
 @pytest.mark.parametrize("bound", [4, 9, 1])
 def test_a_forged_lower_bound_is_refused(bound: int, tmp_path: Path) -> None:
-    made = made_of("fattree:8,2", "dmodk")
-    assert made["lower_bound"] == exactly(2)
-    assert refused(made | {"lower_bound": exactly(bound)}, tmp_path)
+    result = made_of("fattree:8,2", "dmodk")
+    assert result["lower_bound"] == exactly(2)
+    assert refused(result | {"lower_bound": exactly(bound)}, tmp_path)
 
 
 def test_the_json_of_a_ratio() -> None:
-    made = made_of("fattree:8,2", "dmodk")
-    assert {"kind", "topology", "routing", "provenance", "ratio", "channel", "permutation", "lower_bound"} <= set(made)
-    assert made["ratio"] == exactly(4)
-    assert set(made["channel"]) == {"id", "tail", "head"}
-    assert made["provenance"]["exactness"] == "exact"
-    assert made["provenance"]["specs"] == {"topology": "fattree:8,2", "routing": "dmodk"}
-    result = obliv.ratio(route(made["provenance"]["specs"]["topology"], made["provenance"]["specs"]["routing"]))
+    outcome = made_of("fattree:8,2", "dmodk")
+    assert {"kind", "topology", "routing", "provenance", "ratio", "channel", "permutation", "lower_bound"} <= set(
+        outcome
+    )
+    assert outcome["ratio"] == exactly(4)
+    assert set(outcome["channel"]) == {"id", "tail", "head"}
+    assert outcome["provenance"]["exactness"] == "exact"
+    assert outcome["provenance"]["specs"] == {"topology": "fattree:8,2", "routing": "dmodk"}
+    result = obliv.ratio(route(outcome["provenance"]["specs"]["topology"], outcome["provenance"]["specs"]["routing"]))
     assert len(repr(result)) < 400
     assert "4" in repr(result)

@@ -113,16 +113,19 @@ def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
         routing = obliv.routing("ecmp", other)
         line_of(lambda: tree_ratio(routing))  # noqa: B023
         worst = obliv.worst_case(routing, certificate=True)
-        made = plain_json(worst)
+        result = plain_json(worst)
         pattern = made_of("fattree:4,2", "ecmp")
-        made = {key: made[key] for key in pattern if key in made} | {"kind": "ratio", "ratio": made["channel_load"]}
-        made |= {"lower_bound": None, "lower_bound_source": ""}
-        made["certificate"]["digest"] = digest_of(made)
+        result = {key: result[key] for key in pattern if key in result} | {
+            "kind": "ratio",
+            "ratio": result["channel_load"],
+        }
+        result |= {"lower_bound": None, "lower_bound_source": ""}
+        result["certificate"]["digest"] = digest_of(result)
         file = tmp_path / "forged.json"
-        file.write_text(json.dumps(made))
-        found = obliv.verify(file, topology=other, routing=routing)
-        assert not found.proved
-        assert [check["check"] for check in found.checks if check["ok"] is False] == ["optimum"], found
+        file.write_text(json.dumps(result))
+        report = obliv.verify(file, topology=other, routing=routing)
+        assert not report.proved
+        assert [check["check"] for check in report.checks if check["ok"] is False] == ["optimum"], report
 
 
 @pytest.mark.parametrize(
@@ -230,9 +233,9 @@ def test_mistakes_on_the_command_line(
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "claim.json"
     assert main(["ratio", "fattree:6,3", "osrm3-d", "--format", "json", "--output", str(file)]) == 0
-    made = json.loads(capsys.readouterr().out)
-    assert made["ratio"] == made["lower_bound"] == exactly(3)
-    assert "certificate" not in made
+    content = json.loads(capsys.readouterr().out)
+    assert content["ratio"] == content["lower_bound"] == exactly(3)
+    assert "certificate" not in content
     assert main(["verify", str(file)]) == 0
     assert "proved" in capsys.readouterr().out
     words = [
@@ -264,8 +267,8 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         matrices[-1].write_text("\n".join(" ".join(map(str, row)) for row in random_rows(16, seed)))
     given = [word for each in matrices for word in ("--set", str(each))]
     assert main(["ratio", "fattree:4,3", "dmodk", *given, "--format", "json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    found, rates = crossings("fattree:4,3", "dmodk"), [random_rows(16, seed) for seed in range(3)]
-    expected = [max(found.under(rows).values()) / off_diagonal(rows) for rows in rates]
-    assert [F(row["ratio"]["exact"]) for row in made["patterns"]] == expected
-    assert F(made["ratio"]["exact"]) == max(expected)
+    content = json.loads(capsys.readouterr().out)
+    result, rates = crossings("fattree:4,3", "dmodk"), [random_rows(16, seed) for seed in range(3)]
+    expected = [max(result.under(rows).values()) / off_diagonal(rows) for rows in rates]
+    assert [F(row["ratio"]["exact"]) for row in content["patterns"]] == expected
+    assert F(content["ratio"]["exact"]) == max(expected)

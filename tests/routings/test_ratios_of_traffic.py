@@ -41,10 +41,10 @@ def test_all_permutations_of_ft_4_2(name: str) -> None:
         routing = random_table(spec, int(name[-1]))
     else:
         routing = drawn(spec, 6, 2) if name.startswith("shares") else route(spec, name)
-    found = Crossings(laws_of(routing))
-    denominator = found.denominator
+    match = Crossings(laws_of(routing))
+    denominator = match.denominator
     table = np.zeros((tree(spec).channels, 8, 8), np.int32)
-    for channel, pairs in found.on.items():
+    for channel, pairs in match.on.items():
         for (i, j), share in pairs.items():
             table[channel, i, j] = share
     everything = permutations_of_8()
@@ -72,10 +72,10 @@ def test_any_traffic(spec: str, names: list[str]) -> None:
     traffics = [random_rows(hosts, seed) for seed in range(3)]
     for name in names:
         routing = route(spec, name)
-        found, ratio = crossings(spec, name), obliv.ratio(routing).ratio
+        match, ratio = crossings(spec, name), obliv.ratio(routing).ratio
         for rows in traffics:
             traffic = obliv.matrix(rows)
-            load, base = max(found.under(rows).values()), off_diagonal(rows)
+            load, base = max(match.under(rows).values()), off_diagonal(rows)
             assert max(routing.pair_loads().under(traffic)) == load
             result = obliv.traffic_ratio(routing, traffic)
             assert result.patterns[0]["ratio"] == result.ratio == load / base
@@ -102,12 +102,12 @@ def test_linear_algebra() -> None:
             assert both.same_as(mixed.pair_loads())
             for channel in range(tree(spec).channels):
                 x, y, z = left.on[channel], right.on[channel], both.on[channel]
-                made = {
+                outcome = {
                     pair: share * F(x.get(pair, 0), left.denominator)
                     + (1 - share) * F(y.get(pair, 0), right.denominator)
                     for pair in {*x, *y}
                 }
-                assert made == {pair: F(value, both.denominator) for pair, value in z.items()}
+                assert outcome == {pair: F(value, both.denominator) for pair, value in z.items()}
             result = obliv.ratio(mixed)
             assert result.ratio == both.ratio
             assert result.ratio <= share * obliv.ratio(a).ratio + (1 - share) * obliv.ratio(b).ratio
@@ -189,11 +189,11 @@ def test_job_patterns(spec: str) -> None:
     if n in (16, 32):
         wanted["hypercube"] = nx.hypercube_graph(n.bit_length() - 1)
     for name, graph in wanted.items():
-        made = flows(f"{name}:seed=3", topology)[0]
-        assert set(made.edges) == {(b, a) for a, b in made.edges}
-        assert nx.is_isomorphic(made.to_undirected(), nx.Graph(graph.edges)), name
+        result = flows(f"{name}:seed=3", topology)[0]
+        assert set(result.edges) == {(b, a) for a, b in result.edges}
+        assert nx.is_isomorphic(result.to_undirected(), nx.Graph(graph.edges)), name
         others = [set(flows(f"{name}:seed={seed}", topology)[0].edges) for seed in (3, 4, 5)]
-        assert others[0] == set(made.edges)
+        assert others[0] == set(result.edges)
         assert others[1] != others[0] != others[2]
     for size in (2, 3, 4, 8, n):
         parts = [len(part) for part in nx.strongly_connected_components(flows(f"clustered:{size},seed=2", topology)[0])]
@@ -219,9 +219,9 @@ def test_means_over_placements() -> None:
         assert 1 <= row["ratio"].value <= 3
         assert row["ratio"].samples == 16
         assert 0 < row["ratio"].stderr < 0.5
-    made = one.to_dict()
-    assert set(made["patterns"][0]["ratio"]) == {"value", "stderr", "samples"}
-    assert made["provenance"]["exactness"] == "estimated"
+    content = one.to_dict()
+    assert set(content["patterns"][0]["ratio"]) == {"value", "stderr", "samples"}
+    assert content["provenance"]["exactness"] == "estimated"
     exact = obliv.traffic_ratio(routing, "ring", "ring:seed=0", "ring:seed=8")
     assert exact.patterns[0]["ratio"] == exact.patterns[1]["ratio"]
     for row in exact.patterns:

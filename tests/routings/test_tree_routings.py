@@ -51,10 +51,10 @@ def test_the_example_of_ratio_2_by_matching() -> None:
                 pairs[link].append((s, d))
     assert sorted(routed) == [(s, d) for s in range(18) for d in range(18) if s != d]
     sizes = []
-    for found in pairs.values():
-        graph = nx.Graph([(("from", s), ("to", d)) for s, d in found])
+    for match in pairs.values():
+        graph = nx.Graph([(("from", s), ("to", d)) for s, d in match])
         sizes.append(len(nx.max_weight_matching(graph, maxcardinality=True)))
-        rows = csr_array((np.ones(len(found)), tuple(zip(*found, strict=True))), shape=(18, 18))
+        rows = csr_array((np.ones(len(match)), tuple(zip(*match, strict=True))), shape=(18, 18))
         assert int((maximum_bipartite_matching(rows) >= 0).sum()) == sizes[-1]
     assert max(sizes) == 2
     result = obliv.ratio(obliv.routing(f"table:{EXAMPLE}", tree), certificate=True)

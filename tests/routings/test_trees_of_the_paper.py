@@ -80,8 +80,8 @@ def test_a_fat_tree_is_an_xgft() -> None:
 
 def components(topology: Any, keep: list[bool]) -> list[list[int]]:
     inside = np.array(keep)
-    kept = inside[topology.tail] & inside[topology.head]
-    ends = topology.tail[kept], topology.head[kept]
+    remaining = inside[topology.tail] & inside[topology.head]
+    ends = topology.tail[remaining], topology.head[remaining]
     graph = csr_array((np.ones(len(ends[0])), ends), shape=(topology.nodes, topology.nodes))
     label = connected_components(graph, directed=False)[1]
     groups = defaultdict(list)

@@ -365,9 +365,9 @@ def test_words_are_paths_of_shorter_ones() -> None:
     assert nx.is_isomorphic(nx.line_graph(whole), graph(obliv.kautz(3, 2)))
     assert nx.is_isomorphic(nx.line_graph(nx.line_graph(whole)), graph(obliv.kautz(3, 3)))
     whole.add_edges_from((v, v) for v in range(4))
-    made = nx.line_graph(whole)
-    made.remove_edges_from(list(nx.selfloop_edges(made)))
-    assert nx.is_isomorphic(made, graph(obliv.debruijn(4, 2)))
+    result = nx.line_graph(whole)
+    result.remove_edges_from(list(nx.selfloop_edges(result)))
+    assert nx.is_isomorphic(result, graph(obliv.debruijn(4, 2)))
 
 
 def test_words_against_igraph() -> None:

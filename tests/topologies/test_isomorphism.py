@@ -146,9 +146,9 @@ def orders(monkeypatch: pytest.MonkeyPatch, package: str, topology: obliv.Topolo
 def test_canonaut_finds_what_igraph_finds(spec: str, order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("canonaut")
     network = shuffled(obliv.topology(spec), np.random.default_rng(3))
-    found = orders(monkeypatch, "canonaut", network)
-    assert found == orders(monkeypatch, "igraph", network)
-    assert found[0] == order
+    result = orders(monkeypatch, "canonaut", network)
+    assert result == orders(monkeypatch, "igraph", network)
+    assert result[0] == order
 
 
 def test_isomorphism_by_canonaut(monkeypatch: pytest.MonkeyPatch) -> None:

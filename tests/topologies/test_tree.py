@@ -42,14 +42,14 @@ def test_paths_by_number_are_the_shortest_paths(spec: str) -> None:
     hosts = len(tree.terminals)
     rng = np.random.default_rng(1)
     for s, d in rng.integers(0, hosts, (20, 2)).tolist():
-        found = set()
+        names = set()
         for number in range(tree.width[int(tree.turn(s, d))]):
             nodes = [s]
             for c in channels_of(tree, s, d, number):
                 assert tree.tail[c] == nodes[-1]
                 nodes.append(int(tree.head[c]))
-            found.add(tuple(nodes))
-        assert found == {tuple(path) for path in nx.all_shortest_paths(graph, s, d)}
+            names.add(tuple(nodes))
+        assert names == {tuple(path) for path in nx.all_shortest_paths(graph, s, d)}
 
 
 @pytest.mark.parametrize("spec", TREES)

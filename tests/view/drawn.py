@@ -7,9 +7,9 @@ from typing import Any
 
 def part(ax: Any, name: str) -> Any:
     """The one collection of that name, or None."""
-    found = [each for each in ax.collections if each.get_gid() == name]
-    assert len(found) <= 1
-    return found[0] if found else None
+    result = [each for each in ax.collections if each.get_gid() == name]
+    assert len(result) <= 1
+    return result[0] if result else None
 
 
 def how_many(ax: Any, name: str) -> int:

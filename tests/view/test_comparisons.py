@@ -116,13 +116,13 @@ MANY += ["ival", "i2turn", "ecmp"]
 def test_the_plane_has_a_name_at_every_point_and_none_over_another(topology: str) -> None:
     result = obliv.compare(topology, *MANY)
     ax = result.plot(kind="plane")
-    said = [name for text in texts(ax) for name in text.replace("\n", " ").split(", ")]
-    assert sorted(said) == sorted(MANY)
-    found = list(boxes(ax).values())
-    assert len(found) == len({(each.hops_over_minimal, each.worst) for each in result.entries})
-    assert not any(one.overlaps(two) for one, two in combinations(found, 2))
+    messages = [name for text in texts(ax) for name in text.replace("\n", " ").split(", ")]
+    assert sorted(messages) == sorted(MANY)
+    rows = list(boxes(ax).values())
+    assert len(rows) == len({(each.hops_over_minimal, each.worst) for each in result.entries})
+    assert not any(one.overlaps(two) for one, two in combinations(rows, 2))
     marks = [ax.transData.transform(each.get_offsets()) for each in ax.collections if len(each.get_offsets()) == 1]
-    assert not any(box.contains(*at) for box in found for (at,) in marks)
+    assert not any(box.contains(*at) for box in rows for (at,) in marks)
     several = obliv.compare(["mesh:3x3", "mesh:5x5"], "dor", "u2turn").plot(kind="plane")
     assert sorted(texts(several)) == ["dor", "u2turn"]
 
@@ -135,9 +135,9 @@ def test_names_of_crowded_points_do_not_overlap_either() -> None:
     ax.set_ylim(0, 1)
     spots = [(0.5 + 0.01 * (k % 5), 0.5 + 0.01 * (k // 5)) for k in range(40)]
     label_points(ax, [(spot, f"routing {k}") for k, spot in enumerate(spots)], spots)
-    found = boxes(ax)
-    assert len(found) == 40
-    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
+    result = boxes(ax)
+    assert len(result) == 40
+    assert not any(one.overlaps(two) for one, two in combinations(result.values(), 2))
 
 
 def test_where_something_does_not_fit_the_rest_is_drawn() -> None:

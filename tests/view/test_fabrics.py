@@ -24,16 +24,16 @@ from obliv.view.layout.places import layout_of
 
 def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:
     """The fabric of a topology without some of the cables between its switches."""
-    made = from_topology(obliv.topology(spec))
+    result = from_topology(obliv.topology(spec))
     rng = np.random.default_rng(seed)
-    between = np.isin(made.node_of, made.switches) & (made.ports.peer >= 0)
-    between[between] = np.isin(made.node_of[made.ports.peer[between]], made.switches)
-    cables = np.flatnonzero(between & (np.arange(len(made.ports.peer)) < made.ports.peer))
-    peer = made.ports.peer.copy()
+    between = np.isin(result.node_of, result.switches) & (result.ports.peer >= 0)
+    between[between] = np.isin(result.node_of[result.ports.peer[between]], result.switches)
+    cables = np.flatnonzero(between & (np.arange(len(result.ports.peer)) < result.ports.peer))
+    peer = result.ports.peer.copy()
     for slot in rng.permutation(cables)[:pulled].tolist():
-        peer[[slot, made.ports.peer[slot]]] = -1
+        peer[[slot, result.ports.peer[slot]]] = -1
     return network(
-        with_nodes(made.with_ports(peer=peer), description=names or made.nodes.description), f"fabric:{spec}"
+        with_nodes(result.with_ports(peer=peer), description=names or result.nodes.description), f"fabric:{spec}"
     )
 
 
@@ -57,11 +57,11 @@ def levels(points: np.ndarray) -> list[int]:
 
 @pytest.mark.parametrize("spec", ["fattree:4,3", "fattree:8,2", "eft2:8,6", "xgft:3;2,3,4;1,2,3"])
 def test_a_tree_of_a_file_stands_like_the_tree_itself(spec: str) -> None:
-    tree, found = layout_of(obliv.topology(spec)).points, layout_of(fabric(spec)).points
-    assert levels(found) == levels(tree)
+    tree, result = layout_of(obliv.topology(spec)).points, layout_of(fabric(spec)).points
+    assert levels(result) == levels(tree)
     hosts = len(obliv.topology(spec).terminals)
-    assert np.allclose(found[:hosts], tree[:hosts])
-    assert np.allclose(sorted(map(tuple, found.tolist())), sorted(map(tuple, tree.tolist())))
+    assert np.allclose(result[:hosts], tree[:hosts])
+    assert np.allclose(sorted(map(tuple, result.tolist())), sorted(map(tuple, tree.tolist())))
 
 
 def test_a_damaged_tree_stands_on_its_levels_too() -> None:
@@ -183,16 +183,16 @@ def test_the_key_shows_the_color_that_is_drawn() -> None:
 
 
 def test_names_below_a_tree_stand_upright_clear_of_each_other_and_of_the_flows() -> None:
-    made = from_topology(obliv.topology("fattree:8,2"))
-    names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(len(made.nodes)))
+    outcome = from_topology(obliv.topology("fattree:8,2"))
+    names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(len(outcome.nodes)))
     result = obliv.worst_case(obliv.routing("shortest", fabric("fattree:8,2", names=names)))
     ax = result.plot()
-    found = boxes(ax)
-    assert len(found) >= 40
-    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
+    match = boxes(ax)
+    assert len(match) >= 40
+    assert not any(one.overlaps(two) for one, two in combinations(match.values(), 2))
     upright = [each for each in ax.texts if each.get_rotation() == 90]
     assert len(upright) == 32
-    lowest = min(found[each.get_text()].y0 for each in upright)
+    lowest = min(match[each.get_text()].y0 for each in upright)
     for name in ("flows on the worst channel", "other flows"):
         for path in part(ax, name).get_paths():
             assert ax.transData.transform(path.vertices)[:, 1].max() < lowest + 3.0

@@ -69,9 +69,9 @@ def pictures() -> dict[str, Any]:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", list(pictures()))
 def test_a_dollar_sign_begins_no_formula(name: str) -> None:
-    found = written(pictures()[name]())
-    assert found
-    assert not any(each.get_parse_math() or each.get_usetex() for each in found.values())
+    result = written(pictures()[name]())
+    assert result
+    assert not any(each.get_parse_math() or each.get_usetex() for each in result.values())
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -146,17 +146,17 @@ def test_letters_without_a_glyph_are_told_once_and_in_one_line(tmp_path: Path) -
     topology = obliv.build("cjk", 6, LINKS, labels=labels)
     ax = view.plot_topology(topology)  # warnings are errors here: measuring texts says nothing
     for kind in ("png", "svg", "pdf"):
-        with pytest.warns(UserWarning, match="no font of the picture has 5 letters") as said:
+        with pytest.warns(UserWarning, match="no font of the picture has 5 letters") as messages:
             view.save(ax, tmp_path / f"a.{kind}")
-        assert len(said) == 1
-        assert "U+4E8C" in str(said[0].message)
+        assert len(messages) == 1
+        assert "U+4E8C" in str(messages[0].message)
 
 
 def test_an_animation_tells_it_once_too(tmp_path: Path) -> None:
     schedule = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:2"), "hot-potato")
-    with pytest.warns(UserWarning, match="no font of the picture has 1 letter ") as said:
+    with pytest.warns(UserWarning, match="no font of the picture has 1 letter ") as messages:
         view.animate(dataclasses.replace(schedule, topology=r"$\foo$ 计"), tmp_path / "a.gif")
-    assert len(said) == 1
+    assert len(messages) == 1
 
 
 def test_what_is_told_has_no_place_in_our_sources(tmp_path: Path) -> None:
@@ -166,18 +166,18 @@ def test_what_is_told_has_no_place_in_our_sources(tmp_path: Path) -> None:
         "view.save(view.plot_topology(topology), sys.argv[1])"
     )
     run = [sys.executable, "-c", code, str(tmp_path / "a.png")]
-    said = subprocess.run(run, check=True, capture_output=True, text=True).stderr
-    assert len(said.splitlines()) == 1
-    assert ".py" not in said
+    messages = subprocess.run(run, check=True, capture_output=True, text=True).stderr
+    assert len(messages.splitlines()) == 1
+    assert ".py" not in messages
 
 
 def test_other_warnings_are_not_swallowed() -> None:
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         with one_warning():
             warnings.warn("something else", UserWarning, stacklevel=1)
             warnings.warn("Glyph 20013 (\\N{CJK}) missing from current font.", UserWarning, stacklevel=1)
-    assert [str(each.message)[:14] for each in said] == ["something else", "no font of the"]
+    assert [str(each.message)[:14] for each in messages] == ["something else", "no font of the"]
 
 
 def test_shortened_names_keep_both_ends() -> None:

@@ -20,10 +20,10 @@ from obliv.view.layout.stress import stressed
 )
 def test_grids_are_recognised(spec: str) -> None:
     topology = obliv.topology(spec)
-    found = grid_of(topology.nodes, np.column_stack([topology.tail, topology.head]))
-    assert found is not None
-    assert found.shape.spec == spec
-    assert found.number.tolist() == list(range(topology.nodes))
+    result = grid_of(topology.nodes, np.column_stack([topology.tail, topology.head]))
+    assert result is not None
+    assert result.shape.spec == spec
+    assert result.number.tolist() == list(range(topology.nodes))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,10 +32,10 @@ def test_grids_are_recognised_in_any_order_and_with_cables_missing(seed: int) ->
     torus = obliv.torus(9, 9)
     pairs = np.column_stack([torus.tail, torus.head])
     pairs = rng.permutation(pairs[pairs[:, 0] < pairs[:, 1]])[:-4]
-    found = grid_of(81, rng.permutation(81)[pairs])
-    assert found is not None
-    assert found.shape.spec == "torus:9x9"
-    assert sorted(found.number.tolist()) == list(range(81))
+    result = grid_of(81, rng.permutation(81)[pairs])
+    assert result is not None
+    assert result.shape.spec == "torus:9x9"
+    assert sorted(result.number.tolist()) == list(range(81))
 
 
 @pytest.mark.parametrize(
@@ -49,17 +49,17 @@ def test_what_is_no_grid_is_not_taken_for_one(spec: str) -> None:
 def test_a_grid_without_some_switches_is_drawn_as_what_is_left() -> None:
     torus = obliv.torus(9, 9)
     pairs = np.column_stack([torus.tail, torus.head])
-    found = grid_of(81, pairs[~np.isin(pairs, [12, 40]).any(axis=1)])
-    assert found is not None
-    assert found.number[[12, 40]].tolist() == [-1, -1]
+    result = grid_of(81, pairs[~np.isin(pairs, [12, 40]).any(axis=1)])
+    assert result is not None
+    assert result.number[[12, 40]].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 9, 30])
 @pytest.mark.parametrize("taken", [[], [0.0], [0.0, 1.0, 3.0], np.linspace(0, 6, 20).tolist()])
 def test_hosts_in_a_fan_do_not_touch(count: int, taken: list[float]) -> None:
-    found = fan(taken, count)
-    assert found.shape == (count, 2)
-    assert min((np.hypot(*(one - two)) for one, two in combinations(found, 2)), default=1.0) > 2 * RADIUS
+    result = fan(taken, count)
+    assert result.shape == (count, 2)
+    assert min((np.hypot(*(one - two)) for one, two in combinations(result, 2)), default=1.0) > 2 * RADIUS
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 40])

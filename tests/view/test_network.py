@@ -82,23 +82,23 @@ def test_parallel_channels_are_apart() -> None:
 def test_positions_of_a_file_are_kept_up_to_scale() -> None:
     given = np.array([[10.0, 50.0], [14.0, 50.0], [10.0, 53.0]])
     topology = obliv.build("map", 3, [(0, 1), (1, 2), (2, 0)], positions=given)
-    found = layout_of(topology).points
-    sides, wanted = np.hypot(*np.diff(found, axis=0).T), np.hypot(*np.diff(given, axis=0).T)
+    result = layout_of(topology).points
+    sides, wanted = np.hypot(*np.diff(result, axis=0).T), np.hypot(*np.diff(given, axis=0).T)
     assert sides[0] / sides[1] == pytest.approx(wanted[0] / wanted[1])
 
 
 @pytest.mark.parametrize("given", [np.zeros((4, 2)), np.full((4, 2), np.nan)])
 def test_positions_that_say_nothing_are_not_used(given: np.ndarray) -> None:
     topology = obliv.build("nowhere", 4, [(0, 1), (1, 2), (2, 3), (3, 0)], positions=given)
-    found = layout_of(topology).points
-    assert np.isfinite(found).all()
-    assert len(np.unique(np.round(found, 6), axis=0)) == 4
+    result = layout_of(topology).points
+    assert np.isfinite(result).all()
+    assert len(np.unique(np.round(result, 6), axis=0)) == 4
 
 
 def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "networkx", None)
-    found = layout_of(obliv.topology("random-regular:n=12,d=3,seed=1")).points
-    radii = np.hypot(*found.T)
+    result = layout_of(obliv.topology("random-regular:n=12,d=3,seed=1")).points
+    radii = np.hypot(*result.T)
     assert np.allclose(radii, radii[0])
 
 
@@ -181,9 +181,9 @@ def test_long_names_stand_clear_of_each_other_and_above_all_lines() -> None:
     at = np.array([[0.0, 0.0], [0.25, 0.05], [0.5, 0.0], [0.75, 0.05], [1.0, 0.0]])
     links = [(k, k + 1) for k in range(4)] + [(k + 1, k) for k in range(4)]
     ax = view.draw_topology(obliv.build("near", 5, links, labels=labels, positions=at))
-    found = boxes(ax)
-    assert sorted(found) == sorted(labels)
-    assert not any(one.overlaps(two) for one, two in combinations(found.values(), 2))
+    result = boxes(ax)
+    assert sorted(result) == sorted(labels)
+    assert not any(one.overlaps(two) for one, two in combinations(result.values(), 2))
     highest = max(each.get_zorder() for each in ax.collections)
     assert all(each.get_zorder() > highest and each.get_path_effects() for each in ax.texts)
 
@@ -193,10 +193,10 @@ def test_names_keep_clear_of_color_bar_key_and_title() -> None:
     at = np.array([[0.5, 1.0], [1.0, 0.5], [0.5, 0.0]])
     topology = obliv.build("wide", 3, [(0, 1), (1, 0), (1, 2), (2, 1)], labels=labels, positions=at)
     ax = view.plot_loads(obliv.routing("shortest", topology), "uniform")
-    found = list(boxes(ax).values())
+    rows = list(boxes(ax).values())
     around = [ax.title.get_window_extent(), ax.get_legend().get_window_extent()]
     around += [each.get_tightbbox() for each in ax.child_axes]
-    assert not any(box.overlaps(other) for box in found for other in around)
+    assert not any(box.overlaps(other) for box in rows for other in around)
 
 
 def test_the_key_says_what_black_and_white_nodes_are() -> None:

@@ -36,8 +36,8 @@ def test_numbers_are_shown_as_what_they_are() -> None:
 
 
 def test_numbers_stand_to_the_right() -> None:
-    made = table(ROWS)
-    assert [column.justify for column in made.columns] == ["left", "right", "right", "left"]
+    result = table(ROWS)
+    assert [column.justify for column in result.columns] == ["left", "right", "right", "left"]
 
 
 def test_columns_can_be_chosen_and_named() -> None:
@@ -103,9 +103,9 @@ def test_csv_has_no_formulas(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["\t=1", "\r=1", "\n=1", "a\rb", "a\nb", "\x1b[31ma", "\u202ea", "\udcffa"])
 def test_csv_moves_no_cursor(text: str) -> None:
-    made = to_csv([{"name": text, text: "x"}])
-    assert all(letter.isprintable() for letter in made.replace("\n", ""))
-    (_, second), (first, last) = csv.reader(io.StringIO(made))
+    result = to_csv([{"name": text, text: "x"}])
+    assert all(letter.isprintable() for letter in result.replace("\n", ""))
+    (_, second), (first, last) = csv.reader(io.StringIO(result))
     assert first == second
     assert first[0] not in "=\t\r\n"
     assert last == "x"
