@@ -12,6 +12,7 @@ import obliv
 from obliv._util import cost
 from obliv.cli import main
 from obliv.designs import programme
+from obliv.designs.ratios import search
 from obliv.designs.symmetry import symmetry_of
 
 COMMANDS = [
@@ -84,6 +85,14 @@ def test_the_size_is_said_before_long_work(monkeypatch: pytest.MonkeyPatch) -> N
     assert "the linear program of mesh:3x3 (up to" in messages
     assert "rows" in messages
     assert "non-zeros): about" in messages
+
+
+def test_the_ratio_says_its_programs_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_SECONDS", 1.0)
+    heard: list[str] = []
+    obliv.ratio("torus:4x4", "dor", progress=lambda what, share: heard.append(what))
+    (said,) = [what for what in heard if isinstance(what, cost.Cost)]
+    assert said.startswith("up to 2 linear programs of torus:4x4, some 96 rows and 128 columns each: about")
 
 
 def test_what_cannot_fit_is_refused(

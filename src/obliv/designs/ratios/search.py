@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.cost import require_memory
+from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent, within
+from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import named_channel
@@ -27,6 +28,8 @@ from obliv.results.ratio import Ratio
 from obliv.topologies.carried import carried
 
 __all__ = ["network_ratio"]
+
+_SECONDS = 1e-6  # of a program, for a row to the power 1.5
 
 
 def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
@@ -94,10 +97,25 @@ class _Search:
             progress("simple bounds", 0.1 * k / len(focus))
             self.lengths[channel] = simple_lengths(self.links, self.loads, channel)
         order = sorted(focus, key=lambda channel: -self.lengths[channel].bound)
+        if order:
+            self._announce(order, progress)
         for k, channel in enumerate(order):
             progress(f"linear programs, {len(order)} channels", 0.1 + 0.9 * k / len(order))
             if self.witness is None or self.lengths[channel].bound > self.witness.load:
                 self._solve(channel)
+
+    def _announce(self, order: list[int], progress: Progress) -> None:
+        """Say what the programs may take; the first has about as many rows as the others."""
+        topology = self.links.topology
+        source, destination, _ = self.loads.weights(order[0]).spread()
+        flows = min(len(np.unique(source)), len(np.unique(destination)))
+        rows = flows * topology.nodes + topology.channels
+        announce(
+            progress,
+            f"up to {plural(len(order), 'linear program')} of {topology.spec}, some {rows:,} rows and "
+            f"{flows * topology.channels:,} columns each",
+            Work(_SECONDS * rows**1.5 * len(order)),
+        )
 
     def _solve(self, channel: int) -> None:
         loads, links = self.loads, self.links
