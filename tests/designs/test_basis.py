@@ -84,6 +84,7 @@ def test_optima_are_exact(spec: str, load: str, hops: str | None) -> None:
         ("mesh:3x3x3", "53/45", "42608/10935"),
         ("mesh:6x5", "3", "319/90"),
         ("mesh:6x6", "3", "35/9"),
+        ("mesh:4x3x3", "2", "3392931119/1068357276"),
     ],
 )
 def test_larger_optima_are_exact(spec: str, load: str, hops: str) -> None:

@@ -190,6 +190,7 @@ class _Search:
     best: _Candidate | None = None
     load_line: Line | None = None
     hops_line: Line | None = None
+    attained: Fraction | None = None  # least worst case, by a vertex whose numbers are too large for a list
     most: Fraction | None = None  # worst case that the hops were minimized for
     replaced: bool = False  # by a routing with few paths
     inexact: str = ""  # why a vertex gave no rational numbers
@@ -219,12 +220,14 @@ class _Search:
             if self.best is not None and self.best.load <= self.lower * (1 + self._gap(optimum)):
                 return
             self._note(optimum)
+            if vertex is not None and vertex.columns.fraction(-1) == self.lower:
+                self.attained = self.lower
 
     def minimize_hops(self, progress: Progress) -> None:
         """Replace the routing by one of the same worst case, or up to the gap the same, with the fewest hops."""
         if self.best is None:
             return
-        self.most = most = self.best.load
+        self.most = most = self.attained or self.best.load
         programme = self.programme
 
         def fewest() -> Fraction:
