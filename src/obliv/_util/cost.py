@@ -112,9 +112,12 @@ def require_memory(needed: float, what: str) -> None:
     free = _free_memory()
     if needed > 0.9 * free:
         raise TooLargeError(
-            f"{what} would need about {needed / 2**30:.3g} GiB and {free / 2**30:.3g} GiB are free: "
-            "choose a smaller network, or a routing with a compact form"
+            f"{what} would need about {_gigabytes(needed)} and {_gigabytes(free)} are free: choose a smaller network"
         )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 2**30:,.0f} GiB" if size >= 100 * 2**30 else f"{size / 2**30:.3g} GiB"
 
 
 def _free_memory() -> float:

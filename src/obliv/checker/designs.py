@@ -19,7 +19,7 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import MalformedError, misstated_key, read_claim
+from obliv.checker.claims import Claim, MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
 from obliv.checker.report import Report
@@ -27,6 +27,7 @@ from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
 from obliv.results import Bounds, Design, Verification, provenance
+from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
 
@@ -139,6 +140,19 @@ def paths_of(content: Any, topology: Topology) -> PathList:
     )
 
 
+def worst_case_of(content: dict[str, Any], topology: Topology) -> tuple[Claim, Topology, Routing]:
+    """Return the worst-case claim inside a design, its network and the routing of its paths."""
+    _, certificate = _read(content)
+    return _worst_claim(certificate), topology, Listed(topology, "design", paths_of(content.get("paths"), topology))
+
+
+def _worst_claim(certificate: dict[str, Any]) -> Claim:
+    worst = certificate.get("worst")
+    if not isinstance(worst, dict):
+        raise MalformedError("worst is missing in the certificate")
+    return read_claim(worst)
+
+
 def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> Array:
     """Return an array of the design; a compressed one may hold up to `most` numbers."""
     try:
@@ -207,10 +221,7 @@ def _check_upper(
     progress: Progress,
 ) -> tuple[int, ...]:
     """Check the worst case of the routing, as a claim of its own; return the channels that were not checked."""
-    worst = certificate.get("worst")
-    if not isinstance(worst, dict):
-        raise MalformedError("worst is missing in the certificate")
-    claim = read_claim(worst)
+    claim = _worst_claim(certificate)
     load = claimed.channel_load
     upper = load.upper if isinstance(load, Bounds) else load
     reached = claim.channel_load == upper or (isinstance(load, Bounds) and claim.channel_load <= upper)

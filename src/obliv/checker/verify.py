@@ -125,11 +125,14 @@ def explain(
     from obliv.checker.explain import explain_channel
 
     subject = _subject_of(claim)
-    if _CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject):
+    options = _Options(False, 0.0, topology, routing, progress or silent)
+    if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
         raise FileError(
-            f"contains no certificate whose channels can be explained (kind {subject.kind!r})", subject.path
+            f"is of kind {subject.kind!r}: only the channels of worst cases and designs have proofs of their own; "
+            "verify checks the whole claim",
+            subject.path,
         )
-    read = _read_load(subject, _Options(False, 0.0, topology, routing, progress or silent))
+    read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
     try:
         return explain_channel(read.claim, read.topology, read.routing, channel, progress or silent)
     except MalformedError as error:
@@ -277,12 +280,35 @@ def _has_lengths(subject: _Subject) -> bool:
     return subject.kind == "ratio" and isinstance(certificate, dict) and "lengths" in certificate
 
 
+def _read_design(subject: _Subject, options: _Options) -> _Load:
+    """Read the worst-case claim inside a design, and build its routing from the paths."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.designs import worst_case_of
+
+    network, inside = _network_and_place(subject, options)
+    try:
+        return _Load(*worst_case_of(subject.content, network), inside)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
 def _check_network(subject: _Subject, options: _Options) -> Verification:
     """Check a design or the bounds of a network."""
     from obliv.checker.claims import MalformedError
     from obliv.checker.designs import check_design
     from obliv.checker.network_bounds import check_network_bounds
 
+    network, inside = _network_and_place(subject, options)
+    check = check_design if subject.kind == "design" else check_network_bounds
+    try:
+        checked = check(subject.content, network, options.quick, options.budget, options.progress)
+        return _with_network(checked, network) if inside else checked
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
+def _network_and_place(subject: _Subject, options: _Options) -> tuple[Topology, bool]:
+    """Return the network of a design or of bounds, and whether it is the one inside the claim."""
     spec = subject.content.get("topology")
     if not isinstance(spec, str):
         raise FileError("is not a complete claim: topology is missing", subject.path)
@@ -290,12 +316,7 @@ def _check_network(subject: _Subject, options: _Options) -> Verification:
     given = options.topology if options.topology is not None or known is None else known.topology
     inside = None if given is not None else _network(subject)
     network = _topology(spec, given, subject.path) if inside is None else _inside(inside, subject)
-    check = check_design if subject.kind == "design" else check_network_bounds
-    try:
-        checked = check(subject.content, network, options.quick, options.budget, options.progress)
-        return checked if inside is None else _with_network(checked, network)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    return network, inside is not None
 
 
 def _network(subject: _Subject) -> Any:

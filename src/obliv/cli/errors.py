@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -36,6 +37,9 @@ def refuse_usage(error: Any, words: Sequence[str]) -> int:
     command = context.command_path if context is not None else "obliv"
     if context is not None and any("--lft" in parameter.opts for parameter in context.command.params):
         message += _tables_hint(words)
+    unknown = re.match("No such command '(.*?)'", message)
+    if unknown and context is not None and (":" in unknown[1] or Path(unknown[1]).is_file()):
+        message += f": write {', '.join(context.command.list_commands(context))} before it"
     return refuse(f"{message} (see {command} --help)")
 
 

@@ -21,7 +21,8 @@ def run_files(files: Iterable[str]) -> None:
     """
     for name in files:
         if not Path(name).is_file():
-            raise FileError("file to import not found", name)
+            hint = f"; did you mean {name}.py?" if Path(f"{name}.py").is_file() else ""
+            raise FileError(f"file to import not found{hint}", name)
         try:
             runpy.run_path(name, run_name=Path(name).stem)
         except Exception as error:

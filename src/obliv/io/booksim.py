@@ -174,7 +174,10 @@ def _require_min(routing: Routing, kind: str) -> None:
                 wrong += 1
                 first = first or f"{topology.name_of(s)} -> {topology.name_of(d)}"
     if wrong:
-        known = ", ".join(spec for spec, *_ in _specs(kind, dimensions)) or "one shortest path for each pair"
+        known = ", ".join(spec for spec, *_ in _specs(kind, dimensions)) or (
+            "one shortest path for each pair here, of several the one whose nodes have the lowest numbers from the "
+            "destination backwards: write these paths as table:FILE"
+        )
         raise RoutingError(
             f"BookSim2 cannot route {routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}, would "
             f"take other paths; it has {known}"

@@ -37,6 +37,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+_PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\Z")  # what looks like the name of a file
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,13 @@ class Registry(Generic[T]):
         """
         name, colon, text = spec.strip().partition(":")
         entry = self.find(name.strip())
+        parameters = list(entry.signature.parameters.values())
+        if len(parameters) < len(given):
+            raise SpecError(f"{self.kind} {entry.name!r}: its first parameter must be the topology, but it has none")
         if colon and not text.strip():
             raise SpecError(f"{self.kind} {spec!r}: nothing follows the colon; write for example {entry.example}")
         try:
-            positional, named = bind(text, list(entry.signature.parameters.values())[len(given) :])
+            positional, named = bind(text, parameters[len(given) :])
         except SpecError as error:
             raise SpecError(f"{self.kind} {spec!r}: {error}; write for example {entry.example}") from None
         return entry, [*given, *positional], named
@@ -184,10 +188,13 @@ class Registry(Generic[T]):
             readers = sorted((entry.name for entry in self if entry.reads_file), key=len)
             if readers:
                 return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
+        if "," in name and all(part.strip() in self for part in name.split(",")):
+            return f"write the names apart, {name.replace(',', ' ')}"
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
             return f"{name} is a {other}; give it in that place"
-        return did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
+        hint = did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
+        return "there is no file of this name either" if _PATH.search(name) and hint.startswith("known") else hint
 
     def _points(self) -> dict[str, Any]:
         """Return the entry points of other packages by name."""

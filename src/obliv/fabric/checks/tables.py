@@ -69,7 +69,7 @@ def check_entries(
     for node in fabric.switches.tolist():
         if node not in tables.row_of and (node, int(Ending.NO_TABLE)) not in reported:
             text = f"{called(fabric, node)} has no table: dump the tables of all switches; no host needs it"
-            notes.add("warning", "missing-table", text, fabric.nodes.line[node], at_node(fabric, node))
+            notes.add("warning", "missing-table", text, 0, at_node(fabric, node))
     own = np.zeros(tables.out.shape[1], bool)
     own[[0, *(lid for lid in owner if lid < len(own))]] = True
     for node in tables.switch[tables.used].tolist():

@@ -11,7 +11,9 @@ def channel_title(topology: Topology, channel: int) -> str:
     """Return the tail and the head of a channel with an arrow between them, and the ports of a cable."""
     ports = topology.port_names(channel)
     ends = (int(topology.tail[channel]), int(topology.head[channel]))
-    tail, head = (f"{topology.name_of(node)}{_suffix(port)}" for node, port in zip(ends, ports, strict=True))
+    numbered = len(topology.axes) > 4  # coordinates do not fit into the discs, which have the numbers of the nodes
+    names = [f"{node} {topology.name_of(node)}" if numbered else topology.name_of(node) for node in ends]
+    tail, head = (f"{name}{_suffix(port)}" for name, port in zip(names, ports, strict=True))
     return f"{'cable' if any(ports) else 'channel'} {tail} → {head}"
 
 
