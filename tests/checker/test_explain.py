@@ -45,6 +45,19 @@ def test_a_ratio_is_explained() -> None:
     assert proof.bound == claim.ratio
 
 
+def test_a_design_is_explained_by_its_worst_case(tmp_path: Path) -> None:
+    design = obliv.design(obliv.mesh(3, 3))
+    for claim in (design, tmp_path / "design.json.gz"):
+        design.save(tmp_path / "design.json.gz")
+        for channel in range(24):
+            proof = obliv.explain(claim, channel)
+            assert proof.holds
+            assert proof.bound == sum(term.amount for term in proof.terms) <= proof.limit == design.channel_load
+    bounds = obliv.bounds(obliv.mesh(2, 2))
+    with pytest.raises(obliv.InputError, match="no proofs of single channels"):
+        obliv.explain(bounds, 0)
+
+
 def test_the_command_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "claim.json"
     obliv.worst_case(obliv.DOR(obliv.mesh(4, 4)), certificate=True).save(path)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.cli import main
 
 NAN, INF = math.nan, math.inf
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
@@ -749,3 +750,27 @@ def test_registering_again_and_using() -> None:
     assert obliv.worst_case(obliv.routing("1/2*own-forward+1/2*shortest", topology)).channel_load == 4
     mistake(lambda: obliv.topology("own-wheel:x"))
     assert "own-forward" in mistake(lambda: obliv.routing("own-forwrd", topology))
+
+
+# The command line.
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("worst Abilene.graphml ecmp", "no file of this name"),
+        ("worst nets/abilene ecmp", "no file of this name"),
+        ("compare mesh:3x3 dor,o1turn", "write the names apart, dor o1turn"),
+        ("plot mesh:3x3 -o x.png", "write topology, loads, worst before it"),
+        ("mesh:3x3 dor", "write worst, verify"),
+        ("worst mesh:3x3 mine --import {folder}/mine", "did you mean {folder}/mine.py?"),
+        ("worst mesh:3x3 mine --import {folder}/mine.py", "its first parameter must be the topology"),
+        ("fabric {folder}/mine.py", "write check, worst"),
+    ],
+)
+def test_hints_of_the_command_line(command: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text("import obliv\n@obliv.register_routing('mine')\nclass Mine: ...\n")
+    assert main([word.format(folder=tmp_path) for word in command.split()]) == 2
+    line = capsys.readouterr().err
+    assert hint.format(folder=tmp_path) in line
+    assert line.count("\n") == 1

@@ -322,6 +322,7 @@ def test_tables_that_lack_or_are_empty() -> None:
     rest = replace(spare, out=spare.out[:5], switch=spare.switch[:5], line=spare.line[:5])
     result = check(fabric, rest)
     assert only(result, "missing-table", "warning")
+    assert {finding.line for finding in result.findings if finding.kind == "missing-table"} == {0}  # of no line
 
 
 def test_no_lids() -> None:

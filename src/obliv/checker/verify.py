@@ -128,8 +128,7 @@ def explain(
     options = _Options(False, 0.0, topology, routing, progress or silent)
     if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
         raise FileError(
-            f"is of kind {subject.kind!r}: only the channels of worst cases and designs have proofs of their own; "
-            "verify checks the whole claim",
+            f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
             subject.path,
         )
     read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
