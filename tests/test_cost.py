@@ -161,6 +161,7 @@ def test_long_verbs_say_what_they_take(
 def test_a_forecast_is_made_once_from_the_first_second(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(cost.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(cost.time, "perf_counter", lambda: 2 * clock[0])
     heard: Heard = []
     step = cost.forecast(lambda what, share: heard.append((what, share)), "it")
     for moment, share in ((0.9, 0.01), (1.2, 0.02), (9.0, 0.03)):
