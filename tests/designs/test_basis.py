@@ -94,6 +94,31 @@ def test_larger_optima_are_exact(spec: str, load: str, hops: str) -> None:
     assert obliv.verify(best).proved
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("k", [3, 5, 7, 9, 11, 13])
+def test_fewest_hops_on_two_rows(k: int) -> None:
+    best = obliv.design(f"mesh:{k}x2", exact=True)
+    shortest = Fraction(k * k - 1, 3 * k) + Fraction(1, 2)
+    assert best.hops == best.hops_bound == shortest + Fraction((k + 1) * (k + 3), 8 * k * k)
+    assert (best.channel_load, best.gap) == (Fraction(k - 1, 2), 0)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("k", [5, 7, 9])
+def test_fewest_hops_on_three_rows(k: int) -> None:
+    best = obliv.design(f"mesh:{k}x3", exact=True)
+    shortest = Fraction(k * k - 1, 3 * k) + Fraction(8, 9)
+    assert best.hops == best.hops_bound == shortest + Fraction(2 * (k * k - 1) * (k + 3), 3 * k * k * (3 * k - 4))
+    assert (best.channel_load, best.gap) == (Fraction(k - 1, 2), 0)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("spec", ["mesh:4x3", "mesh:6x4", "mesh:8x5", "mesh:10x9"])
+def test_shortest_paths_suffice_where_the_longer_side_is_even(spec: str) -> None:
+    mesh = obliv.topology(spec)
+    assert obliv.worst_case(obliv.routing("o1turn", mesh)).channel_load == Fraction(max(mesh.radices), 2)
+
+
 def test_what_is_not_exact_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(basis, "_MOST_BITS", 24)
     best = obliv.design("torus:4x4", exact=True)
