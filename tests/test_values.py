@@ -81,6 +81,9 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
     routes.write_text("".join(f"hop {v} {d} {d}\n" for v in range(3) for d in range(3) if v != d))
     rates.write_text("0 1 0\n0 0 1\n1 0 0\n")
     images.write_text("1 2 0\n")
+    demands = tmp_path / "demands.txt"
+    nodes = " ".join(f"{v} ( {v} 0 )" for v in range(3))
+    demands.write_text(f"NODES ( {nodes} ) LINKS ( ) DEMANDS ( d ( 0 1 ) 1 1 UNLIMITED )")
     best = tmp_path / "best.json"
     obliv.design("ring:3").save(best)
     ring, cables = obliv.ring(3), obliv.topology(f"fabric:{net}")
@@ -94,6 +97,7 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
         "matrix": obliv.traffic(f"matrix:{rates}", ring),
         "permutation": obliv.traffic(f"permutation:{images}", ring),
         "flows": obliv.traffic(f"flows:{rates}", ring),
+        "demands": obliv.traffic(f"demands:{demands}", ring),
     }
     for value in read.values():
         assert_travels(value)
