@@ -16,7 +16,7 @@ from obliv import fabric
 from obliv._util.rationals import exact
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registration, Registry
 
-NETWORKS = ("mesh:4x4", "fattree:4,3", "fattree:4,2", "fattree:8,2", "torus:4x4x4", "hypercube:6")
+NETWORKS = ("mesh:4x4", "fattree:4,3", "fattree:4,2", "fattree:8,2", "torus:4x4x4", "hypercube:6", "torus:5x5")
 OWN = "obliv."
 ENTRIES = [
     pytest.param(registry, entry, id=f"{registry.kind}-{entry.name}")
