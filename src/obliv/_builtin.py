@@ -44,7 +44,7 @@ _ROUTINGS = {
     "obliv.routings.trees.tables": "wsr",
     "obliv.routings.turns": "negative-first west-first north-last",
     "obliv.routings.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
-    "obliv.routings.two_turn_odd": "2turn-odd",
+    "obliv.routings.weighted_two_turn": "weighted-2turn",
     "obliv.routings.updown": "updown",
 }
 

@@ -46,7 +46,7 @@ GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 iva
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"
 ROUTINGS = {
     "mesh:3x3": f"{GRID} 2turn west-first north-last negative-first odd-even",
-    "torus:3x3": f"{GRID} 2turn-odd",
+    "torus:3x3": f"{GRID} weighted-2turn",
     "torus:4x2": "dor romm valiant ival o1turn ecmp",
     "torus:4x4": "dor o1turn romm ecmp 1/3*dor+2/3*ecmp",
     "torus:3x2x2": "dor ecmp",
