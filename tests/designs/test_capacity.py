@@ -183,3 +183,19 @@ def test_the_matching_bound(seed: int) -> None:
     load, image = matching_bound(network)
     assert load == F(most) / sum(network.bandwidth_of(c) for c in range(network.channels))
     assert sorted(image) == list(range(n))
+
+
+def test_large_denominators_are_solved_exactly() -> None:
+    """Flows whose denominators are too large to be guessed from floats come from the basis of the simplex method."""
+    network = obliv.topology("random-regular:n=24,d=7,seed=2")
+    known = obliv.with_capacity(network)
+    assert known.capacity_load == F(35, 144)
+    result = obliv.worst_case(obliv.routing("shortest", known), certificate=True)
+    assert obliv.verify(result).proved
+
+
+@pytest.mark.nightly
+def test_every_small_random_network_has_an_exact_capacity() -> None:
+    for seed in range(40):
+        network = obliv.topology(f"random-regular:n={12 + 2 * (seed % 10)},d={3 + seed % 4},seed={seed}")
+        assert obliv.with_capacity(network).capacity_load is not None, network.spec

@@ -78,7 +78,7 @@ def test_given_paths(seed: int) -> None:
     traffic = some_traffic(network, seed)
     demand, scale = demand_of(traffic)
     result = least_congestion(network, demand, scale)
-    best = carried(network, demand, scale, result.flow)
+    best = carried(network, demand, scale, result)
     over = least_congestion_over(network, demand, scale, best.paths)
     assert result.lower - F(1, 10**9) <= over.lower <= over.upper <= best.load
     assert over.upper - over.lower <= F(1, 10**6)

@@ -37,7 +37,7 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
     require_connected(topology)
     demand, scale = _uniform(topology)
     found = least_congestion(topology, demand, scale, symmetry_of(topology), progress)
-    return found, carried(topology, demand, scale, found.flow)
+    return found, carried(topology, demand, scale, found)
 
 
 def with_capacity(topology: Topology, progress: Progress | None = None) -> Topology:
@@ -85,7 +85,7 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     found = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
     simple = _simple_flow(topology, found.flow * scale)
     if simple is None:
-        best = carried(topology, demand, scale, found.flow)
+        best = carried(topology, demand, scale, found)
         simple = best.flow(channels), best.paths.whole // scale
     flow, whole = simple
     loads = enumerate(flow.sum(axis=0).tolist())

@@ -7,6 +7,7 @@ from above. Both are computed with integers, whatever the solver returns.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, isqrt, lcm
@@ -20,6 +21,7 @@ from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, distances, widest_paths
+from obliv.designs.basis import InexactError, Rationals, vertex_of
 from obliv.designs.solver import solve
 from obliv.designs.states import states_of
 from obliv.designs.symmetry import Symmetry, orbits
@@ -59,11 +61,14 @@ class Congestion:
     length : int64 array, shape (channels,)
     flow : float array, shape (terminals, channels)
         How much of every source's packets crosses each channel.
+    exact : (int64 array, int), optional
+        The same in units of one over the traffic's scale times the second number, where the basis was solved exactly.
     """
 
     lower: Fraction
     length: Array
     flow: Array
+    exact: tuple[Array, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +197,42 @@ def least_congestion(
     cost[-1] = 1
     tolerance = None if matrix.shape[0] <= _VERTEX_ROWS else 1e-6
     optimum = solve(csc_array(matrix), lower, upper, cost, tolerance=tolerance)
-    price = np.maximum(optimum.duals[len(needed) :], 0) / np.bincount(alike)
-    bounds = [(_bound(topology, demand, scale, length[alike]), length[alike]) for length in whole_lengths(price)]
+    price, shares = np.maximum(optimum.duals[len(needed) :], 0) / np.bincount(alike), optimum.columns[:columns]
+    candidates, exact = whole_lengths(price), None
+    if optimum.basis is not None and (len(candidates) == 1 or as_rationals(np.clip(shares, 0, None)) is None):
+        with suppress(InexactError):
+            vertex = vertex_of(csc_array(matrix), lower, upper, cost, optimum.basis)
+            candidates += _exact_lengths(vertex.duals.numerators[len(needed) :], np.bincount(alike), nodes)
+            exact = _exact_flow(vertex.columns, columns, column, int(demand.sum()), scale)
+    bounds = [(_bound(topology, demand, scale, length[alike]), length[alike]) for length in candidates]
     best, length = max(bounds, key=lambda bound: bound[0])
     flow = np.zeros((len(topology.terminals), channels))
-    flow[senders] = optimum.columns[:columns][column]
-    return Congestion(best, length, flow)
+    flow[senders] = shares[column]
+    if exact is not None:
+        units = np.zeros(flow.shape, np.int64)
+        units[senders] = exact[0]
+        exact = units, exact[1]
+    return Congestion(best, length, flow, exact)
+
+
+def _exact_lengths(duals: Array, alike: Array, nodes: int) -> list[Array]:
+    """Return exact multipliers of orbits of channels as lengths of each channel; none where they do not fit."""
+    common = lcm(*alike.tolist())
+    values = [max(0, int(dual)) * (common // int(count)) for dual, count in zip(duals, alike, strict=True)]
+    divisor = gcd(*values) or 1
+    if max(values, default=0) // divisor * (nodes + 1) >= INT64_SAFE:
+        return []
+    return [np.array([value // divisor for value in values], np.int64)]
+
+
+def _exact_flow(values: Rationals, columns: int, column: Array, packets: int, scale: int) -> tuple[Array, int] | None:
+    """Return exact flows in units of 1 / (scale × the second number); None where they do not fit."""
+    numerators = [int(value) * scale for value in values.numerators[:columns]]
+    divisor = gcd(values.denominator, *numerators)
+    units = values.denominator // divisor
+    if min(numerators, default=0) < 0 or units * packets >= INT64_SAFE // 4:
+        return None
+    return np.array([value // divisor for value in numerators], np.int64)[column], units
 
 
 def whole_lengths(price: Array) -> list[Array]:
@@ -243,8 +278,8 @@ class _Paths(NamedTuple):
     amount: Array
 
 
-def carried(topology: Topology, demand: Array, scale: int, flow: Array) -> Carried:
-    """Return paths that carry a traffic, close to flows.
+def carried(topology: Topology, demand: Array, scale: int, found: Congestion) -> Carried:
+    """Return paths that carry a traffic, close to the flows of its least congestion.
 
     Parameters
     ----------
@@ -252,15 +287,17 @@ def carried(topology: Topology, demand: Array, scale: int, flow: Array) -> Carri
     demand : int64 array, shape (terminals, terminals)
         Packets in units of 1 / `scale`.
     scale : int
-    flow : float array, shape (terminals, channels)
-        Packets of every source over each channel, approximately. What they do not carry takes the widest path.
+    found : Congestion
+        What its flows do not carry takes the widest path.
     """
-    shares = np.clip(flow * scale, 0, None)
+    shares = np.clip(found.flow * scale, 0, None)
     units = max(1, min(_WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
     choices = [(np.rint(shares * units).astype(np.int64), units)]
     simple = as_rationals(shares.ravel())
     if simple is not None and simple[1] * int(demand.sum()) < INT64_SAFE // 4:
         choices.append((simple[0].reshape(shares.shape), simple[1]))
+    if found.exact is not None:
+        choices.append((found.exact[0].copy(), found.exact[1]))
     return min((_decomposed(topology, demand, scale, *choice) for choice in choices), key=lambda found: found.load)
 
 

@@ -95,7 +95,7 @@ class _Best:
         found = least_congestion(self.topology, demand, scale, symmetry, progress)
         if not found.lower:
             raise SolverError("the multipliers of the linear program prove nothing; report this network and traffic")
-        best = carried(self.topology, demand, scale, found.flow)
+        best = carried(self.topology, demand, scale, found)
         return (found.lower, best.load), self._proof(demand, scale, found, best)
 
     def _proof(self, demand: Array, scale: int, found: Congestion, best: Carried) -> dict[str, Any]:
