@@ -42,7 +42,7 @@ WORST = {
     "torus:17x17": "dor",
     "ring:5": "dor valiant",
     "hypercube:3": "dor ecmp",
-    "random-regular:n=8,d=3,seed=1": "shortest ecmp updown",
+    "random-regular:n=8,d=3,seed=1": "shortest ecmp updown electrical raecke:trees=3",
     "fattree:4,2": "ecmp dmodk",
 }
 RATIO = {"fattree:4,2": "osrm2 dmodk omrmn", "fattree:4,3": "omrmn smodk", "fattree:16,2": "dmodk"}
@@ -362,7 +362,17 @@ def other_words(content: Claim, rng: random.Random) -> None:
     channels = proof.get("channels")
     if not isinstance(channels, list) or not channels:
         return
-    entries = ["simple", [0, []], rng.choice(channels), [0, [0] * rng.randrange(6)], [-1, []], [0, [-1]], [0, [10**9]]]
+    threshold = {"threshold": rng.choice([0, 1, -1, 2**39, 2**70])}
+    entries = [
+        "simple",
+        [0, []],
+        threshold,
+        rng.choice(channels),
+        [0, [0] * rng.randrange(6)],
+        [-1, []],
+        [0, [-1]],
+        [0, [10**9]],
+    ]
     for _ in range(rng.choice([1, 2, len(channels)])):
         channels[rng.randrange(len(channels))] = copy.deepcopy(rng.choice(entries))
     if rng.random() < 0.1:

@@ -96,8 +96,9 @@ def test_forged_claims_are_refused(tmp_path: Path) -> None:
     assert proved(copy.deepcopy(honest), tmp_path)
     forged = copy.deepcopy(honest)
     entries = forged["certificate"]["channels"]
-    entries[honest["channel"]["id"]]["threshold"] += 2**39
-    assert not proved(forged, tmp_path)
+    for threshold in (entries[honest["channel"]["id"]]["threshold"] + 2**39, 10**40, -(10**40)):
+        entries[honest["channel"]["id"]]["threshold"] = threshold
+        assert not proved(forged, tmp_path)
     forged = copy.deepcopy(honest)
     load = Fraction(honest["channel_load"]["exact"]) - Fraction(1, 2**40)
     for key, value in (("channel_load", load), ("throughput", 1 / load)):

@@ -73,11 +73,9 @@ def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives
     if not len(x):
         return 0
     own = 0
-    values = x
-    if max(int(prices.max(initial=0)), int(np.abs(x).max(initial=0))).bit_length() + len(x).bit_length() > 58:
-        values = x.astype(object)
+    values: Array = x.astype(object)  # prices of a claim can be of any size
     if isinstance(entry, dict):
-        prices = np.maximum(0, entry["threshold"] - values.astype(object))
+        prices = np.maximum(0, entry["threshold"] - values)
         own = int((prices * receives).sum())
     gain = np.maximum(0, values - (values + prices).min())
-    return own + int((gain.astype(object) * sends.astype(object)).sum())
+    return own + int((gain * sends.astype(object)).sum())
