@@ -70,8 +70,8 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     Examples
     --------
     >>> import obliv
-    >>> found = obliv.bounds("mesh:4x4")
-    >>> found.capacity, found.oblivious, found.bisection
+    >>> limits = obliv.bounds("mesh:4x4")
+    >>> limits.capacity, limits.oblivious, limits.bisection
     (Fraction(1, 1), Fraction(2, 1), Fraction(2, 1))
     """
     began = time.perf_counter()
@@ -168,10 +168,10 @@ def _bad_permutation(topology: Topology, half: Array, progress: Progress) -> tup
                 break
             traffic = np.zeros((n, n), np.int64)
             traffic[np.arange(n), image] = 1
-            found = least_congestion(topology, traffic, 1)
-            if found.lower > best[0]:
-                best = (found.lower, image, found.length)
-            lengths = found.length
+            least = least_congestion(topology, traffic, 1)
+            if least.lower > best[0]:
+                best = (least.lower, image, least.length)
+            lengths = least.length
             progress("adaptive routing", (turn + 1) / _ROUNDS)
     if best is None:
         raise InputError("a network without channels has no bounds")

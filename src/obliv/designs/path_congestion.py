@@ -141,14 +141,14 @@ def least_congestion_over(
         along = np.bincount(row_of_path, length[channel], len(path)).astype(np.int64)
         paid = (np.minimum.reduceat(along, first).astype(object) * wanted[pairs]).sum()
         proved.append((Fraction(int(paid), scale) / spent if spent else Fraction(0), length))
-    best, length = max(proved, key=lambda found: found[0])
+    best, length = max(proved, key=lambda proof: proof[0])
     attained = []
     for amount, units in _amounts(np.clip(optimum.columns[:-1], 0, None) * scale, wanted[pairs], first):
         load = np.zeros(topology.channels, np.int64)
         np.add.at(load, channel, np.repeat(amount, hops[path]))
         largest = max(Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist()))
         attained.append((largest / (scale * units), amount, units))
-    load_of, amount, units = min(attained, key=lambda found: found[0])
+    load_of, amount, units = min(attained, key=lambda option: option[0])
     amounts = np.zeros(len(listed.amount), np.int64)
     amounts[path] = amount
     return PathCongestion(best, load_of, length, amounts, scale * units)

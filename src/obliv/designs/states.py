@@ -177,12 +177,12 @@ def lifted(symmetry: Symmetry, states: States) -> tuple[Symmetry, list[Lift], Ar
     if states.plain:
         lifts = [Lift(maps.terminals, maps.channels, maps.nodes, maps.channels) for maps in symmetry.generators]
         return symmetry, lifts, symmetry.to_first_node, symmetry.to_first_channel
-    kept: list[Maps] = []
+    liftable: list[Maps] = []
     lifts = []
     for maps in symmetry.generators:
         lift = _lift(states, maps.nodes, maps.channels)
         if lift is not None:
-            kept.append(maps)
+            liftable.append(maps)
             lifts.append(Lift(maps.terminals, maps.channels, *lift))
     if symmetry.to_first_node is not None and symmetry.to_first_channel is not None:
         moved = []
@@ -192,9 +192,9 @@ def lifted(symmetry: Symmetry, states: States) -> tuple[Symmetry, list[Lift], Ar
                 break
             moved.append(lift)
         else:
-            whole = Symmetry(tuple(kept), None, symmetry.to_first_node, symmetry.to_first_channel)
+            whole = Symmetry(tuple(liftable), None, symmetry.to_first_node, symmetry.to_first_channel)
             return whole, lifts, np.array([m[0] for m in moved]), np.array([m[1] for m in moved])
-    return Symmetry(tuple(kept), None), lifts, None, None
+    return Symmetry(tuple(liftable), None), lifts, None, None
 
 
 def _lift(states: States, nodes: Array, channels: Array) -> tuple[Array, Array] | None:
@@ -206,11 +206,11 @@ def _lift(states: States, nodes: Array, channels: Array) -> tuple[Array, Array] 
     arcs = np.full(states.arcs, -1)
     while (waiting := (arcs < 0) & (image[states.tail] >= 0)).any():
         sought = image[states.tail[waiting]] * total + channels[states.channel[waiting]]
-        found = np.minimum(np.searchsorted(key, sought), len(key) - 1)
-        if not np.array_equal(key[found], sought):
+        arc = np.minimum(np.searchsorted(key, sought), len(key) - 1)
+        if not np.array_equal(key[arc], sought):
             return None
-        arcs[waiting] = found
-        image[states.head[waiting]] = states.head[found]
+        arcs[waiting] = arc
+        image[states.head[waiting]] = states.head[arc]
     if not np.array_equal(image[states.head], states.head[arcs]):
         return None
     if not np.array_equal(np.sort(image), np.arange(states.count)):
