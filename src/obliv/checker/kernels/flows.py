@@ -199,43 +199,62 @@ def _fold(source: int, destination: int, choice: int, grid: Grid, box: Box) -> i
 
 
 @kernel
-def _move_in_box(
-    source: int, x: int, gathers: bool, weight: int, mass: Array, grid: Grid, box: Box, used: Used
+def _phase_in_box(
+    source: int, p: int, phases: Phases, begin: Array, mass: Array, grid: Grid, box: Box, used: Used
 ) -> None:
-    """Move the mass in a box along dimension x: an equal share to every stop, or, where it `gathers`, to the end."""
-    radix, stride, way, length = grid.radix, grid.stride, box.way, box.length
-    cells = box.stride[-1] * length[-1]
-    n = length[x]
-    start = source // stride[x] % radix[x]
-    side = (1 - way[x]) // 2
+    """Move the mass in a box by each order of phase p, from `begin`, where the mass after the last one is returned.
+
+    A move along a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends there.
+    """
+    radix, stride, _, port, _ = grid
+    way, length, step = box
+    load, touched, number = used
+    gathers = phases.target[p] == 1
+    cells = step[-1] * length[-1]
+    for o in range(phases.first[p], phases.first[p + 1]):
+        for k in range(cells):
+            mass[k] = begin[k]
+        for place in range(len(radix)):
+            x = phases.order[o, place]
+            if x < 0:
+                break
+            weight = phases.weight[o, place]
+            n = length[x]
+            start = source // stride[x] % radix[x]
+            side = (1 - way[x]) // 2
+            for k in range(cells):
+                if k // step[x] % n != 0:
+                    continue
+                going = 0
+                stop = 0
+                if not gathers:
+                    going = mass[k]
+                    if going == 0:
+                        continue
+                    stop = going // n
+                    mass[k] = 0
+                here = -start * stride[x]
+                for y in range(len(radix)):
+                    here += (source // stride[y] + way[y] * (k // step[y] % length[y])) % radix[y] * stride[y]
+                for t in range(n):
+                    cell = k + t * step[x]
+                    if gathers:
+                        going += mass[cell]
+                        mass[cell] = 0
+                    else:
+                        mass[cell] += stop
+                        going -= stop
+                    if t == n - 1:
+                        if gathers:
+                            mass[cell] = going
+                    elif going > 0 and weight > 0:
+                        c = port[x, side, here + (start + way[x] * t) % radix[x] * stride[x]]
+                        if load[c] == 0:  # as in _add, whose call would count references to three arrays
+                            touched[number[0]] = c
+                            number[0] += 1
+                        load[c] += going * weight
     for k in range(cells):
-        if k // box.stride[x] % n != 0:
-            continue
-        going = 0
-        stop = 0
-        if not gathers:
-            going = mass[k]
-            if going == 0:
-                continue
-            stop = going // n
-            mass[k] = 0
-        here = -start * stride[x]
-        for y in range(len(radix)):
-            here += (source // stride[y] + way[y] * (k // box.stride[y] % length[y])) % radix[y] * stride[y]
-        for t in range(n):
-            cell = k + t * box.stride[x]
-            if gathers:
-                going += mass[cell]
-                mass[cell] = 0
-            else:
-                mass[cell] += stop
-                going -= stop
-            if t == n - 1:
-                if gathers:
-                    mass[cell] = going
-            elif going > 0 and weight > 0:
-                node = here + (start + way[x] * t) % radix[x] * stride[x]
-                _add(used, grid.port[x, side, node], going * weight)
+        begin[k] = mass[k]
 
 
 @kernel
@@ -263,14 +282,7 @@ def quadrant_flow(source: int, first: int, last: int, grid: Grid, phases: Phases
             begin[:cells] = 0
             begin[0] = cells
             for p in range(len(phases.target)):
-                for o in range(phases.first[p], phases.first[p + 1]):
-                    mass[:cells] = begin[:cells]
-                    for k in range(dims):
-                        x = phases.order[o, k]
-                        if x < 0:
-                            break
-                        _move_in_box(source, x, phases.target[p] == 1, phases.weight[o, k], mass, grid, box, used)
-                begin[:cells] = mass[:cells]
+                _phase_in_box(source, p, phases, begin, mass, grid, box, used)
         written = _write(used, size, out)
         if written < 0:
             return d
