@@ -121,15 +121,16 @@ def test_virtual_channels_against_listed_paths(spec: str, number: int, classes: 
     ("spec", "number", "scheme"),
     [
         ("mesh:3x3", 1, "turn"),
-        ("mesh:4x3", 2, "turn"),
-        ("mesh:3x3x2", 2, "turn"),
+        ("mesh:3x3", 2, "turn"),
+        pytest.param("mesh:3x3x2", 2, "turn", marks=pytest.mark.nightly),
         ("torus:4x4", 2, "turn+dateline"),
         ("torus:4x4", 4, "turn+dateline"),
         ("ring:6", 3, "turn+dateline"),
         ("hypercube:3", 2, "turn"),
         ("fattree:4,2", 1, "updown"),
-        ("random-regular:n=10,d=3,seed=1", 1, "updown"),
-        ("random-regular:n=10,d=3,seed=1", 2, "updown"),
+        ("random-regular:n=8,d=3,seed=1", 1, "updown"),
+        ("random-regular:n=6,d=3,seed=1", 2, "updown"),
+        pytest.param("random-regular:n=10,d=3,seed=1", 2, "updown", marks=pytest.mark.nightly),
         pytest.param("torus:5x4", 4, "turn+dateline", marks=pytest.mark.nightly),
         pytest.param("mesh:5x5", 3, "turn", marks=pytest.mark.nightly),
     ],
@@ -168,11 +169,13 @@ def test_up_and_down_on_many_networks(seed: int) -> None:
 
 
 def test_limits_that_change_nothing_give_the_same_optimum() -> None:
-    for options in ({"max_turns": 9}, {"vc": 9}):
-        assert obliv.design("mesh:3x2", **options).hops == obliv.design("mesh:3x2").hops
+    for options in ({"max_turns": 9}, {"vc": 9}, {"max_turns": 10**8}, {"vc": 10**8}):
+        made = obliv.design("mesh:3x2", **options)
+        assert made.hops == obliv.design("mesh:3x2").hops
+        assert obliv.verify(made).proved
 
 
-@pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "16/33"), ("2.7", "1/2")])
+@pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.6", "16/33")])
 def test_the_curve_within_two_turns_on_a_torus(hops: str, fraction: str) -> None:
     # .48485 instead of .48684 at 1.3 times the minimal hops, the other points agree with those of all paths
     best = obliv.design("torus:4x4", max_hops=hops, max_turns=2)

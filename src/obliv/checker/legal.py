@@ -16,12 +16,14 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
+from obliv.errors import InputError
 from obliv.routings.updown import UpDown
 from obliv.topologies.base import Topology
 
 __all__ = ["Constraints", "Ways", "broken_rule", "constraints_of", "ways_of"]
 
 _FORBIDDEN = -1
+_MOST_STATES = 2_000_000
 _TURNS = re.compile(r"at most (\d{1,9}) turns?")
 _PATHS = re.compile(r"at most (\d{1,9}) paths? per pair")
 _WEIGHTS = re.compile(r"weights in multiples of 1/(\d{1,9})")
@@ -108,9 +110,11 @@ def _spread(following: list[list[int]], starts: list[int], hops: Array) -> None:
 def ways_of(topology: Topology, constraints: Constraints) -> Ways:
     """Return the states of the paths that constraints allow; without a limit of turns they are the nodes."""
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
-    limit = constraints.turns
-    if limit is None:
+    if constraints.turns is None:
         return Ways(np.arange(topology.nodes), topology.first_channel, tail, head, np.arange(topology.channels))
+    limit = min(
+        constraints.turns, 2 * topology.nodes
+    )  # paths without loops take fewer turns, those with loops load more
     follow = _follow(topology, constraints)
     first, heads = topology.first_channel.tolist(), head.tolist()
     number = {(node, -1, 0): node for node in range(topology.nodes)}
@@ -119,6 +123,8 @@ def ways_of(topology: Topology, constraints: Constraints) -> Ways:
     while states:
         state = states.popleft()
         node, last, turns = state
+        if len(number) > _MOST_STATES:
+            raise InputError(f"paths with up to {limit} turns on {topology.spec} have too many states to be checked")
         for channel in range(first[node], first[node + 1]):
             price = 0 if last < 0 else follow(last, channel)
             if price == _FORBIDDEN or turns + price > limit:

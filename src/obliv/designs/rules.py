@@ -28,7 +28,7 @@ class Rule:
     price : int64 array, shape (kinds, kinds)
         0, 1, or -1 where the second kind must not follow the first.
     limit : int
-        Largest sum of prices along a path.
+        Largest sum of prices along a path, at most the number of nodes: paths without loops pay less.
     constraint : str
         The rule in words, as a claim states it.
     """
@@ -64,27 +64,28 @@ def rule_of(topology: Topology, max_turns: int | None, vc: int | None) -> Rule |
         raise InputError(f"{topology.spec}: turns are counted on meshes, tori and hypercubes only")
     kind, dim = _kinds(where)
     price = np.where(dim[:, None] != dim, 1, np.where(np.eye(len(dim), dtype=bool), 0, _FORBIDDEN))
-    return Rule(kind, price, limit, f"at most {limit} turn{'s' if limit != 1 else ''}")
+    return Rule(kind, price, min(limit, topology.nodes), f"at most {limit} turn{'s' if limit != 1 else ''}")
 
 
 def _virtual_channels(topology: Topology, number: int) -> Rule:
     """Return the rule of the scheme that fits the topology: ``turn``, ``turn+dateline`` or ``updown``."""
     if number < 1:
         raise InputError(f"{number} virtual channels: choose a number from 1")
+    most = min(number, 2 * topology.nodes)
     where = _grid_directions(topology)
     if where is None:
         rank = UpDown(topology).rank
         down = (rank[topology.head] < rank[topology.tail]).astype(np.int64)
         price = np.array([[0, 0], [1, 0]])
-        return Rule(down, price, number - 1, f"at most {number} virtual channel{'s' if number != 1 else ''} by updown")
+        return Rule(down, price, most - 1, f"at most {number} virtual channel{'s' if number != 1 else ''} by updown")
     kind, dim = _kinds(where)
     straight = np.eye(len(dim), dtype=bool)
     price = np.where((dim[:, None] == dim) & ~straight, _FORBIDDEN, dim[:, None] > dim)
     if not where.wraps.any():
-        return Rule(kind, price, number - 1, f"at most {number} virtual channel{'s' if number != 1 else ''} by turn")
+        return Rule(kind, price, most - 1, f"at most {number} virtual channel{'s' if number != 1 else ''} by turn")
     if number < 2:
         raise InputError(f"{topology.spec} has rings: without deadlock it takes at least 2 virtual channels")
-    return Rule(kind, price, number // 2 - 1, f"at most {number // 2} × 2 virtual channels by turn+dateline")
+    return Rule(kind, price, most // 2 - 1, f"at most {number // 2} × 2 virtual channels by turn+dateline")
 
 
 def _grid_directions(topology: Topology) -> Directions | None:
