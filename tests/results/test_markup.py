@@ -16,12 +16,17 @@ def test_a_comparison_is_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "| routing | worst | transpose | hops | × minimal |"
     assert lines[1] == "|---|---:|---:|---:|---:|"
     assert lines[2] == "| dor | 1/3 = 0.3333 | 1/3 = 0.3333 | 5/2 = 2.5 | 1 |"
+    assert lines[4:] == ["", "fractions of capacity on mesh:4x4"]
     assert main([*words, "latex"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrr}"
     assert lines[2] == r"routing & worst & transpose & hops & $\times$ minimal \\"
     assert lines[4] == r"dor & $1/3 = 0.3333$ & $1/3 = 0.3333$ & $5/2 = 2.5$ & $1$ \\"
-    assert lines[-1] == r"\end{tabular}"
+    assert lines[-2:] == [r"\end{tabular}", "% fractions of capacity on mesh:4x4"]
+    words = ["compare", "mesh:4x4", "dor", "--traffic", "1/2*hot-nodes:5", "--format", "markdown"]
+    assert main(words) == 0
+    caption = capsys.readouterr().out.splitlines()[-1]
+    assert caption.startswith(r"fractions of capacity on mesh:4x4; 1/2\*hot-nodes:5 on mesh:4x4: not admissible")
 
 
 def test_results_with_rows_and_with_figures() -> None:

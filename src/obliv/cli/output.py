@@ -67,9 +67,9 @@ class Answer:
 
             write(to_csv(*(table or (result.rows(), result.columns))), end="")
         elif self.format in ("markdown", "latex"):
-            from obliv.results.markup import grid_of, to_latex, to_markdown
+            from obliv.results.markup import markup
 
-            write((to_markdown if self.format == "markdown" else to_latex)(grid_of(result)), end="")
+            write(markup(result, self.format), end="")
         else:
             write("\n".join(map(printable, repr(result).split("\n"))))
 

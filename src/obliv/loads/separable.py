@@ -93,7 +93,8 @@ class SeparableLoads(PairLoads):
         stops = any(position[0] == "Q" for groups in self.groups for key in groups for position in key)
         longest = max(map(longest_way, self.topology.axes))
         wide = stops and 8 * lcm(*range(1, longest + 2)) >= INT64_SAFE
-        return Work(6e-7 * count * sum(entries) / len(entries), (160.0 if wide else 60.0) * max(entries))
+        tables = 1.6e-4 + 1.4e-8 * sum(radix**2 for radix in self.topology.radices)  # seconds of a channel's factors
+        return Work(count * (6e-7 * sum(entries) / len(entries) + tables), (160.0 if wide else 60.0) * max(entries))
 
     def _entries(self, channel: int) -> float:
         """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones."""

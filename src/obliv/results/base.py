@@ -141,6 +141,11 @@ class Result(Record):
         """The heading: what was analyzed, in one line."""
         return f"{self.kind}: {self.routing} on {self.topology}"
 
+    @property
+    def caption(self) -> str:
+        """What stands at a table of the result, in one line: its title, empty if it is not about a network."""
+        return self.title if self.topology else ""
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"subject": None}  # results that travel between processes stay small
 

@@ -301,8 +301,12 @@ class Comparison(Result):
     def _repr_html_(self) -> str:
         cells = self.table_cells()
         named = cells[0].index("routing") + 1
-        caption = "; ".join([self.title.removeprefix("compare: "), *(note.lstrip(" -") for note in self._notes())])
-        return html_table(caption, cells, [*[False] * named, *[True] * (len(cells[0]) - named)])
+        return html_table(self.caption, cells, [*[False] * named, *[True] * (len(cells[0]) - named)])
+
+    @property
+    def caption(self) -> str:
+        """What stands at a table of the result, in one line: its title and its notes."""
+        return "; ".join([self.title.removeprefix("compare: "), *(note.lstrip(" -") for note in self._notes())])
 
     @property
     def title(self) -> str:

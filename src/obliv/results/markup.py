@@ -9,7 +9,7 @@ from obliv._util.text import printable
 from obliv.results.base import Result
 from obliv.results.tables import cell_text
 
-__all__ = ["grid_of", "to_latex", "to_markdown"]
+__all__ = ["grid_of", "markup", "to_latex", "to_markdown"]
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
 _NUMBER = re.compile(r"(≈ )?-?[\d./]+(e[+-]?\d+)?( = -?[\d.]+(e[+-]?\d+)?)?( ± <?[\d.]+(e-?\d+)?)?")
@@ -25,6 +25,15 @@ _LATEX = {
     "|": "$|$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
+
+
+def markup(result: Result, form: str) -> str:
+    """Return a result as a table in ``markdown`` or ``latex``, followed by its caption; in LaTeX as a comment."""
+    grid, caption = grid_of(result), printable(result.caption)
+    table = to_latex(grid) if form == "latex" else to_markdown(grid)
+    if not caption:
+        return table
+    return table + (f"% {caption}\n" if form == "latex" else "\n" + re.sub(r"([*_`<|])", r"\\\1", caption) + "\n")
 
 
 def grid_of(result: Result) -> list[list[str]]:
