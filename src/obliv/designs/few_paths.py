@@ -28,11 +28,12 @@ from obliv.errors import InputError, OblivError
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of_spec
+from obliv.topologies.base import Topology
 
 __all__ = ["at_least_one", "few_paths", "limits"]
 
 _LEVELS = (16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
-_KNOWN = ("dor", "o1turn")  # routings with one and with two paths per pair
+_KNOWN = ("dor", "o1turn")  # one path per pair, and two
 _SMALL = 81  # pairs up to which symmetries are also given up
 _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
@@ -68,7 +69,7 @@ class _Choice:
 
 
 def few_paths(
-    programme: Programme, best: Routing, most: int | None, parts: int | None, *, free: bool, progress: Progress
+    programme: Programme, best: Listed, most: int | None, parts: int | None, *, free: bool, progress: Progress
 ) -> Iterator[Listed]:
     """Yield ever better routings with at most `most` paths per pair, weights in multiples of 1 / `parts`.
 
@@ -85,11 +86,18 @@ def few_paths(
     progress : callable
         Called with what is being done and the share that is done.
     """
+    count = int(np.diff(best.listed.pair).max())
+    most = None if most is not None and most >= count else most
+    if most is None and parts is None:
+        yield best
+        return
     families = [family_of(programme.topology, programme.symmetry)]
     if len(families[0].pairs) < programme.pairs <= _SMALL:
         families.append(family_of(programme.topology, Symmetry((), None)))
     pool, weights = _listed(families[0], best)
-    yield _rounded(families[0], *_kept(pool, weights, most or max(map(len, pool))), parts)
+    yield _rounded(families[0], *_kept(pool, weights, most or count), parts)
+    if free:
+        yield from _known(programme.topology, most, parts)
     for k, family in enumerate(families):
         step = within(progress, k / len(families), (k + 1) / len(families))
         search = _Search(family, *_listed(family, best), free)
@@ -100,6 +108,28 @@ def few_paths(
             units = quantized(choice.master, choice.weights, parts)
             yield family.routing(choice.support, units, parts)
             yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
+
+
+def _known(topology: Topology, most: int | None, parts: int | None) -> Iterator[Listed]:
+    """Yield the known routings that obey the limits, whatever their symmetries."""
+    family = family_of(topology, Symmetry((), None))
+    for routing in _known_routings(topology):
+        support, weights = _listed(family, routing)
+        whole = parts or 2
+        exact = all((weight * whole % 1 == 0).all() for weight in weights)  # 1, or 1/2 and 1/2
+        if exact and max(map(len, support)) <= (most or whole):
+            yield family.routing(support, [(weight * whole).astype(int).tolist() for weight in weights], whole)
+
+
+def _known_routings(topology: Topology) -> list[Routing]:
+    """Return the routings with one and with two paths per pair that the network has."""
+    routings = []
+    for name in _KNOWN:
+        try:
+            routings.append(routing_of_spec(name, topology))
+        except OblivError:  # of meshes and tori
+            continue
+    return routings
 
 
 def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
@@ -197,16 +227,6 @@ class _Search:
         choice = self.solved(self.pool, self.weights, 0.005)
         return self.solved(_kept(choice.support, choice.weights, len(choice.master.keys))[0])
 
-    def known(self) -> list[Support]:
-        """Return the supports of routings with one or two paths per pair, where the network has them."""
-        supports = []
-        for name in _KNOWN if self.free else ():
-            try:
-                supports.append(_listed(self.family, routing_of_spec(name, self.family.topology))[0])
-            except OblivError:  # routings of meshes and tori
-                continue
-        return supports
-
     def descend(self, most: int, progress: Progress) -> _Choice:
         """Return the best choice with at most so many paths per pair."""
         progress("few paths", 0.0)
@@ -218,7 +238,8 @@ class _Search:
             levels[level] = choice
             support, weights = choice.support, choice.weights
             progress(f"at most {level} paths per pair: load {choice.load:.6g}", 0.7 * (k + 1) / len(_LEVELS))
-        best, known = levels[1], self.known()
+        best = levels[1]
+        known = [_listed(self.family, routing)[0] for routing in _known_routings(self.family.topology) if self.free]
         for level in range(1, most + 1):
             fits = [levels[level]] if level in levels else []
             fits += [self.solved(own) for own in known if max(map(len, own)) == level]

@@ -14,7 +14,8 @@ from obliv.designs.family import Family, Master, Support
 __all__ = ["improved", "largest_remainder", "quantized"]
 
 _WORK = 400_000  # rows of all linear programs together
-_STEPS = 4000  # moves of one unit that are tried
+_STEPS = 10_000  # moves of one unit that are tried
+_PATIENCE = 1000  # moves without a lower worst case after which the search ends
 
 
 def quantized(master: Master, weights: list[Array], parts: int) -> list[list[int]]:
@@ -96,18 +97,17 @@ def improved(
     if not family.topology.unit_rates:
         return support, units
     state = _State(family, pool, support, units, parts)
-    tried = 0
-    moved = True
-    while moved and tried < _STEPS:
-        moved = False
-        for pair, source, target in state.moves(most):
-            tried += 1
-            if state.move(pair, source, target):
-                moved = True
-                break
-            if tried == _STEPS:
-                break
-    return state.paths, state.units
+    rng = np.random.default_rng(0)
+    best, least, since = [list(own) for own in state.units], state.load.max(), 0
+    for _ in range(_STEPS):
+        moves = list(state.moves(most))
+        if not moves or since > _PATIENCE:
+            break
+        state.move(*moves[rng.integers(len(moves))])
+        since += 1
+        if state.load.max() < least - 1e-12:
+            best, least, since = [list(own) for own in state.units], state.load.max(), 0
+    return state.paths, best
 
 
 class _State:
@@ -139,11 +139,6 @@ class _State:
         self.load[channel] = self.amount[channel][rows, columns].sum() / self.speed[channel]
         return rows, columns
 
-    def _score(self) -> float:
-        """Return what is minimized: the largest load, and how many channels are near it."""
-        most = self.load.max()
-        return float(most * (1 + 1e-6 * ((self.load / most) ** 256).sum()))
-
     def moves(self, most: int) -> Iterator[tuple[int, int, int]]:
         """Yield moves of one unit that relieve the channel with the most load: pair, path, path."""
         channel = int(self.load.argmax())
@@ -166,14 +161,14 @@ class _State:
         return crosses
 
     def move(self, pair: int, source: int, target: int) -> bool:
-        """Move a unit from one path to another if that is better."""
-        before, loads = self._score(), self.load.copy()
+        """Move a unit from one path to another, unless that raises the worst case."""
+        loads = self.load.copy()
         here, there = (self.crossed[self.first[pair] + k] for k in (source, target))
         np.add.at(self.amount, here, -1)
         np.add.at(self.amount, there, 1)
         touched = np.unique(np.concatenate([here[0], there[0]])).tolist()
         matches = {channel: self._match(channel) for channel in touched}
-        if self._score() < before * (1 - 1e-12):
+        if self.load.max() < loads.max() + 1e-12:
             self.units[pair][source] -= 1
             self.units[pair][target] += 1
             for channel, match in matches.items():
