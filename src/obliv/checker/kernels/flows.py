@@ -138,15 +138,6 @@ def _serves(source: int, destination: int, radix: Array, stride: Array, when: Ar
 
 
 @kernel
-def _add(used: Used, channel: int, amount: int) -> None:
-    """Add to the load of a channel."""
-    if used.load[channel] == 0:
-        used.touched[used.number[0]] = channel
-        used.number[0] += 1
-    used.load[channel] += amount
-
-
-@kernel
 def _write(used: Used, size: int, out: Output) -> int:
     """Write the loads of a destination behind `size` entries and clear them; the new size, -1 for want of room."""
     count = used.number[0]
@@ -249,7 +240,7 @@ def _phase_in_box(
                             mass[cell] = going
                     elif going > 0 and weight > 0:
                         c = port[x, side, here + (start + way[x] * t) % radix[x] * stride[x]]
-                        if load[c] == 0:  # as in _add, whose call would count references to three arrays
+                        if load[c] == 0:
                             touched[number[0]] = c
                             number[0] += 1
                         load[c] += going * weight
@@ -307,21 +298,45 @@ def _going(share: int, far: int, radix: int, ring: bool, spread: bool) -> int:
 
 
 @kernel
-def _carry(v: int, b: int, x: int, share: int, weight: int, grid: Grid, spread: bool, used: Used) -> None:
-    """Carry a share from node v along dimension x to coordinate b, link by link, both ways round."""
+def _walk_along(
+    x: int, d: int, arrives: bool, weight: int, spread: bool, mass: Array, after: Array, grid: Grid, used: Used
+) -> None:
+    """Walk the mass of every node along dimension x, to an equal share at every stop or, if it `arrives`, to that of d.
+
+    Links are counted one by one, both ways round.
+    """
     k, stride = grid.radix[x], grid.stride[x]
-    a = v // stride % k
     ring = grid.ring[x] == 1
-    for side in range(2):
-        far = b - a if side == 0 else a - b
-        if ring:
-            far = far % k
-        going = _going(share, far, k, ring, spread)
-        if going == 0:
+    port = grid.port
+    load, touched, number = used
+    after[:] = 0
+    for v in range(len(mass)):
+        if mass[v] == 0:
             continue
-        for t in range(far):
-            here = (a + t) % k if side == 0 else (a - t) % k
-            _add(used, grid.port[x, side, v + (here - a) * stride], going * weight)
+        a = v // stride % k
+        low, high, share = 0, k, mass[v] // k
+        if arrives:
+            low = d // stride % k
+            high, share = low + 1, mass[v]
+        for b in range(low, high):
+            after[v + (b - a) * stride] += share
+            if weight == 0:
+                continue
+            for side in range(2):
+                far = b - a if side == 0 else a - b
+                if ring:
+                    far = far % k
+                going = _going(share, far, k, ring, spread)
+                if going == 0:
+                    continue
+                for t in range(far):
+                    here = (a + t) % k if side == 0 else (a - t) % k
+                    c = port[x, side, v + (here - a) * stride]
+                    if load[c] == 0:
+                        touched[number[0]] = c
+                        number[0] += 1
+                    load[c] += going * weight
+    mass[:] = after
 
 
 @kernel
@@ -354,19 +369,9 @@ def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, ou
                     x = phases.order[o, k]
                     if x < 0:
                         break
-                    after[:] = 0
-                    for v in range(nodes):
-                        if mass[v] == 0:
-                            continue
-                        low, high, share = 0, radix[x], mass[v] // radix[x]
-                        if phases.target[p] == 1:
-                            low = d // stride[x] % radix[x]
-                            high, share = low + 1, mass[v]
-                        for b in range(low, high):
-                            after[v + (b - v // stride[x] % radix[x]) * stride[x]] += share
-                            if phases.weight[o, k] > 0:
-                                _carry(v, b, x, share, phases.weight[o, k], grid, phases.spread[x] == 1, used)
-                    mass[:] = after
+                    spread = phases.spread[x] == 1
+                    weight = phases.weight[o, k]
+                    _walk_along(x, d, phases.target[p] == 1, weight, spread, mass, after, grid, used)
             begin[:] = mass
         written = _write(used, size, out)
         if written < 0:
