@@ -143,3 +143,52 @@ def test_estimates_and_closed_forms_have_no_certificate() -> None:
     with pytest.raises(obliv.InputError, match="no certificate"):
         obliv.verify(obliv.traffic_ratio(ring, "tornado"))
     assert np.isclose(float(obliv.traffic_ratio(ring, "tornado").ratio), 1.4, atol=1)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def adaptive_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["ratio", "mesh:3x3", "sampled:3,base=valiant,seed=1", "--traffic", "transpose", "--traffic", "shift:2"]
+    assert main([*arguments, "--adaptive", "--output", "claim.json"]) == 0
+    assert main(["verify", "claim.json"]) == 0
+    return tmp_path / "claim.json"
+
+
+def rates_of(column: int, by: int) -> Any:
+    def change(content: dict[str, Any]) -> None:
+        proof = content["certificate"]["patterns"][0]
+        rows = unpack_array(proof["rates"]).reshape(-1, 4).copy()
+        rows[0, column] += by
+        proof["rates"] = pack(rows)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            number(key, factor)
+            for key in ("ratio", "channel_load", "optimal_load")
+            for factor in (Fraction(99, 100), Fraction(101, 100))
+        ),
+        *(rates_of(column, by) for column, by in ((0, 1), (1, 1), (2, 99), (2, -99), (3, 1), (3, -1), (3, -(10**9)))),
+        *(part("path_lengths", value) for value in ([0] * 24, [1] * 23, [-1] * 24, "x")),
+        *(part("path_whole", value) for value in (0, -1, 1.5, 10**40)),
+        part("rates", []),
+        lambda content: content.pop("adaptive"),
+        lambda content: content.update({"routing": "sampled:3,base=valiant,seed=2"}),
+        lambda content: content.update({"routing": "dor"}),
+    ],
+)
+def test_forged_adaptive_rates_are_refused(adaptive_claim: Path, change: Any) -> None:
+    test_forged_claims_are_refused(adaptive_claim, change)
+
+
+@examples(8)
+@given(st.integers(0, 10**9))
+def test_adaptive_rates_of_any_network_are_claims(seed: int) -> None:
+    network = networks(seed)
+    routing = obliv.routing("sampled:2,base=valiant", network)
+    result = obliv.traffic_ratio(routing, some_traffic(network, seed), adaptive=True, certificate=True)
+    assert obliv.verify(result).proved

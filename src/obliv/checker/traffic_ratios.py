@@ -18,6 +18,7 @@ from obliv._util.rationals import integer
 from obliv.checker.capacity import distances_from, spent_on
 from obliv.checker.claims import MalformedError
 from obliv.checker.flows.base import Flows
+from obliv.checker.flows.paths import paths_between
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
@@ -67,8 +68,6 @@ def check_traffic_ratio(
         proofs = list(certificate["patterns"])
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError, zlib.error) as error:
         raise MalformedError(str(error)) from None
-    if claimed.adaptive:
-        raise MalformedError("it is about adaptive rates, which have no certificate")
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
     fits = certificate.get("digest") == digest_of(content)
@@ -79,10 +78,10 @@ def check_traffic_ratio(
         limit = TimeLimit(began + budget)
         read = [*topology.sources, *routing.sources]
         try:
-            flows = source_flows(routing, denominator, limit.check)
+            flows = None if claimed.adaptive else source_flows(routing, denominator, limit.check)
             for k, (row, proof) in enumerate(zip(claimed.patterns, proofs, strict=True)):
                 progress("traffic", k / len(proofs))
-                read += _check_pattern(report, row, proof, topology, flows, limit)
+                read += _check_pattern(report, row, proof, routing, flows, limit)
             claims = certificate.get("sources")
             same = claims == dict(read)
             if read or claims:
@@ -109,9 +108,10 @@ def check_traffic_ratio(
 
 
 def _check_pattern(
-    report: Report, row: PatternRatio, proof: Any, topology: Topology, flows: Flows, limit: TimeLimit
+    report: Report, row: PatternRatio, proof: Any, routing: Routing, flows: Flows | None, limit: TimeLimit
 ) -> tuple[tuple[str, str], ...]:
-    """Check one traffic, and return the files that it was read from."""
+    """Check one traffic, and return the files that it was read from; without flows its rates are adaptive."""
+    topology = routing.topology
     try:
         n, channels = len(topology.terminals), topology.channels
         scale, whole = proof["scale"], proof["whole"]
@@ -143,12 +143,19 @@ def _check_pattern(
         report.note("flows", False, "they do not carry the traffic")
         return ()
     lower = _bound(topology, demand, lengths)
-    load = _load(topology, demand, flows, limit)
+    if flows is not None:
+        low = high = _load(topology, demand, flows, limit)
+    else:
+        own = _best_rates(routing, demand, proof, limit)
+        if own is None:
+            report.note("rates", False, "they do not carry the traffic over the paths of the routing")
+            return ()
+        low, high = own
     ratios = row.ratio, row.channel_load, row.optimal_load
-    holds = lower > 0 and load == row.channel_load and _within(row.optimal_load, lower, upper)
-    holds = holds and _within(row.ratio, load / upper, load / lower)
-    between = _text(upper) if lower == upper else f"from {_text(lower)} to {_text(upper)}"
-    detail = f"{_text(load)}, that of the best routing is {between}"
+    holds = lower > 0 and _within(row.channel_load, low, high) and _within(row.optimal_load, lower, upper)
+    least = max(Fraction(1), low / upper) if low < high else low / upper  # rates over few paths are rates over all
+    holds = holds and _within(row.ratio, least, high / lower)
+    detail = f"{_range(low, high)}, that of the best routing is {_range(lower, upper)}"
     report.note("load", holds, detail if holds else f"{detail}; claimed {', '.join(map(_shown, ratios))}")
     return () if named is None else named.sources
 
@@ -211,6 +218,50 @@ def _load(topology: Topology, demand: Demand, flows: Flows, limit: TimeLimit) ->
             for k in range(ends[destination], ends[destination + 1]):
                 loads[int(flow.channel[k])] += share * int(flow.amount[k])
     return max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
+
+
+def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) -> tuple[Fraction, Fraction] | None:
+    """Return bounds of the least load of a traffic over the paths of a routing: by lengths, and by explicit rates.
+
+    None if the rates do not carry the traffic.
+    """
+    topology = routing.topology
+    try:
+        whole = proof["path_whole"]
+        rows = unpack_array(proof["rates"]).reshape(-1, 4).tolist()
+        lengths = unpack_array(proof["path_lengths"], topology.channels).tolist()
+    except (
+        *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
+        *(MemoryError, RecursionError, zlib.error),
+    ) as error:
+        raise MalformedError(f"the rates cannot be unpacked: {error}") from None
+    if type(whole) is not int or whole < 1 or len(lengths) != topology.channels or min(lengths, default=0) < 0:
+        raise MalformedError("path_whole must be a positive integer, and path_lengths one whole number per channel")
+    rates: dict[tuple[int, int], dict[int, int]] = {}
+    for source, destination, number, units in rows:
+        if units < 0:
+            return None
+        rates.setdefault((source, destination), {})[number] = units
+    nodes = topology.terminals.tolist()
+    loads = [0] * topology.channels
+    paid = Fraction(0)
+    for (source, destination), amount in demand.items():
+        limit.check()
+        paths = paths_between(routing, nodes[source], nodes[destination])
+        own = rates.pop((source, destination), {})
+        if not paths or any(not 0 <= number < len(paths) for number in own) or sum(own.values()) != amount * whole:
+            return None
+        paid += amount * min(sum(lengths[channel] for channel in path) for path in paths)
+        for number, units in own.items():
+            for channel in paths[number]:
+                loads[channel] += units
+    spent = spent_on(topology, lengths)
+    largest = max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
+    return None if rates or not spent else (paid / spent, largest / whole)
+
+
+def _range(lower: Fraction, upper: Fraction) -> str:
+    return _text(upper) if lower == upper else f"from {_text(lower)} to {_text(upper)}"
 
 
 def _within(claimed: Any, lower: Fraction, upper: Fraction) -> bool:

@@ -59,8 +59,6 @@ def ratio(
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     if instances and answer.certificate:
         raise InputError("an estimate has no certificate: leave out --instances or --certificate")
-    if adaptive and answer.certificate:
-        raise InputError("adaptive rates have no certificate: leave out --adaptive or --certificate")
     if instances and not named:
         raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
     if adaptive and not named:
@@ -76,7 +74,7 @@ def ratio(
     with progress() as step, answer.kept():
         if named:
             patterns = named if instances else read_traffic(named, routing.topology)
-            proof = not (instances or adaptive) and (answer.certificate or answer.output is not None)
+            proof = not instances and (answer.certificate or answer.output is not None)
             under = traffic_ratio(
                 routing,
                 *patterns,

@@ -14,7 +14,7 @@ from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 from obliv.routings.checks import channels_of
 
-__all__ = ["numbered_flows", "path_flows"]
+__all__ = ["numbered_flows", "path_flows", "paths_between"]
 
 
 def path_flows(routing: Routing, check_time: CheckTime) -> Flows:
@@ -52,6 +52,16 @@ def numbered_flows(routing: Routing, check_time: CheckTime) -> Flows:
         return Flow(ends, channel, np.ones(len(channel), np.int64), np.ones(len(terminals), np.int64))
 
     return flow
+
+
+def paths_between(routing: Routing, source: int, destination: int) -> list[tuple[int, ...]]:
+    """Return the channels of the paths from one node to another, each checked, in the order of the routing."""
+    paths = []
+    for named, _ in routing.paths(source, destination):
+        path = tuple(channels_of(routing, source, named))
+        _require_path(routing, path, source, destination)
+        paths.append(path)
+    return paths
 
 
 def _crossings(routing: Routing, source: int, destination: int) -> dict[int, Fraction]:

@@ -20,7 +20,7 @@ from obliv.analysis.ratios.under_traffic import base_load, max_link_load, requir
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.designs.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
 from obliv.designs.minimal import require_connected
-from obliv.designs.path_congestion import least_congestion_over, listed_paths
+from obliv.designs.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.solver import SolverError, require_solver
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import InputError
@@ -86,7 +86,9 @@ class _Best:
         if isinstance(own, PairLoads):
             return _Measured((max_link_load(own, traffic),) * 2, least, proof)
         over = least_congestion_over(self.topology, *demand_of(traffic), own, progress)
-        return _Measured((over.lower, over.upper), least)
+        if proof is not None:
+            proof |= _rates(own, over, len(self.topology.terminals))
+        return _Measured((over.lower, over.upper), least, proof)
 
     def _solved(self, traffic: Traffic, progress: Progress) -> tuple[tuple[Fraction, Fraction], dict[str, Any]]:
         """Return bounds of the least largest load, by lengths of channels and by paths, and their proof."""
@@ -114,6 +116,14 @@ def _rows(table: Array) -> Array:
     """Return the entries of a table that are not 0 as rows of both indices and the value."""
     one, two = np.nonzero(table)
     return np.stack([one, two, table[one, two]], axis=1)
+
+
+def _rates(paths: PathList, over: PathCongestion, terminals: int) -> dict[str, Any]:
+    """Return what proves both sides of the least load over given paths: rates of the paths used, and lengths."""
+    used = np.flatnonzero(over.amount)
+    pair = np.searchsorted(paths.pair, used, side="right") - 1
+    rows = np.stack([pair // terminals, pair % terminals, used - paths.pair[pair], over.amount[used]], axis=1)
+    return {"rates": pack(rows), "path_whole": over.whole, "path_lengths": pack(over.length)}
 
 
 def _mean(values: list[Fraction | Bounds]) -> Estimate:
@@ -150,8 +160,7 @@ def traffic_ratio(
     rng : numpy.random.Generator or int, optional
         Source of the first seed, or the seed itself; default 0.
     certificate : bool
-        Whether to keep what proves the least loads, on networks without the closed form, without `instances` and
-        `adaptive`.
+        Whether to keep what proves the least loads, on networks without the closed form, without `instances`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -238,10 +247,11 @@ def traffic_ratio(
         rows.append(PatternRatio(str(given), *map(_mean, columns)))
     routing = name_of(subject)
     proof = None
-    if certificate and best.solves and not instances and isinstance(own, PairLoads):
+    if certificate and best.solves and not instances:
         network = topology_in_claim(topology)
         proof = {} if network is None else {"network": network, "channels": list(range(topology.channels))}
-        proof |= {"denominator": str(own.denominator), "patterns": proofs, "sources": dict(sources)}
+        denominator = own.denominator if isinstance(own, PairLoads) else 1
+        proof |= {"denominator": str(denominator), "patterns": proofs, "sources": dict(sources)}
     return TrafficRatio(
         topology=topology.spec,
         routing=routing,
