@@ -46,6 +46,7 @@ def test_what_cannot_fit_is_refused_and_a_rough_estimate_at_twice_as_much(monkey
     assert [what for what, _ in heard] == ["it: about 12 days and 1 GiB"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("network", "routing"),
     [

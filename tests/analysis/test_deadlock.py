@@ -123,6 +123,7 @@ def test_the_documented_tables(step: int) -> None:
     assert not wrong
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", ["3x3", "5x5", "5x3", "3x5"])
 def test_other_meshes_are_like_the_documented_one(size: str) -> None:
     for topology, name, scheme, text in tables():

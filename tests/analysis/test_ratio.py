@@ -102,6 +102,7 @@ def test_all_permutations_of_a_small_tree() -> None:
         assert obliv.ratio(loads).ratio == every
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["dmodk", "osrm3", "omrmn", "kpath:3,select=disjoint", "osrm-k:4", "hash:seed=2"])
 def test_loads_are_those_of_the_paths(name: str) -> None:
     routing = obliv.routing(name, obliv.fattree(4, 3))

@@ -180,6 +180,7 @@ def test_the_worst_cases_of_the_paper() -> None:
     assert round(float(dor), 3) == 0.278
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [*range(3, 11), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(11, 18))])
 def test_closed_forms_of_square_meshes(k: int) -> None:
     """Section 4 of the notes: valiant, dor and o1turn."""
@@ -197,6 +198,7 @@ def test_closed_forms_of_square_meshes(k: int) -> None:
     assert obliv.routing("valiant", mesh).pair_loads().hops() == 2 * hops
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [*range(3, 8), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(8, 14))])
 def test_closed_forms_of_two_turn_routings(k: int) -> None:
     """Sections 3 and 4: worst cases, uniform traffic and hops on square meshes; section 8: IVAL on square tori."""

@@ -116,6 +116,7 @@ def replay(one: Instance, run: Run, seed: int, key: Key | None) -> int:
     return deepest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("priority", PRIORITIES)
 @pytest.mark.parametrize("seed", range(16))
 def test_replayed(seed: int, priority: str) -> None:

@@ -48,6 +48,7 @@ def simulated(one: Instance, seed: int, priority: str) -> list[int]:
     return time
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("priority", PRIORITIES)
 @pytest.mark.parametrize("seed", range(9))
 def test_simulated(seed: int, priority: str) -> None:

@@ -167,6 +167,7 @@ def test_certificates_with_rates(case: Case, seed: int) -> None:
     check(made_of(routing)[0], routing.pair_loads())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "o1turn", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x3", "torus:4x2", "mesh:3x2"])
 def test_certificates_of_cartesian_networks_with_rates(spec: str, name: str) -> None:

@@ -103,6 +103,7 @@ def test_against_the_plain_program(seed: int) -> None:
     assert obliv.verify(best).proved
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["mesh:3x2", "torus:4x3", "ring:6", "fattree:4,2", "hypercube:3"])
 def test_symmetry_changes_no_bound(spec: str) -> None:
     network = obliv.topology(spec)

@@ -25,6 +25,7 @@ def tables_as_routing(topology: str, routing: str) -> FabricRouting:
     return fabric_routing(network(fabric), tables_of(obliv.routing(routing, result), fabric))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("tree", "routing"),
     [

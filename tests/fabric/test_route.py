@@ -55,6 +55,7 @@ def sound(fabric: Fabric, tables: Tables) -> None:
     list(TopologicalSorter(follows).static_order())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "engine", "load", "lmc"),
     [
@@ -108,6 +109,7 @@ def test_lids_of_switches_are_routed_too() -> None:
     assert (cells.out[:, leaves] != NONE).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "whole", "most", "seed"),
     [

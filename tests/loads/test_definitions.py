@@ -179,6 +179,7 @@ def test_turning_routings_on_tori(radices: tuple[int, int], spec: str) -> None:
     paths_agree(topology, spec, net, TURNING[spec], 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["ival", "i2turn"])
 @pytest.mark.parametrize(
     "k", [3, 4, 5, pytest.param(6, marks=pytest.mark.nightly), pytest.param(7, marks=pytest.mark.nightly)]
@@ -225,6 +226,7 @@ def paths_agree(topology: Any, spec: str, net: Network, law: Callable[..., Any],
             assert oracle.loads_of(listed) == expected, (i, j)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", FLAT)
 @pytest.mark.parametrize(
     ("kind", "radices"), [("mesh", (3, 4)), ("torus", (4, 3)), ("torus", (2, 4)), ("hyperx", (3, 3))]
@@ -233,6 +235,7 @@ def test_paths_in_two_dimensions(kind: str, radices: tuple[int, ...], spec: str)
     paths_agree(obliv.topology(f"{kind}:{radices[0]}x{radices[1]}"), spec, Network(kind, *radices), FLAT[spec])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", SPACE)
 @pytest.mark.parametrize("kind", ["mesh", "torus"])
 def test_paths_in_three_dimensions(kind: str, spec: str) -> None:
@@ -259,6 +262,7 @@ GRAPHS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("one", [True, False], ids=["shortest", "ecmp"])
 @pytest.mark.parametrize("spec", GRAPHS)
 def test_minimal_routings(spec: str, one: bool) -> None:

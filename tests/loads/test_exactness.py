@@ -187,6 +187,7 @@ def test_seventy_splits_in_a_row(layers: int) -> None:
     assert loads.hops() == Fraction((layers + 1) + 1, 4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layers", [10, 45, 75])
 @pytest.mark.parametrize("wide", [2, 3])
 def test_braids_with_more_terminals(layers: int, wide: int) -> None:

@@ -308,6 +308,7 @@ def test_patterns_are_partial_permutations_that_fit(kx: int, ky: int) -> None:
         assert b[1] < ky
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kx", "ky"), [(3, 2), (5, 2), (5, 4), (7, 3), (4, 3), (6, 5), (5, 5)])
 @pytest.mark.parametrize("name", ["dor", "dor:yx", "o1turn", "valiant", "xyx", "yxy", "u2turn-a", "romm"])
 def test_no_routing_escapes_the_cut(kx: int, ky: int, name: str) -> None:

@@ -187,6 +187,7 @@ RULES: dict[str, Rule] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.parametrize("name", ["dmodk", "smodk", "osrm3", "osrm3-d"])
 def test_rules_of_the_notes(m: int, n: int, name: str) -> None:
@@ -253,6 +254,7 @@ def test_wsr_by_its_own_rule(spec: str) -> None:
     assert taken(spec, "wsr") == taken(spec, "dmodk")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("base", ["dmodk", by_night("smodk"), "osrm3", "hash:seed=4"])
 @pytest.mark.parametrize("count", [1, 4, 9])
 def test_k_paths(base: str, count: int) -> None:
@@ -398,6 +400,7 @@ def test_terminals_in_another_order(name: str) -> None:
 
 
 # They were once not looked at.
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("parent", ["DModK", "SModK", "WSR", "OMRMN", "OSRM2", "Hash"])
 def test_a_subclass_with_paths_of_its_own(parent: str) -> None:
     topology = tree("eft2:8,4")
@@ -441,6 +444,7 @@ def test_what_hosts_send_to_themselves_does_not_count() -> None:
     assert obliv.traffic_ratio(routing, "uniform", "shift:1").ratio == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["fattree:4,2", by_night("fattree:4,3"), "xgft:1;4;1", "eft2:4,3", "xgft:2;3,2;1,3"])
 def test_valiant_on_trees(spec: str) -> None:
     """Goes by way of hosts, and sends out what is for the sender; that part is left out."""

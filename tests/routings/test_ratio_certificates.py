@@ -126,6 +126,7 @@ def test_a_wider_tree_may_undercut_the_bound() -> None:
     assert obliv.ratio(routing).ratio == brute(routing) >= (obliv.ratio(routing).lower_bound or 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["eft2:4,3", "eft2:6,4", "eft2:8,4", "eft2:6,3", "fattree:4,2"])
 def test_no_search_goes_below_the_bound(spec: str) -> None:
     """Pairs are moved to other roots as long as the sum of the squared matchings does not grow."""
@@ -214,6 +215,7 @@ def refused(made: dict[str, Any], tmp_path: Path, keep_digest: bool = False, ver
         return True
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED[:7])
 def test_another_ratio_is_refused(spec: str, name: str, tmp_path: Path) -> None:
     result = made_of(spec, name)

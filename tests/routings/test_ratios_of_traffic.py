@@ -135,6 +135,7 @@ def test_the_ratio_of_the_witness_is_the_ratio(spec: str, name: str) -> None:
     assert obliv.traffic_ratio(routing, obliv.permutation(result.permutation)).ratio == result.ratio
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "name"),
     [
