@@ -61,6 +61,7 @@ ROUTING = obliv.DOR(MESH)
         (MESH, ["nodes", "9"]),
         (MESH.with_rates(injection=["1/2"] * 8 + [1]), ["injection", "1/2 to 1"]),
         (ROUTING, ["topology", "mesh:3x3"]),
+        (obliv.traffic("1/2*uniform+1/4*transpose", MESH), ["busiest terminal", "0: injection 3/4"]),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -13,6 +13,7 @@ import numpy as np
 from obliv._util.arrays import whole
 from obliv._util.content import Value
 from obliv._util.rationals import exact
+from obliv._util.text import html_table
 from obliv._util.typing import Array, NodeArray
 from obliv.errors import TrafficError
 from obliv.topologies.base import Number
@@ -70,6 +71,17 @@ class Traffic(Value):
 
     def __repr__(self) -> str:
         return f"<Traffic {self.spec}: {self.terminals} terminals, {len(self.amount)} flows>"
+
+    def _repr_html_(self) -> str:
+        busiest = self.busiest_terminal()
+        figures = [
+            ("terminals", f"{self.terminals:,}"),
+            ("flows", f"{len(self.amount):,}"),
+            *(("uniform", str(self.uniform)) for _ in range(self.uniform != 0)),
+            ("busiest terminal", "-" if busiest is None else f"{busiest[2]}: {busiest[1]} {busiest[0]}"),
+            *(("note", note) for note in self.notes),
+        ]
+        return html_table(f"traffic: {self.spec}", [("figure", "value"), *figures])
 
     @cached_property
     def row_sums(self) -> list[Fraction]:
