@@ -348,7 +348,10 @@ def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
 
 def _reduced(numerators: Array, denominator: int) -> tuple[Array, int]:
     """Return the same table in lowest terms."""
-    shared = gcd(denominator, *map(int, set(numerators.ravel().tolist())))
+    if numerators.dtype == object:
+        shared = gcd(denominator, *map(int, set(numerators.ravel().tolist())))
+    else:
+        shared = gcd(denominator, int(np.gcd.reduce(numerators, axis=None)))
     return numerators // shared, denominator // shared
 
 
