@@ -62,6 +62,7 @@ from obliv.results import Moves as Moves
 from obliv.results import NetworkBounds as NetworkBounds
 from obliv.results import Pareto as Pareto
 from obliv.results import Ratio as Ratio
+from obliv.results import RatioDesign as RatioDesign
 from obliv.results import Reproduction as Reproduction
 from obliv.results import Result as Result
 from obliv.results import Schedule as Schedule

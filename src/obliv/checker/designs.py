@@ -22,11 +22,13 @@ from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
+from obliv.checker.ratio_designs import check_ratio_bounds
 from obliv.checker.report import Report
+from obliv.checker.time_limit import TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import Bounds, Design, Verification, provenance
+from obliv.results import Bounds, Design, RatioDesign, Verification, provenance
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
@@ -73,6 +75,8 @@ def check_design(
     claimed, certificate = _read(content)
     fits = certificate.get("digest") == digest_of(content)
     report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    if claimed.objective != type(claimed).objective:
+        report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
     sources_fit = dict(topology.sources) == claimed.provenance.sources
     if not sources_fit:
         report.note("source file", False, "the files of the topology are not those of the claim, or have changed since")
@@ -83,12 +87,18 @@ def check_design(
             report.note("paths", True, "every path leads there, probabilities add up to 1")
             _check_figures(report, claimed, topology, routing, content)
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
-            _check_lower(report, claimed, certificate, topology, within(progress, 0.6, 1.0))
+            rest = within(progress, 0.6, 1.0)
+            if isinstance(claimed, RatioDesign):
+                time_limit = TimeLimit(began + budget)
+                check_ratio_bounds(report, claimed, certificate, routing, time_limit, rest)
+            else:
+                _check_lower(report, claimed, certificate, topology, rest)
         except MalformedError:
             raise
         except OblivError as error:
             report.note("paths", False, str(error))
-    load = claimed.channel_load
+    load = claimed.ratio if isinstance(claimed, RatioDesign) else claimed.channel_load
+    what = "ratio is at most" if isinstance(claimed, RatioDesign) else "worst case is"
     lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
     rules = " and ".join(text for text in claimed.constraints if text != "minimal")
     kind = ("minimal " if "minimal" in claimed.constraints else "") + "routing" + (f" with {rules}" if rules else "")
@@ -99,7 +109,7 @@ def check_design(
             {"topology": claimed.topology, "routing": "design"}, time.perf_counter() - began, sources=topology.sources
         ),
         proved=report.holds,
-        claim=f"its worst case is {_text(upper)}, and no {kind} has one below {_text(lower)}",
+        claim=f"its {what} {_text(upper)}, and no {kind} has one below {_text(lower)}",
         checks=tuple(report.checks),
         unchecked=unchecked,
     )
@@ -111,7 +121,7 @@ def _text(value: Fraction) -> str:
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     try:
-        claimed = Design.from_dict(content)
+        claimed = (RatioDesign if "ratio" in content else Design).from_dict(content)
     except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
         raise MalformedError(str(error)) from None
     if not isinstance(content.get("certificate"), dict):

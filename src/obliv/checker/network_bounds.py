@@ -134,8 +134,8 @@ def _check_oblivious(
 ) -> Verification:
     """Check the design whose worst case is the oblivious one; `least` is a lower bound for any routing."""
     design = certificate.get("oblivious")
-    if not isinstance(design, dict):
-        raise MalformedError("oblivious is missing in the certificate")
+    if not isinstance(design, dict) or "ratio" in design:
+        raise MalformedError("oblivious is missing in the certificate, or has another objective")
     checked = check_design(design, topology, *how)
     others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
     holds = all(step.ok is True for step in checked.checks if step not in others)

@@ -34,7 +34,7 @@ from obliv.results.ratio import Ratio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["check_ratio"]
+__all__ = ["Upper", "check_ratio", "merged"]
 
 _FAR = 2**61  # of a node that cannot be reached
 _CLOSE = 1 - 1e-9  # a comparison in floats decides unless the two sides are closer
@@ -203,7 +203,7 @@ def _check_loads(
     progress: Progress,
 ) -> bool:
     """Check the load of the witness, and the bound of each channel; return whether there was time for all."""
-    upper = _Upper(claim, topology, checked)
+    upper = Upper(claim.ratio.upper, claim.lengths, topology, checked)
     wanted: dict[int, dict[int, Fraction]] = {}
     for sender, receiver, rate in claim.ratio.traffic or ():
         row = wanted.setdefault(sender, {})
@@ -217,7 +217,7 @@ def _check_loads(
             done = source / len(topology.terminals)
             report.note("channels", None, f"time limit reached after {done:.0%}; no channel is proved; raise --budget")
             return False
-        destination, channel, amount = _merged(flow, source, topology.channels)
+        destination, channel, amount = merged(flow, source, topology.channels)
         for k in np.flatnonzero(channel == claim.channel).tolist():
             share = wanted.get(source, {}).get(int(destination[k]), Fraction(0))
             load += share * Fraction(int(amount[k]), int(flow.whole[destination[k]]))
@@ -236,7 +236,7 @@ def _check_loads(
     return True
 
 
-def _merged(flow: Flow, source: int, channels: int) -> tuple[Array, Array, Array]:
+def merged(flow: Flow, source: int, channels: int) -> tuple[Array, Array, Array]:
     """Return destination, channel and amount of a source's flow, each pair and channel once, without itself."""
     destination = np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
     key, place = np.unique(destination * channels + flow.channel, return_inverse=True)
@@ -247,13 +247,13 @@ def _merged(flow: Flow, source: int, channels: int) -> tuple[Array, Array, Array
     return destination[others], channel[others], amount[others]
 
 
-class _Upper:
+class Upper:
     """The channels whose lengths do not prove the upper bound, source by source."""
 
-    def __init__(self, claim: _Parts, topology: Topology, checked: list[int]) -> None:
+    def __init__(self, bound: Fraction, lengths: Array, topology: Topology, checked: list[int]) -> None:
         self.over: set[int] = set()
-        self._bound = claim.ratio.upper
-        self._length = claim.lengths[checked]
+        self._bound = bound
+        self._length = lengths[checked]
         self._row = np.full(topology.channels, -1, np.int64)
         self._row[checked] = np.arange(len(checked))
         speeds = [topology.bandwidth_of(c) for c in range(topology.channels)]

@@ -18,10 +18,14 @@ __all__ = ["design"]
 def design(
     topology: TopologySpec,
     *,
+    objective: Annotated[
+        Literal["worst", "ratio"],
+        typer.Option("--objective", help="Minimize the worst-case load, or the oblivious performance ratio."),
+    ] = "worst",
     then: Annotated[
-        Literal["hops", "nothing"],
-        typer.Option("--then", help="Minimized among the routings with the least worst case."),
-    ] = "hops",
+        Literal["hops", "nothing"] | None,
+        typer.Option("--then", help="Minimized among the best routings.", show_default="hops with worst"),
+    ] = None,
     max_hops: Annotated[
         str | None, typer.Option("--max-hops", metavar="H", help="Limit of the mean hops, for example 2.5 or 64/27.")
     ] = None,
@@ -42,8 +46,13 @@ def design(
         typer.Option("--quantize", min=1, metavar="Q", help="Use weights in multiples of 1/Q, for example 64."),
     ] = None,
     gap: Annotated[
-        float, typer.Option("--gap", help="Relative distance from the proved lower bound at which to stop.")
-    ] = 1e-4,
+        float | None,
+        typer.Option(
+            "--gap",
+            help="Relative distance from the proved lower bound at which to stop.",
+            show_default="0.0001; ratio 0.001",
+        ),
+    ] = None,
     exact: Annotated[
         bool | None,
         typer.Option(
@@ -67,6 +76,9 @@ def design(
 
     The worst case of the routing is exact; lengths of channels prove that no routing does better, or by how little.
 
+    --objective ratio minimizes the oblivious performance ratio instead: the largest load divided by that of the best
+    routing of the same traffic, over all traffic.
+
     The routing is saved with --output FILE and has the spec design:FILE.
 
     Example: obliv design mesh:5x5
@@ -78,12 +90,16 @@ def design(
     Example: obliv design torus:8x8 --max-turns 2
 
     Example: obliv design mesh:5x5 --paths 4 --quantize 64
+
+    Example: obliv design complete:5 --objective ratio
     """
     import obliv
     from obliv.designs import optimize
 
     if plot is not None and not pareto:
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
+    if pareto and objective != "worst":
+        raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")
     if pareto and (max_hops or minimal or paths or quantize or answer.certificate):
         raise InputError("--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize or --certificate")
     looks.require(plot)
@@ -95,14 +111,15 @@ def design(
     network = read_capacity(network)
     if pareto:
         with progress() as step:
-            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap, progress=step)
+            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap or 1e-4, progress=step)
         looks.save(curve.plot, plot)
         answer.show(curve)
         return
     with progress() as step, answer.kept():
-        aim = None if then == "nothing" else then
+        aim = None if then == "nothing" else then or "default"
         result = optimize.design(
             network,
+            objective=objective,
             then=aim,
             max_hops=max_hops,
             minimal=minimal,

@@ -22,6 +22,7 @@ from obliv.designs.few_paths import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
 from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme
+from obliv.designs.ratios.best import design_ratio
 from obliv.designs.saved import packed
 from obliv.designs.solver import Optimum, SolverError, solve
 from obliv.designs.states import States, feasible_states
@@ -44,24 +45,28 @@ _SLACK = 1e-7  # relative, of limits where numbers are rounded
 def design(
     topology: Topology | str,
     *,
-    then: str | None = "hops",
+    objective: str = "worst",
+    then: str | None = "default",
     max_hops: Number | None = None,
     minimal: bool = False,
     max_turns: int | None = None,
     vc: int | None = None,
     paths: int | None = None,
     quantize: int | None = None,
-    gap: float = 1e-4,
+    gap: float | None = None,
     exact: bool | None = None,
     progress: Progress | None = None,
 ) -> Design:
-    """Design the oblivious routing with the least worst-case channel load of all.
+    """Design the oblivious routing with the least worst-case channel load of all, or with the least ratio.
 
     Parameters
     ----------
     topology : Topology or str
+    objective : {"worst", "ratio"}
+        What to minimize: the worst-case channel load over admissible traffic, or the oblivious performance ratio, the
+        largest load divided by that of the best routing of the same traffic, over all traffic.
     then : {"hops", None}
-        What to minimize among the routings with the least worst case.
+        What to minimize among the best routings; by default the hops where the objective is the worst case.
     max_hops : number, optional
         Limit of the mean hops over all ordered pairs of terminals, self-pairs included.
     minimal : bool
@@ -77,7 +82,8 @@ def design(
     quantize : int, optional
         Weights are multiples of one over this number, as in the tables of switches.
     gap : float
-        Relative distance between the worst case and its proved lower bound at which the search may end.
+        Relative distance between the objective and its proved lower bound at which the search may end; by default 1e-4,
+        and 1e-3 for a ratio.
     exact : bool, optional
         Whether to look for rational numbers at which both bounds meet: always, never, or by default where the linear
         program is small.
@@ -104,16 +110,24 @@ def design(
     ----------
     B. Towles, W. J. Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002.
 
+    D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands".
+
     Examples
     --------
     >>> import obliv
     >>> best = obliv.design("mesh:3x3")
     >>> best.channel_load, best.hops
     (Fraction(7, 6), Fraction(64, 27))
+    >>> obliv.design("complete:4", objective="ratio").ratio  # doctest: +SKIP
+    Fraction(3, 2)
     """
     began = time.perf_counter()
-    if then not in ("hops", None):
+    if objective not in ("worst", "ratio"):
+        raise InputError(f"objective={objective!r}: choose worst or ratio")
+    if then not in ("hops", "default", None):
         raise InputError(f"then={then!r}: choose hops, or None")
+    then = None if then == "default" and objective != "worst" else then
+    gap = {"worst": 1e-4, "ratio": 1e-3}[objective] if gap is None else gap
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
@@ -127,6 +141,18 @@ def design(
     minimal = minimal or shortest
     step = progress or silent
     step("linear program", 0.0)
+    if objective == "ratio":
+        if rule or paths or quantize:
+            raise InputError("the least ratio is designed without limits of turns, virtual channels, paths and weights")
+        return design_ratio(
+            network,
+            then=then == "hops",
+            limit=None if shortest else limit,
+            minimal=minimal,
+            gap=gap,
+            exact=exact,
+            progress=step,
+        )
     programme = worst_case_programme(network, symmetry_of(network, search=True), states, minimal=minimal, progress=step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(programme, None if shortest else limit, gap, vertices)
@@ -143,7 +169,7 @@ def design(
     whole = within(step, 0.0, 0.3) if few else step
     try:
         search.minimize_load(within(whole, 0.0, 0.5) if then else whole)
-        if then == "hops":
+        if then:
             search.minimize_hops(within(whole, 0.5, 1.0))
         if few:
             search.replace(routings(within(step, 0.3, 1.0)))

@@ -25,7 +25,7 @@ from obliv.designs.states import Lift, States, lifted, states_of
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology
 
-__all__ = ["Programme", "worst_case_programme"]
+__all__ = ["Layout", "Programme", "conservation", "flow_orbits", "layout_of", "worst_case_programme"]
 
 _SECONDS = 2e-7  # for a row to the power 1.5, with the first-order method
 _BYTES = 200.0  # of memory for a non-zero, with what the solver needs
@@ -139,7 +139,7 @@ class _Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class _Layout:
+class Layout:
     """The states of a topology, the symmetries of its legal paths, and the numbers of flows on arcs, and so on."""
 
     states: States
@@ -176,22 +176,22 @@ def worst_case_programme(
     TooLargeError
         If it does not fit in memory.
     """
-    layout = _layout(topology, symmetry, states or states_of(topology, None))
+    layout = layout_of(topology, symmetry, states or states_of(topology, None))
     states, symmetry = layout.states, layout.symmetry
     usable = states.usable(layout.arcs.sources, minimal) if minimal or not states.plain else None
     places = [(lift.terminals, lift.arcs) for lift in layout.lifts]
     ends = states.node[states.tail], states.node[states.head]
-    column, column_size = _flow_orbits(layout, layout.arcs, places, ends, usable)
+    column, column_size = flow_orbits(layout, layout.arcs, places, ends, usable)
     focus, alike = _focus(topology, symmetry)
     _announce(layout, int((column >= 0).sum()), len(column_size), len(focus), progress)
-    conserve, arrivals = _conservation(layout, column, len(column_size))
+    conserve, arrivals = conservation(layout, column, len(column_size))
     flow, size = column, column_size
     if not states.plain:
         used = np.zeros(layout.channels.shape, bool)
         source, destination, arc = np.nonzero(column >= 0)
         used[source, destination, states.channel[arc]] = True
         places = [(lift.terminals, lift.channels) for lift in layout.lifts]
-        flow, size = _flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
+        flow, size = flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
     cover, budget, cover_flow = _covers(layout, column, flow, len(column_size), focus)
     potentials = budget.shape[1]
     matrix = vstack(
@@ -220,7 +220,7 @@ def worst_case_programme(
     )
 
 
-def _announce(layout: _Layout, flows: int, orbits_of_flows: int, focus: int, progress: Progress) -> None:
+def _announce(layout: Layout, flows: int, orbits_of_flows: int, focus: int, progress: Progress) -> None:
     """Say what the programme will cost, from the flows that symmetries leave."""
     terminals = layout.arcs.terminals
     share = orbits_of_flows / max(1, flows)
@@ -242,7 +242,8 @@ def _round(number: float) -> str:
     return f"{int(float(f'{number:.1e}')):,}"
 
 
-def _layout(topology: Topology, symmetry: Symmetry, states: States) -> _Layout:
+def layout_of(topology: Topology, symmetry: Symmetry, states: States) -> Layout:
+    """Return the numbers of flows; raise TooLargeError where they do not fit in memory."""
     terminals = len(topology.terminals)
     symmetry, lifts, first_state, first_arc = lifted(symmetry, states)
     moved = symmetry.to_first_node
@@ -254,13 +255,13 @@ def _layout(topology: Topology, symmetry: Symmetry, states: States) -> _Layout:
         f"the linear program of {topology.spec} ({entries:,} flows before symmetries)",
     )
     nodes = _Numbers(terminals, states.count, moved, first_state)
-    return _Layout(
+    return Layout(
         states, symmetry, lifts, arcs, nodes, _Numbers(terminals, topology.channels, moved, symmetry.to_first_channel)
     )
 
 
-def _flow_orbits(
-    layout: _Layout,
+def flow_orbits(
+    layout: Layout,
     numbers: _Numbers,
     maps: list[tuple[Array, Array]],
     ends: tuple[Array, Array],
@@ -300,7 +301,7 @@ def _flow_orbits(
     return number.reshape(numbers.shape), size
 
 
-def _conservation(layout: _Layout, column: Array, columns: int) -> tuple[csr_array, Array]:
+def conservation(layout: Layout, column: Array, columns: int) -> tuple[csr_array, Array]:
     """Return the rows "what leaves a state less what enters it", one of every orbit, and their right sides."""
     states, numbers = layout.states, layout.nodes
     source, destination, state = (part.ravel() for part in np.indices(numbers.shape))
@@ -341,7 +342,7 @@ def _arcs_at(first: Array, state: Array) -> tuple[Array, Array]:
 
 
 def _covers(
-    layout: _Layout, column: Array, flow: Array, columns: int, focus: Array
+    layout: Layout, column: Array, flow: Array, columns: int, focus: Array
 ) -> tuple[csr_array, csr_array, Array]:
     """Return the rows that cover flows by potentials, those of the budgets, and the orbits of flows covered."""
     topology, states, terminals = layout.states.topology, layout.states, layout.channels.terminals
@@ -391,7 +392,7 @@ def _focus(topology: Topology, symmetry: Symmetry) -> tuple[Array, Array]:
     return first, alike
 
 
-def _potentials(layout: _Layout, focus: Array) -> tuple[Array, int]:
+def _potentials(layout: Layout, focus: Array) -> tuple[Array, int]:
     """Return the column of each potential (side, terminal, focus channel), and how many columns there are."""
     terminals, channels = layout.channels.terminals, layout.states.topology.channels
     side, terminal, channel = (part.ravel() for part in np.indices((2, terminals, channels)))

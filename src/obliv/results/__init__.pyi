@@ -31,6 +31,7 @@ from obliv.results.numbers import Estimate as Estimate
 from obliv.results.pareto import Pareto as Pareto
 from obliv.results.ratio import Ratio as Ratio
 from obliv.results.ratio import TrafficRatio as TrafficRatio
+from obliv.results.ratio_design import RatioDesign as RatioDesign
 from obliv.results.reproduction import ReproducedEntry as ReproducedEntry
 from obliv.results.reproduction import Reproduction as Reproduction
 from obliv.results.schedule import Moves as Moves

@@ -26,10 +26,19 @@ from obliv.designs.states import states_of
 from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.matching.shipments import Rates
+from obliv.matching.shipments import Rates, ship
+from obliv.matching.weights import from_entries
 from obliv.topologies.base import Topology
 
-__all__ = ["Lengths", "Links", "Witness", "simple_lengths", "solved_lengths", "witness_of"]
+__all__ = [
+    "Lengths",
+    "Links",
+    "Witness",
+    "covered_lengths",
+    "simple_lengths",
+    "solved_lengths",
+    "witness_of",
+]
 
 _SCALE = 10**8  # of rounded lengths
 _WHOLE = 2**30  # units of a flow of 1 that is rounded
@@ -121,7 +130,7 @@ class Links:
         return distance
 
 
-def _bounded(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
+def proved_lengths(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
     """Return what lengths prove of a channel; None where a pair that loads it is at distance 0."""
     row, col, weight = loads.weights(channel).spread()
     distance = links.distances(length)[row, col]
@@ -136,20 +145,49 @@ def _bounded(links: Links, loads: PairLoads, channel: int, length: Array) -> Len
 
 def simple_lengths(links: Links, loads: PairLoads, channel: int) -> Lengths:
     """Return lengths of the channels next to terminals: what each can send and take, by the prices of a shipment."""
-    topology = links.topology
-    prices = loads.solve(channel, links.rates).prices
-    column = np.zeros(loads.terminals, object) if prices is None else prices.astype(object)
-    row = np.zeros(loads.terminals, object)
-    source, destination, weight = loads.weights(channel).spread()
-    np.maximum.at(row, source, weight.astype(object) - column[destination])
-    at_tail, at_head = np.zeros(topology.nodes, object), np.zeros(topology.nodes, object)
-    at_tail[links.terminals], at_head[links.terminals] = row, column
-    length = at_tail[topology.tail] + at_head[topology.head]
+    length = _at_terminals(links, loads.weights(channel).spread(), loads.solve(channel, links.rates).prices)
     largest = max(length.tolist(), default=0)
     shift = max(0, largest.bit_length() - 40)
     rounded = np.array([-(-int(value) >> shift) for value in length.tolist()], np.int64)
-    lengths = _bounded(links, loads, channel, rounded)
+    lengths = proved_lengths(links, loads, channel, rounded)
     return lengths or Lengths(rounded * 0, Fraction(0))  # no pair loads the channel
+
+
+def covered_lengths(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
+    """Return lengths that prove a bound close to that of approximate ones.
+
+    Parameters
+    ----------
+    length : float array, shape (channels,)
+        Lengths under which no pair, nearly, is closer than what it puts on the channel, over its relative bandwidth.
+
+    Returns
+    -------
+    Lengths or None
+        With what pairs lack added to the channels next to their terminals, by the prices of a shipment.
+    """
+    factor = -(-_WHOLE // loads.denominator)
+    whole = np.rint(length * (links.relative[channel] * loads.denominator * factor)).astype(np.int64)
+    source, destination, weight = loads.weights(channel).spread()
+    lack = weight * factor - links.distances(whole)[source, destination].astype(np.int64)
+    some = lack > 0
+    if some.any():
+        entries = source[some], destination[some], lack[some]
+        prices = ship(from_entries(*entries), links.rates, loads.terminals).prices
+        whole += _at_terminals(links, entries, prices).astype(np.int64)
+    return proved_lengths(links, loads, channel, whole)
+
+
+def _at_terminals(links: Links, entries: tuple[Array, Array, Array], prices: Array | None) -> Array:
+    """Return lengths of the channels out of sources and into destinations, at these prices, that cover all weights."""
+    topology, (source, destination, weight) = links.topology, entries
+    column = np.zeros(len(links.terminals), object) if prices is None else prices.astype(object)
+    row = np.zeros(len(links.terminals), object)
+    np.maximum.at(row, source, weight.astype(object) - column[destination])
+    at_tail, at_head = np.zeros(topology.nodes, object), np.zeros(topology.nodes, object)
+    at_tail[links.terminals], at_head[links.terminals] = row, column
+    length: Array = at_tail[topology.tail] + at_head[topology.head]
+    return length
 
 
 def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Array) -> Lengths | None:
@@ -161,7 +199,7 @@ def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Ar
     simple = as_rationals(multipliers)
     if simple is not None and simple[0].max(initial=0) * links.topology.nodes < _LARGEST:
         candidates.insert(0, simple[0])
-    proved = [_bounded(links, loads, channel, length) for length in candidates]
+    proved = [proved_lengths(links, loads, channel, length) for length in candidates]
     return min((lengths for lengths in proved if lengths is not None), key=lambda lengths: lengths.bound, default=None)
 
 

@@ -1,0 +1,286 @@
+"""The design of the routing with the least oblivious performance ratio: linear program, both bounds, explicit paths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import pack
+from obliv._util.progress import Progress, within
+from obliv._util.typing import Array
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.paths import decomposed, rounded_flows
+from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, solved_lengths
+from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
+from obliv.designs.ratios.demands import Demands, Trees, demands
+from obliv.designs.saved import packed
+from obliv.designs.solver import Optimum, SolverError, solve
+from obliv.designs.states import States, states_of
+from obliv.designs.symmetry import symmetry_of
+from obliv.designs.vertices import as_rationals
+from obliv.errors import Interrupted
+from obliv.results import Provenance, RatioDesign, provenance
+from obliv.results.numbers import bounded, known, rounded_down, rounded_up
+from obliv.routings.listed import Listed
+from obliv.topologies.base import Topology
+from obliv.topologies.carried import carried
+
+__all__ = ["design_ratio"]
+
+_VERTEX_ROWS = 3000  # up to which the simplex method is fast, and its vertices are simple rationals
+_FIRST, _NEXT, _LAST = 1 / 16, 1 / 4, 1e-9  # accuracies of the first-order method: of the gap, of the one before, least
+_FLOORS = (0.0, 1e-3)  # least lengths, of the mean one
+
+
+def design_ratio(
+    topology: Topology,
+    *,
+    then: bool,
+    limit: Fraction | None,
+    minimal: bool,
+    gap: float,
+    exact: bool | None,
+    progress: Progress,
+) -> RatioDesign:
+    """Design the routing with the least oblivious performance ratio; see :func:`obliv.design`.
+
+    Parameters
+    ----------
+    topology : Topology
+        All terminals can reach each other.
+    then : bool
+        Whether to minimize the hops among the routings with the least ratio.
+    limit : Fraction or None
+        Of the mean hops.
+    minimal : bool
+        Whether paths must be shortest paths.
+    gap : float
+    exact : bool or None
+    progress : callable
+    """
+    began = time.perf_counter()
+    bare = topology if topology.unit_rates else replace(topology, injection=(), ejection=())
+    programme = ratio_programme(bare, symmetry_of(bare, search=True), minimal, progress)
+    allowed = states_of(bare, None).usable(len(bare.terminals), True) if minimal else None
+    vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
+    search = _Search(topology, programme, allowed, limit, gap, vertices, Links(bare), Trees(programme))
+    constraints = tuple(text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit else "") if text)
+
+    def result() -> RatioDesign:
+        return search.result(constraints, time.perf_counter() - began)
+
+    try:
+        search.minimize_ratio(within(progress, 0.0, 0.5) if then else progress)
+        if then:
+            search.minimize_hops(within(progress, 0.5, 1.0))
+    except KeyboardInterrupt:
+        if search.best is None or search.ratio_line is None:
+            raise
+        raise Interrupted("the best routing so far", result()) from None
+    return result()
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A routing, what lengths prove of its ratio, and its mean hops."""
+
+    routing: Listed
+    lengths: list[Lengths]
+    ratio: Fraction
+    hops: Fraction
+
+
+@dataclass(eq=False)
+class _Search:
+    """The best routing and the best lower bounds so far."""
+
+    topology: Topology
+    programme: RatioProgramme
+    allowed: Array | None
+    limit: Fraction | None
+    gap: float
+    vertices: bool
+    links: Links
+    trees: Trees
+    best: _Candidate | None = None
+    ratio_line: Demands | None = None
+    hops_line: Demands | None = None
+    carriers: list[tuple[int, Array]] = field(default_factory=list)
+
+    @property
+    def lower(self) -> Fraction:
+        """The proved lower bound of the ratio."""
+        return self.ratio_line.line.least_load(self.limit or Fraction(0)) if self.ratio_line else Fraction(0)
+
+    def minimize_ratio(self, progress: Progress) -> None:
+        """Close the gap between the ratio of a routing and the lower bound."""
+        programme = self.programme
+        costs = None if self.limit is None else (programme.hop_cost, self.limit, -1)
+        for optimum, accuracy in self._solutions(programme.ratio_cost, costs, progress):
+            price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
+            for proof in demands(programme, self.trees, optimum.duals, price, self.allowed):
+                if self.ratio_line is None or proof.line.least_load(self.limit or Fraction(0)) > self.lower:
+                    self.ratio_line = proof
+            for candidate in self._candidates(optimum, accuracy, progress):
+                if (self.limit is None or candidate.hops <= self.limit) and (
+                    self.best is None or candidate.ratio < self.best.ratio
+                ):
+                    self.best = candidate
+            if self.best is not None:
+                progress(f"ratio between {float(self.lower):.6g} and {float(self.best.ratio):.6g}", 0.9)
+                if self.best.ratio <= self.lower * (1 + (Fraction(self.gap) if accuracy else 0)):
+                    return
+
+    def minimize_hops(self, progress: Progress) -> None:
+        """Replace the routing by one of the same ratio, or up to the gap the same, with the fewest hops."""
+        if self.best is None:
+            return
+        programme, most = self.programme, self.best.ratio
+        for optimum, accuracy in self._solutions(programme.hop_cost, (programme.ratio_cost, most, 0), progress):
+            for proof in demands(programme, self.trees, optimum.duals, 1 / programme.pairs, self.allowed):
+                if self.hops_line is None or proof.line.least_hops(most) > self.hops_line.line.least_hops(most):
+                    self.hops_line = proof
+            slack = 1 + (Fraction(self.gap) if accuracy else 0)
+            for candidate in self._candidates(optimum, accuracy, progress):
+                if candidate.ratio <= most * slack and candidate.hops < self.best.hops:
+                    self.best = candidate
+            fewest = self.hops_line.line.least_hops(most) if self.hops_line else Fraction(0)
+            if self.best.hops <= fewest * slack:
+                return
+
+    def _solutions(
+        self, cost: Array, limit: tuple[Array, Fraction, int] | None, progress: Progress
+    ) -> Iterator[tuple[Optimum, float]]:
+        """Yield solutions with their accuracy: a vertex (0) where it is wanted, then ever more accurate ones.
+
+        A limit is costs, the most they may be, and the sign of a change of it, as large as the accuracy.
+        """
+        rows, programme = self.programme.matrix.shape[0], self.programme
+        accuracies = [0.0] if self.vertices else []
+        accuracy = self.gap * _FIRST
+        while accuracy > _LAST:
+            accuracies.append(accuracy)
+            accuracy *= _NEXT
+        for k, accuracy in enumerate(accuracies):
+            progress(f"linear program of {rows:,} rows, accuracy {accuracy:.2g}", 0.1 + 0.8 * k / len(accuracies))
+            if limit is not None:
+                costs, most, sign = limit
+                programme = self.programme.limited(costs, float(most) * (1 + sign * accuracy))
+            optimum = solve(programme.matrix, programme.lower, programme.upper, cost, tolerance=accuracy or None)
+            if not optimum.feasible:
+                raise SolverError("the solver found no routing at all; report this network")
+            yield optimum, accuracy
+
+    def _candidates(self, optimum: Optimum, accuracy: float, progress: Progress) -> Iterator[_Candidate]:
+        """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
+        states = states_of(self.topology, None)
+        columns = np.clip(optimum.columns[: len(self.programme.size)], 0, 1)
+        columns[columns < accuracy] = 0
+        for flows in (None if accuracy else as_rationals(columns), rounded_flows(columns)):
+            if flows is None:
+                continue
+            routing = _routing(self.programme.flow, states, flows, progress)
+            if routing is not None:
+                loads = routing.pair_loads()
+                lengths = self._lengths(loads, optimum.columns, accuracy)
+                yield _Candidate(routing, lengths, max(one.bound for one in lengths), loads.hops())
+
+    def _lengths(self, loads: Any, columns: Array, accuracy: float) -> list[Lengths]:
+        """Return lengths that bound the ratio on every channel, those of the linear program carried by symmetries."""
+        opposite = self.programme.symmetry.opposite
+        proved: dict[int, Lengths] = {}
+        for block in self.programme.blocks:
+            solved = np.maximum(columns[block.price], 0)
+            for member in block.channels.members:
+                if member.channel in proved:
+                    continue
+                images = member.maps.channels
+                moved = np.empty_like(solved)
+                moved[images if not member.reversed or opposite is None else opposite[images]] = solved
+                options = [
+                    covered_lengths(self.links, loads, member.channel, moved + floor * moved.mean())
+                    for floor in _FLOORS
+                ]
+                if not accuracy:
+                    options.append(solved_lengths(self.links, loads, member.channel, moved))
+                sure = [option for option in options if option is not None]
+                idle = Lengths(np.zeros(len(moved), np.int64), Fraction(0))  # no pair loads the channel
+                proved[member.channel] = min(sure, key=lambda one: one.bound, default=idle)
+        return [proved[channel] for channel in range(self.topology.channels)]
+
+    def result(self, constraints: tuple[str, ...], seconds: float) -> RatioDesign:
+        """Return what was found, with its certificate."""
+        if self.best is None or self.ratio_line is None:
+            raise SolverError("the flows of the linear program hold no paths; report this network")
+        best, topology = self.best, self.topology
+        lower, upper = self.lower, best.ratio
+        if lower != upper:
+            lower, upper = rounded_down(lower), rounded_up(upper)
+        fewest = None if self.hops_line is None else self.hops_line.line.least_hops(upper)
+        if fewest is not None and fewest != best.hops:
+            fewest = rounded_down(fewest)
+        per_pair = np.diff(best.routing.listed.pair)
+        others = len(per_pair) - len(per_pair) // len(topology.terminals)
+        worst = worst_case(best.routing, certificate=True)
+        claim = dict(worst.certificate or {})
+        claim.pop("network", None)
+        return RatioDesign(
+            topology=topology.spec,
+            routing="design",
+            provenance=provenance(
+                {"topology": topology.spec, "routing": "design"},
+                seconds,
+                "exact" if lower == upper else "bounded",
+                sources=topology.sources,
+            ),
+            subject=best.routing,
+            constraints=constraints,
+            ratio=bounded(lower, upper),
+            channel_load=known(worst.channel_load),
+            capacity=1 / topology.capacity_load if topology.capacity_load else None,
+            hops=best.hops,
+            hops_bound=fewest,
+            paths_per_pair=Fraction(int(per_pair.sum()), others),
+            most_paths=int(per_pair.max()),
+            paths=packed(best.routing.listed),
+            certificate={
+                **self._certificate(best.lengths, self.ratio_line),
+                "worst": replace(worst, provenance=Provenance(), certificate=claim).to_dict(),
+            },
+        )
+
+    def _certificate(self, lengths: list[Lengths], line: Demands) -> dict[str, Any]:
+        programme, network = self.programme, carried(self.topology)
+        generators = np.array([maps.nodes for maps in programme.symmetry.generators], np.int64)
+        return {
+            **({} if network is None else {"network": network}),
+            "generators": pack(generators.reshape(-1, self.topology.nodes)),
+            "demands": [
+                [member.channel, k, list(member.word), int(member.reversed)]
+                for k, block in enumerate(programme.blocks)
+                for member in block.channels.members
+            ],
+            "ratio_line": _saved(line),
+            "hops_line": None if self.hops_line is None else _saved(self.hops_line),
+            "lengths": [pack(one.length) for one in lengths],
+        }
+
+
+def _routing(flow: Array, states: States, units: tuple[Array, int], progress: Progress) -> Listed | None:
+    """Return the routing whose paths carry the flows, given in units of one over a whole number."""
+    values, whole = np.append(units[0], 0), units[1]
+    return decomposed(states, "design", len(flow), whole, lambda s, d: values[flow[s, d]], progress)
+
+
+def _saved(proof: Demands) -> dict[str, Any]:
+    """Return the flows for each class as rows (source, channel, amount), and the price of a hop."""
+    rows = []
+    for flow in proof.flows:
+        source, channel = np.nonzero(flow)
+        rows.append(pack(np.stack([source, channel, flow[source, channel]], axis=1)))
+    return {"price": proof.line.price, "flows": rows}
