@@ -10,6 +10,9 @@ from tests.loads.test_sums_over_paths import check_law, check_solutions
 from tests.routings.test_electrical import network
 
 import obliv
+from obliv.checker.flows.base import Flow
+from obliv.checker.flows.paths import path_flows
+from obliv.checker.flows.sources import source_flows
 from obliv.matching.shipments import ship
 from obliv.routings.raecke import Raecke
 
@@ -80,3 +83,32 @@ def test_paths_without_loops() -> None:
                 assert len(set(heads)) == len(heads)
     assert obliv.worst_case(routing).channel_load <= obliv.worst_case(whole).channel_load
     assert obliv.routing(routing.spec, topology) == routing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_checker_follows_trees_as_it_follows_paths(seed: int) -> None:
+    routing = Raecke(network(seed), trees=3, seed=seed)
+    trees, paths = source_flows(routing, 3), path_flows(routing, lambda: None)
+    for i in range(len(routing.topology.terminals)):
+        for j in range(len(routing.topology.terminals)):
+            by_tree, by_path = (_entries(flows(i), j) for flows in (trees, paths))
+            assert by_tree == by_path
+
+
+def _entries(flow: Flow, j: int) -> dict[int, Fraction]:
+    part = slice(int(flow.ends[j - 1]) if j else 0, int(flow.ends[j]))
+    pairs = zip(flow.channel[part].tolist(), flow.amount[part].tolist(), strict=True)
+    return {channel: Fraction(amount, int(flow.whole[j])) for channel, amount in pairs}
+
+
+def test_trees_that_do_not_hold_are_refused() -> None:
+    routing = Raecke(obliv.mesh(3, 3), trees=2, seed=1)
+    tree = routing.trees[0]
+    cluster = next(k for k, path in enumerate(tree.up) if path)
+    swapped = tree.order.copy()
+    swapped[[0, 1]] = swapped[[1, 0]]
+    cut = [path[:-1] if k == cluster else path for k, path in enumerate(tree.up)]
+    for changed in (tree._replace(order=swapped), tree._replace(up=cut), tree._replace(end=tree.end + 1)):
+        routing.trees[0] = changed
+        with pytest.raises(obliv.OblivError, match=r"raecke.*(nested|channel|paths to a cluster)"):
+            source_flows(routing, 2)

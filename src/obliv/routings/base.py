@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
+    from obliv.routings.raecke import Tree
     from obliv.topologies.links import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
@@ -204,6 +205,11 @@ class Routing:
     @property
     def by_number(self) -> NumberedPaths | None:
         """The same routing by one numbered shortest path per pair of a fat tree; None for other routings."""
+        return None
+
+    @property
+    def cluster_trees(self) -> list[Tree] | None:
+        """Decomposition trees, all equally likely, whose paths have their loops; None for other routings."""
         return None
 
     @property

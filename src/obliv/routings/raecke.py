@@ -106,6 +106,10 @@ class Raecke(Routing):
         """The trees, each taken with equal probability."""
         return decomposition_trees(self.topology, self.count, self.seed, self.spec, silent)
 
+    @property
+    def cluster_trees(self) -> list[Tree] | None:
+        return self.trees if self.loops else None
+
     @cached_property
     def _terminal(self) -> dict[int, int]:
         return {node: number for number, node in enumerate(self.topology.terminals.tolist())}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from obliv.checker.flows.base import CheckTime, Flows
+from obliv.checker.flows.clusters import cluster_flows
 from obliv.checker.flows.hops import hop_flows
 from obliv.checker.flows.links import difference_flows
 from obliv.checker.flows.mixes import mixed_flows, two_phase_flows
@@ -42,6 +43,8 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
     if (links := routing.link_flows) is not None:
         return difference_flows(topology, links)
+    if (trees := routing.cluster_trees) is not None:
+        return cluster_flows(topology, trees, routing.spec, check_time)
     if groups := routing.hop_groups:
         parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
         flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
