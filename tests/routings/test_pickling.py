@@ -12,7 +12,7 @@ import pytest
 import obliv
 from obliv.specs.registry import ROUTINGS
 
-NETWORKS = ("mesh:3x3", "fattree:4,3", "fattree:4,2", "random-regular:n=8,d=3,seed=1")
+NETWORKS = ("mesh:3x3", "fattree:4,3", "fattree:4,2", "random-regular:n=8,d=3,seed=1", "torus:3x3")
 FILES = {"table", "lft", "design"}  # they read a file; tested below and with fabrics
 
 
