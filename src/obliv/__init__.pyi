@@ -80,12 +80,15 @@ from obliv.routings.cartesian import DOR as DOR
 from obliv.routings.cartesian import O1TURN as O1TURN
 from obliv.routings.cartesian import ROMM as ROMM
 from obliv.routings.cartesian import valiant as valiant
+from obliv.routings.electrical import Electrical as Electrical
 from obliv.routings.graph import ECMP as ECMP
 from obliv.routings.graph import Shortest as Shortest
 from obliv.routings.hops import HopRouting as HopRouting
 from obliv.routings.make import routing as routing
 from obliv.routings.mixes import Mix as Mix
 from obliv.routings.odd_even import OddEven as OddEven
+from obliv.routings.raecke import Raecke as Raecke
+from obliv.routings.sampled import Sampled as Sampled
 from obliv.routings.tables import table as table
 from obliv.routings.trees.base import TreeRouting as TreeRouting
 from obliv.routings.trees.digits import DModK as DModK
