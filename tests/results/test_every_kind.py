@@ -45,6 +45,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
         obliv.DModK(TREE), "random-permutation", instances=number(3), rng=number(3)
     ),
     "design": lambda number: obliv.design("mesh:3x2"),
+    "design of a ratio": lambda number: obliv.design("ring:4", objective="ratio"),
     "bounds": lambda number: obliv.bounds("mesh:3x2"),
     "pareto": lambda number: obliv.pareto("mesh:3x2", number(2)),
     "deadlock": lambda number: obliv.deadlock(obliv.ROMM(MESH)),
