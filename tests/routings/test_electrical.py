@@ -151,3 +151,15 @@ def test_links_of_a_multigraph() -> None:
     links = links_of(obliv.build("two", 2, [(0, 1), (1, 0), (0, 1), (1, 0)]), "test")
     assert links.forward.tolist() == [0, 1]
     assert links.backward.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("spec", ["mesh:6x6", "random-regular:n=60,d=4,seed=1", "line:40"])
+def test_flows_do_not_depend_on_the_solver(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = obliv.topology(spec)
+    dense = obliv.routing("electrical", topology).link_flows
+    monkeypatch.setattr("obliv.routings.electrical._DENSE", 0)
+    monkeypatch.setattr("obliv.routings.electrical._COLUMNS", 7)
+    sparse = obliv.routing("electrical", topology).link_flows
+    assert dense is not None
+    assert sparse is not None
+    assert (dense.amount == sparse.amount).all()
