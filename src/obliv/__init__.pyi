@@ -23,6 +23,7 @@ from obliv.designs.optimize import design as design
 from obliv.designs.pareto import pareto as pareto
 from obliv.designs.ratios.oblivious import ratio as ratio
 from obliv.designs.ratios.patterns import traffic_ratio as traffic_ratio
+from obliv.designs.two_turns import TwoTurn as TwoTurn
 from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError
 from obliv.errors import MissingExtraError as MissingExtraError
@@ -115,6 +116,7 @@ from obliv.routings.two_turn import U2TURNA as U2TURNA
 from obliv.routings.two_turn import XYX as XYX
 from obliv.routings.two_turn import YXY as YXY
 from obliv.routings.updown import UpDown as UpDown
+from obliv.routings.weighted_two_turn import WeightedTwoTurn as WeightedTwoTurn
 from obliv.specs.registry import register_pattern as register_pattern
 from obliv.specs.registry import register_routing as register_routing
 from obliv.specs.registry import register_topology as register_topology
