@@ -19,6 +19,8 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import digest_of, read_json, unpack, write_json
+from obliv.designs.ratios import best
+from obliv.errors import Interrupted
 
 
 def ends(ratio: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -117,6 +119,10 @@ def raise_the_bound(content: dict[str, Any]) -> None:
     content["gap"] = {"lower": 0.0, "upper": 1.001 / 1.0001 - 1}
 
 
+def no_bound(content: dict[str, Any]) -> None:
+    content["ratio"] = {"lower": 0.0, "upper": content["ratio"]["value"]}
+
+
 def drop_a_path(content: dict[str, Any]) -> None:
     paths = content["paths"]
     per_pair, hops, channels, amounts = (unpack(paths[key]) for key in ("per_pair", "hops", "channels", "amounts"))
@@ -167,6 +173,7 @@ def fewer_hops(content: dict[str, Any]) -> None:
 FORGERIES: list[Callable[[dict[str, Any]], None]] = [
     lower_the_ratio,
     raise_the_bound,
+    no_bound,
     drop_a_path,
     more_traffic,
     shorter,
@@ -187,6 +194,21 @@ def test_forged_designs_are_refused(forge: Callable[[dict[str, Any]], None], sav
         assert not obliv.verify(tmp_path / "forged.json").proved
     except obliv.FileError as error:
         assert "\n" not in str(error)
+
+
+def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, calls = best.solve, list[int]()
+
+    def stop_at_the_second(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return solved(*arguments, **options)
+
+    monkeypatch.setattr(best, "solve", stop_at_the_second)
+    with pytest.raises(Interrupted) as stopped:
+        least("mesh:3x2", then="hops")
+    assert obliv.verify(stopped.value.so_far).proved
 
 
 def test_what_cannot_be_designed() -> None:

@@ -126,6 +126,9 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
         raise MalformedError(str(error)) from None
     if not isinstance(content.get("certificate"), dict):
         raise MalformedError("it contains no certificate")
+    for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
+        if (number.lower if isinstance(number, Bounds) else number) <= 0:
+            raise MalformedError("a load or ratio is not above 0")
     return claimed, content["certificate"]
 
 

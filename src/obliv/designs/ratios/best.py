@@ -79,7 +79,7 @@ def design_ratio(
         if then:
             search.minimize_hops(within(progress, 0.5, 1.0))
     except KeyboardInterrupt:
-        if search.best is None or search.ratio_line is None:
+        if search.best is None or not search.lower:
             raise
         raise Interrupted("the best routing so far", result()) from None
     return result()
