@@ -28,6 +28,7 @@ _SIDES = {
 }  # fmt: skip
 _STEP, _MOST_STEPS = 0.05, 300_000
 _OVER_NAME, _OVER_NODE, _OVER_HOT = 400.0, 150.0, 20.0  # cost of covering them; a step of a line costs 1
+_OVER_END = 1000.0  # the same as for a node, for the names that are never left out
 
 
 def stand_upright(on: Canvas, names: Mapping[int, str], size: float) -> None:
@@ -95,7 +96,8 @@ def _options(
             reach = gap * (1.0 if 0 in side else 0.8)
             box = box_beside(middles[node], size, (side[0] * reach, side[1] * reach))
             nodes = _inside(middles, (box[0] - rim, box[1] - rim, box[2] + rim, box[3] + rim))
-            cost = dislike + _OVER_NODE * nodes + _inside(steps, box) + _OVER_HOT * _inside(hot, box)
+            covered = (_OVER_END if node in on.ends else _OVER_NODE) * nodes
+            cost = dislike + covered + _inside(steps, box) + _OVER_HOT * _inside(hot, box)
             places.append((cost + _OVER_NAME * sum(overlap(box, other) for other in taken), side, box))
         options[node] = places
     return options
