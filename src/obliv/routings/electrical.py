@@ -60,7 +60,7 @@ class Electrical(Routing):
     >>> [(len(channels), chance) for channels, chance in ring.paths(0, 1)]
     [(1, Fraction(3, 4)), (3, Fraction(1, 4))]
     >>> obliv.worst_case(ring).channel_load
-    Fraction(2, 1)
+    Fraction(1, 1)
     """
 
     def __init__(self, topology: Topology) -> None:

@@ -50,6 +50,7 @@ def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3
     >>> throughput(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), "shift:2", hottest=1)
     throughput: lft:dmodk on fabric:fattree:4,2
       shift:2  load 1, throughput 1, of capacity 1
+               mean hops 4
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
     """
     if hottest < 0:
