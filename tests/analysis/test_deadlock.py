@@ -641,6 +641,17 @@ def test_results_are_saved_and_loaded(tmp_path: Path) -> None:
     assert obliv.load(tmp_path / "best.json") == best
 
 
+class PastItsDestination(obliv.Routing):
+    """Paths round a ring, in either direction, that pass their destination once: no scheme orders them."""
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        nodes = self.topology.nodes
+        for step in (1, -1):
+            hops = (destination - source) * step % nodes + nodes
+            visited = [(source + step * k) % nodes for k in range(hops + 1)]
+            yield tuple(itertools.starmap(self.topology.channel, itertools.pairwise(visited))), Fraction(1, 2)
+
+
 def test_the_fewest() -> None:
     best = obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(4, 4)))
     assert (best.fewest, best.best) == (2, "double-y")
@@ -649,9 +660,13 @@ def test_the_fewest() -> None:
     assert "2, by double-y" in repr(best)
     torus = obliv.fewest_virtual_channels(obliv.ROMM(obliv.torus(5, 5)))
     assert (torus.fewest, torus.best) == (5, "turn+dateline")
-    graph = obliv.fewest_virtual_channels(obliv.ECMP(obliv.random_regular(12, 3, seed=1)))
-    assert (graph.fewest, graph.best) == (3, "updown")
-    assert LeftOut("phase", "needs phases") in graph.left_out
+    irregular = obliv.fewest_virtual_channels(obliv.ECMP(obliv.random_regular(12, 3, seed=1)))
+    assert (irregular.fewest, irregular.best) == (3, "updown")
+    assert LeftOut("phase", "needs phases") in irregular.left_out
+    cyclic = obliv.fewest_virtual_channels(PastItsDestination(obliv.ring(4)))
+    assert (cyclic.fewest, cyclic.best) == (None, None)
+    assert cyclic.to_dict()["fewest_reason"]
+    assert "every scheme is cyclic" in repr(cyclic)
     wild = obliv.fewest_virtual_channels(obliv.U2TURN(obliv.mesh(3, 3)))
     assert [each["scheme"] for each in wild.left_out] == ["double-y"]
 
