@@ -774,3 +774,33 @@ def test_hints_of_the_command_line(command: str, hint: str, tmp_path: Path, caps
     line = capsys.readouterr().err
     assert hint.format(folder=tmp_path) in line
     assert line.count("\n") == 1
+
+
+# Files.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("throughput", "mesh:2x2", "dor", "flows:in.txt"),
+        ("compare", "mesh:2x2", "dor", "--traffic", "flows:in.txt"),
+        ("compare", "file:in.txt,format=edgelist", "ecmp"),
+        ("ratio", "mesh:2x2", "dor", "--traffic", "flows:in.txt"),
+        ("worst", "file:in.txt,format=edgelist", "ecmp"),
+    ],
+)
+def test_inputs_are_not_overwritten(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("0 1 1\n", encoding="utf-8")
+    assert main([*words, "--output", "in.txt"]) == 2
+    assert "in.txt: is an input file and would be overwritten" in capsys.readouterr().err
+    assert (tmp_path / "in.txt").read_text(encoding="utf-8") == "0 1 1\n"
+
+
+def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
+    network = tmp_path / "in.txt"
+    network.write_text("0 1 1\n", encoding="utf-8")
+    result = obliv.worst_case(f"file:{network},format=edgelist", "ecmp")
+    assert "would be overwritten" in mistake(lambda: result.save(network))

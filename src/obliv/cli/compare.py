@@ -64,9 +64,13 @@ def compare(
     networks = [read_capacity(obliv.topology(spec)) for spec in (topology, *(also or ()))]
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
     notes = [note for network in networks for note in network.notes]
+    inputs = [source for network in networks for source in network.sources]
     for spec, network in product(patterns, networks):
         with suppress(InputError):  # a pattern may fit other topologies
-            notes += obliv.traffic(spec, network).notes
+            pattern = obliv.traffic(spec, network)
+            notes += pattern.notes
+            inputs += pattern.sources
+    require_outputs(answer.output, plot, inputs=inputs)
     for note in dict.fromkeys(notes):
         say(note)
     with answer.kept(), progress() as step:

@@ -56,7 +56,7 @@ def loads(
 
     looks.require(output)
     routing = specs.read(output)
-    looks.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology)[0]), output)
+    looks.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology, output)[0]), output)
 
 
 @app.command()

@@ -73,7 +73,7 @@ def ratio(
         )
     with progress() as step, answer.kept():
         if named:
-            patterns = named if instances else read_traffic(named, routing.topology)
+            patterns = named if instances else read_traffic(named, routing.topology, answer.output)
             proof = not instances and (answer.certificate or answer.output is not None)
             under = traffic_ratio(
                 routing,

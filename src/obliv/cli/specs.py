@@ -62,11 +62,12 @@ def read_capacity(topology: Topology) -> Topology:
         return topology
 
 
-def read_traffic(specs: Iterable[str], topology: Topology) -> list[Traffic]:
-    """Return the traffic of specs on a topology, and print its notes on standard error."""
+def read_traffic(specs: Iterable[str], topology: Topology, *outputs: Path | None) -> list[Traffic]:
+    """Return traffic, print its notes on standard error, and refuse outputs that would replace its files."""
     import obliv
 
     patterns = [obliv.traffic(spec, topology) for spec in specs]
+    require_outputs(*outputs, inputs=[source for pattern in patterns for source in pattern.sources])
     for note in dict.fromkeys(note for pattern in patterns for note in pattern.notes):
         say(note)
     return patterns

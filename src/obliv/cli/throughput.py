@@ -31,7 +31,7 @@ def throughput(
     if not samples:
         refuse_idle_seed(context, "--samples")
     routing = specs.read(answer.output, capacity=True)
-    patterns = read_traffic(traffic, routing.topology)
+    patterns = read_traffic(traffic, routing.topology, answer.output)
     with progress() as step:
         result = obliv.throughput(routing, *patterns, samples=samples or None, rng=seed, progress=step)
     answer.show(result)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from obliv._util.codec import digest_of, write_json
 from obliv._util.text import html_table, printable
 from obliv._version import __version__
-from obliv.errors import extra
+from obliv.errors import FileError, extra
 from obliv.results.codec import Codec, Declaration, Record, entry
 from obliv.results.format import shown
 from obliv.results.numbers import spread
@@ -129,7 +129,15 @@ class Result(Record):
         return pandas.DataFrame([spread(row) for row in self.rows()])
 
     def save(self, path: str | Path) -> None:
-        """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it."""
+        """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written, or the result was computed from it.
+        """
+        if Path(path).resolve() in {Path(source).resolve() for source in self.provenance.sources}:
+            raise FileError("is an input file and would be overwritten: choose another file", path)
         write_json(self.to_dict(), path)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
