@@ -28,7 +28,7 @@ from obliv.topologies.base import Topology
 __all__ = ["Layout", "Programme", "conservation", "flow_orbits", "layout_of", "worst_case_programme"]
 
 _SECONDS = 2e-7  # for a row to the power 1.5, with the first-order method
-_BYTES = 200.0  # of memory for a non-zero, with what the solver needs
+_BYTES = 500.0  # of memory for a non-zero, with what the solver and the paths need
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,24 +281,32 @@ def flow_orbits(
     if usable is not None:
         used &= usable
     entry = np.flatnonzero(used)
-    source, destination, place = np.unravel_index(entry, numbers.shape)
-    number = np.full(used.size, -1)
+    number = np.full(used.size, -1, np.int32 if used.size < 2**31 else np.int64)  # most of the memory is needed here
     number[entry] = np.arange(len(entry))
-    images = [numbers.of(terminal[source], terminal[destination], places[place]) for terminal, places in maps]
-    if layout.symmetry.opposite is not None:
-        images.append(numbers.of(destination, source, layout.symmetry.opposite[place]))
-    images = [number[image] for image in images]
+    images = _images(layout, numbers, maps, entry, number)
     lost = np.zeros(len(entry), bool)  # what a symmetry takes to a flow that is 0
     for image in images:
-        lost |= image < 0
-        image[image < 0] = 0
+        gone = np.flatnonzero(image < 0)
+        lost[gone] = True
+        image[gone] = gone
     label, count = orbits(len(entry), images)
     positive = np.ones(count, bool)
     positive[label[lost]] = False
     orbit = np.where(positive, np.cumsum(positive) - 1, -1)
     number[entry] = orbit[label]
     size = np.bincount(label, minlength=count)[positive] * (numbers.terminals // numbers.sources)
-    return number.reshape(numbers.shape), size
+    return number.reshape(numbers.shape).astype(np.int64, copy=False), size
+
+
+def _images(
+    layout: Layout, numbers: _Numbers, maps: list[tuple[Array, Array]], entry: Array, number: Array
+) -> list[Array]:
+    """Return what every symmetry takes each entry to, by its number; -1 where that is 0."""
+    source, destination, place = (part.astype(number.dtype) for part in np.unravel_index(entry, numbers.shape))
+    images = [number[numbers.of(terminal[source], terminal[destination], places[place])] for terminal, places in maps]
+    if layout.symmetry.opposite is not None:
+        images.append(number[numbers.of(destination, source, layout.symmetry.opposite[place])])
+    return images
 
 
 def conservation(layout: Layout, column: Array, columns: int) -> tuple[csr_array, Array]:

@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from obliv._util.typing import Array
 from obliv.errors import MissingExtraError
@@ -102,9 +100,26 @@ def opposite_channels(topology: Topology) -> Array | None:
 
 def orbits(count: int, images: list[Array]) -> tuple[Array, int]:
     """Return the orbit of every element under maps of 0 … count − 1, and how many orbits there are."""
-    if not images:
-        return np.arange(count), count
-    rows = np.tile(np.arange(count), len(images))
-    graph = coo_array((np.ones(len(rows), np.int8), (rows, np.concatenate(images))), shape=(count, count))
-    number, label = connected_components(graph, directed=False)
-    return label, int(number)
+    label = np.arange(
+        count, dtype=images[0].dtype if images else np.int64
+    )  # the least element known to be in the orbit
+    changed = True
+    while changed:
+        changed = False
+        for image in images:
+            there = label[image]
+            apart = np.flatnonzero(label != there)
+            if len(apart):
+                here, there = label[apart], there[apart]
+                np.minimum.at(label, np.maximum(here, there), np.minimum(here, there))
+                label = _least(label)
+                changed = True
+    least = label == np.arange(count)
+    return (np.cumsum(least) - 1)[label], int(least.sum())
+
+
+def _least(label: Array) -> Array:
+    """Return labels followed to the elements that label themselves."""
+    while not np.array_equal(following := label[label], label):
+        label = following
+    return label

@@ -20,6 +20,8 @@ from obliv.topologies.base import Topology
 
 __all__ = ["Listed", "PathList"]
 
+_SCRATCH = 2**21  # sums of amounts that are held at a time
+
 
 class PathList(NamedTuple):
     """Paths of pairs of terminals, sorted by source and destination.
@@ -116,15 +118,24 @@ class Listed(Routing):
 
 
 def _entries(topology: Topology, listed: PathList) -> Entries:
-    """Return how much of each pair crosses each channel."""
-    pair = np.repeat(np.arange(len(listed.pair) - 1), np.diff(listed.pair))
-    hops = np.diff(listed.start)
-    place, column = np.unique(np.repeat(pair, hops) * topology.channels + listed.channel, return_inverse=True)
-    numerator = np.zeros(len(place), np.int64)
-    np.add.at(numerator, column, np.repeat(listed.amount, hops))
-    pair, channel = np.divmod(place, topology.channels)
+    """Return how much of each pair crosses each channel; some pairs at a time, as paths have many hops in all."""
+    pairs, channels = len(listed.pair) - 1, topology.channels
+    group = max(1, _SCRATCH // max(1, channels))
+    places, numerators = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for first in range(0, pairs, group):
+        of_pair = listed.pair[first : first + group + 1]
+        some = slice(int(of_pair[0]), int(of_pair[-1]))
+        hops = np.diff(listed.start[some.start : some.stop + 1])
+        pair = np.repeat(np.arange(len(of_pair) - 1), np.diff(of_pair))
+        channel = listed.channel[listed.start[some.start] : listed.start[some.stop]]
+        sums = np.zeros(group * channels, np.int64)
+        np.add.at(sums, np.repeat(pair, hops) * channels + channel, np.repeat(listed.amount[some], hops))
+        used = np.flatnonzero(sums)
+        places.append(used + first * channels)
+        numerators.append(sums[used])
+    pair, channel = np.divmod(np.concatenate(places), max(1, channels))
     source, destination = np.divmod(pair, len(topology.terminals))
-    return Entries(source, destination, channel, numerator, listed.whole)
+    return Entries(source, destination, channel, np.concatenate(numerators), listed.whole)
 
 
 def _require_form(topology: Topology, spec: str, listed: PathList, translated: bool) -> None:
