@@ -46,6 +46,7 @@ from obliv.patterns.make import traffic as traffic
 from obliv.patterns.matrices import matrix as matrix
 from obliv.patterns.matrices import permutation as permutation
 from obliv.results import Average as Average
+from obliv.results import AverageDesign as AverageDesign
 from obliv.results import Bisection as Bisection
 from obliv.results import Bounds as Bounds
 from obliv.results import Comparison as Comparison

@@ -212,7 +212,7 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_cannot_be_designed() -> None:
-    with pytest.raises(obliv.InputError, match="choose worst or ratio"):
+    with pytest.raises(obliv.InputError, match="choose worst, ratio or average"):
         obliv.design("ring:4", objective="least")
     with pytest.raises(obliv.InputError, match="without limits of turns"):
         obliv.design("mesh:3x3", objective="ratio", max_turns=2)

@@ -46,6 +46,9 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     ),
     "design": lambda number: obliv.design("mesh:3x2"),
     "design of a ratio": lambda number: obliv.design("ring:4", objective="ratio"),
+    "design of an average": lambda number: obliv.design(
+        "ring:4", objective="average", samples=number(5), rng=number(3)
+    ),
     "bounds": lambda number: obliv.bounds("mesh:3x2"),
     "pareto": lambda number: obliv.pareto("mesh:3x2", number(2)),
     "deadlock": lambda number: obliv.deadlock(obliv.ROMM(MESH)),

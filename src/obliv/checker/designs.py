@@ -11,6 +11,7 @@ import time
 import zlib
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from obliv.checker.time_limit import TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import Bounds, Design, RatioDesign, Verification, provenance
+from obliv.results import AverageDesign, Bounds, Design, Estimate, RatioDesign, Verification, provenance
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
@@ -101,6 +102,7 @@ def check_design(
     what = "ratio is at most" if isinstance(claimed, RatioDesign) else "worst case is"
     lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
     rules = " and ".join(text for text in claimed.constraints if text != "minimal")
+    estimated = "; its average is an estimate, not proved" if isinstance(claimed, AverageDesign) else ""
     kind = ("minimal " if "minimal" in claimed.constraints else "") + "routing" + (f" with {rules}" if rules else "")
     return Verification(
         topology=claimed.topology,
@@ -109,7 +111,7 @@ def check_design(
             {"topology": claimed.topology, "routing": "design"}, time.perf_counter() - began, sources=topology.sources
         ),
         proved=report.holds,
-        claim=f"its {what} {_text(upper)}, and no {kind} has one below {_text(lower)}",
+        claim=f"its {what} {_text(upper)}, and no {kind} has one below {_text(lower)}{estimated}",
         checks=tuple(report.checks),
         unchecked=unchecked,
     )
@@ -121,7 +123,8 @@ def _text(value: Fraction) -> str:
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     try:
-        claimed = (RatioDesign if "ratio" in content else Design).from_dict(content)
+        averaged = AverageDesign if "average_load" in content else Design
+        claimed = (RatioDesign if "ratio" in content else averaged).from_dict(content)
     except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
         raise MalformedError(str(error)) from None
     if not isinstance(content.get("certificate"), dict):
@@ -129,6 +132,10 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
         if (number.lower if isinstance(number, Bounds) else number) <= 0:
             raise MalformedError("a load or ratio is not above 0")
+    if isinstance(claimed, AverageDesign) and not (
+        isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf
+    ):
+        raise MalformedError("the average load is not an estimate above 0")
     return claimed, content["certificate"]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import TopologySpec
+from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
 from obliv.cli.output import ClaimAnswer, Looks, progress, require_outputs, say
 from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
@@ -18,9 +18,13 @@ __all__ = ["design"]
 def design(
     topology: TopologySpec,
     *,
+    context: typer.Context,
     objective: Annotated[
-        Literal["worst", "ratio"],
-        typer.Option("--objective", help="Minimize the worst-case load, or the oblivious performance ratio."),
+        Literal["worst", "ratio", "average"],
+        typer.Option(
+            "--objective",
+            help="Minimize the worst-case load, the oblivious performance ratio, or the average load.",
+        ),
     ] = "worst",
     then: Annotated[
         Literal["hops", "nothing"] | None,
@@ -60,6 +64,17 @@ def design(
             help="Look for rational numbers that prove the optimum (default: where the linear program is small).",
         ),
     ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples",
+            min=1,
+            metavar="S",
+            help="Random permutations that --objective average is minimized for.",
+            show_default="50",
+        ),
+    ] = None,
+    seed: Seed = 0,
     pareto: Annotated[
         int,
         typer.Option(
@@ -79,6 +94,9 @@ def design(
     --objective ratio minimizes the oblivious performance ratio instead: the largest load divided by that of the best
     routing of the same traffic, over all traffic.
 
+    --objective average minimizes the mean of the largest load over random permutations, among the routings with the
+    least worst case. The worst case is proved, the average is estimated on other permutations.
+
     The routing is saved with --output FILE and has the spec design:FILE.
 
     Example: obliv design mesh:5x5
@@ -92,10 +110,16 @@ def design(
     Example: obliv design mesh:5x5 --paths 4 --quantize 64
 
     Example: obliv design complete:5 --objective ratio
+
+    Example: obliv design torus:4x4 --objective average --samples 50
     """
     import obliv
     from obliv.designs import optimize
 
+    if objective != "average":
+        refuse_idle_seed(context, "--objective average")
+        if samples is not None:
+            raise InputError("--samples draws permutations for --objective average: leave it out")
     if plot is not None and not pareto:
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
     if pareto and objective != "worst":
@@ -129,6 +153,8 @@ def design(
             quantize=quantize,
             gap=gap,
             exact=exact,
+            samples=samples,
+            rng=seed if objective == "average" else None,
             progress=step,
         )
     if answer.output is not None:

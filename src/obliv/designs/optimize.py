@@ -13,8 +13,11 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import exact as exact_number
+from obliv._util.rng import Rng
 from obliv._util.typing import Array
+from obliv.analysis.average.random_traffic import seed_of_permutations
 from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.average import announce_average, average_design, average_routings
 from obliv.designs.basis import InexactError, Vertex, vertex_of
 from obliv.designs.bound import Line, exact_line, rounded_line
 from obliv.designs.certificate import certificate_of
@@ -39,6 +42,7 @@ __all__ = ["design"]
 _VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
 _CROSSOVER_ROWS = 5000  # above which the simplex method for the load starts at a first-order solution
 _NO_PATHS = "the flows of the linear program hold no paths; report this network"
+_SAMPLES = 50  # permutations of the objective average
 _SLACK = 1e-7  # relative, of limits where numbers are rounded
 
 
@@ -55,6 +59,8 @@ def design(
     quantize: int | None = None,
     gap: float | None = None,
     exact: bool | None = None,
+    samples: int | None = None,
+    rng: Rng = None,
     progress: Progress | None = None,
 ) -> Design:
     """Design the oblivious routing with the least worst-case channel load of all, or with the least ratio.
@@ -62,9 +68,10 @@ def design(
     Parameters
     ----------
     topology : Topology or str
-    objective : {"worst", "ratio"}
-        What to minimize: the worst-case channel load over admissible traffic, or the oblivious performance ratio, the
-        largest load divided by that of the best routing of the same traffic, over all traffic.
+    objective : {"worst", "ratio", "average"}
+        What to minimize: the worst-case channel load over admissible traffic; the oblivious performance ratio, the
+        largest load divided by that of the best routing of the same traffic, over all traffic; or, among the routings
+        with the least worst case, the mean of the largest load over random permutations.
     then : {"hops", None}
         What to minimize among the best routings; by default the hops where the objective is the worst case.
     max_hops : number, optional
@@ -87,6 +94,11 @@ def design(
     exact : bool, optional
         Whether to look for rational numbers at which both bounds meet: always, never, or by default where the linear
         program is small.
+    samples : int, optional
+        Number of random permutations whose mean is minimized, with the objective ``average``; default 50. The average
+        in the result is estimated on others.
+    rng : numpy.random.Generator or int, optional
+        Source of the seed of the permutations, or the seed itself; default 0.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -122,20 +134,29 @@ def design(
     Fraction(3, 2)
     """
     began = time.perf_counter()
-    if objective not in ("worst", "ratio"):
-        raise InputError(f"objective={objective!r}: choose worst or ratio")
+    if objective not in ("worst", "ratio", "average"):
+        raise InputError(f"objective={objective!r}: choose worst, ratio or average")
     if then not in ("hops", "default", None):
         raise InputError(f"then={then!r}: choose hops, or None")
     then = None if then == "default" and objective != "worst" else then
-    gap = {"worst": 1e-4, "ratio": 1e-3}[objective] if gap is None else gap
+    gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else gap
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     few = paths is not None or quantize is not None
     if few and max_hops is not None:
         raise InputError("max_hops cannot be combined with paths or quantize; choose minimal, or neither")
+    if objective != "average" and (samples is not None or rng is not None):
+        raise InputError("samples and rng are for the objective average: leave them out")
+    if objective == "average" and (then or few or max_hops is not None or max_turns is not None or vc is not None):
+        raise InputError(
+            "the objective average cannot be combined with then, max_hops, max_turns, vc, paths or quantize"
+        )
+    samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, seed_of_permutations(rng)
     network = topology_of(topology)
     require_connected(network)
+    if objective == "average" and not network.unit_rates:
+        raise InputError(f"{network.spec}: random permutations need terminals of rate 1; choose another objective")
     states, rule = feasible_states(network, max_turns, vc)
     limit, shortest = _hop_limit(states, max_hops)
     minimal = minimal or shortest
@@ -154,13 +175,16 @@ def design(
             progress=step,
         )
     programme = worst_case_programme(network, symmetry_of(network, search=True), states, minimal=minimal, progress=step)
+    if objective == "average":
+        announce_average(programme, samples, step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(programme, None if shortest else limit, gap, vertices)
     hops = f"hops ≤ {limit}" if limit and not shortest else ""
     constraints = (*filter(None, ("minimal" if minimal else "", rule, hops)), *limits(paths, quantize))
 
     def result() -> Design:
-        return search.result(constraints, time.perf_counter() - began)
+        design = search.result(constraints, time.perf_counter() - began)
+        return design if objective != "average" else average_design(design, samples, seed)
 
     def routings(progress: Progress) -> Iterator[Listed]:
         free = states.plain and not minimal
@@ -168,7 +192,9 @@ def design(
 
     whole = within(step, 0.0, 0.3) if few else step
     try:
-        search.minimize_load(within(whole, 0.0, 0.5) if then else whole)
+        search.minimize_load(within(whole, 0.0, 0.5) if then or objective == "average" else whole)
+        if objective == "average":
+            search.minimize_average(samples, seed, within(whole, 0.5, 1.0))
         if then:
             search.minimize_hops(within(whole, 0.5, 1.0))
         if few:
@@ -273,6 +299,17 @@ class _Search:
             if self.best.hops <= fewest() * (1 + self._gap(optimum)):
                 return
             self._note(optimum)
+
+    def minimize_average(self, samples: int, seed: int, progress: Progress) -> None:
+        """Replace the routing by one of the same worst case, or up to the gap the same, with the best average."""
+        if self.best is None:
+            return
+        most = self.attained or self.best.load
+        for routing in average_routings(self.programme, most, samples, seed, vertices=self.vertices, progress=progress):
+            candidate = _candidate(routing)
+            if candidate.load <= most * (1 + Fraction(self.gap)):
+                self.best = candidate
+                return
 
     @property
     def listed(self) -> Listed:

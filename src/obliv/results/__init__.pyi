@@ -6,6 +6,7 @@ from obliv._util.codec import read_json as read_json
 from obliv._util.codec import unpack as unpack
 from obliv._util.codec import write_json as write_json
 from obliv.results.average import Average as Average
+from obliv.results.average_design import AverageDesign as AverageDesign
 from obliv.results.base import Channel as Channel
 from obliv.results.base import Provenance as Provenance
 from obliv.results.base import Result as Result

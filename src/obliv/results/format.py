@@ -17,7 +17,7 @@ def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) ->
     ----------
     value : Fraction, Estimate, Bounds, float, int or None
     digits : int
-        Digits of decimals.
+        Digits of decimals; bounds have as many as it takes to tell them apart.
     longest : int
         Characters of the longest fraction that is written out.
 
@@ -30,7 +30,10 @@ def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) ->
     if value is None:
         return "-"
     if isinstance(value, Bounds):
-        return f"between {as_float(value.lower):.{digits}g} and {as_float(value.upper):.{digits}g}"
+        lower, upper = as_float(value.lower), as_float(value.upper)
+        while digits < 15 and f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+            digits += 1
+        return f"between {lower:.{digits}g} and {upper:.{digits}g}"
     if isinstance(value, Estimate):
         return str(value)
     if not isinstance(value, Fraction):

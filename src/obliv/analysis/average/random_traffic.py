@@ -37,7 +37,7 @@ from obliv.results.average import Average
 from obliv.results.numbers import inverse, scaled
 from obliv.routings.base import Routing
 
-__all__ = ["average_case", "threads"]
+__all__ = ["average_case", "seed_of_permutations", "threads"]
 
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
@@ -103,7 +103,7 @@ def average_case(
     subject = subject_of(x, "average_case")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError("path_samples needs random permutations: leave out exact and ensemble, or path_samples")
-    seed = _seed(rng)
+    seed = seed_of_permutations(rng)
     random = np.random.default_rng([seed, 1])  # for paths; permutations use the seed itself
     if path_samples is None:
         loads = loads_of(subject, "average_case", step)
@@ -186,7 +186,7 @@ def average_case(
     return result
 
 
-def _seed(rng: Rng) -> int:
+def seed_of_permutations(rng: Rng) -> int:
     """Return the seed of all that is drawn."""
     seed = drawn_seed(rng)
     if seed >= 2**63:
