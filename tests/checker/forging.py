@@ -53,12 +53,16 @@ DESIGNS: list[tuple[str, dict[str, Any]]] = [
     ("mesh:3x3", {"minimal": True}),
     ("mesh:3x2", {"max_hops": Fraction(3, 2)}),
     ("mesh:3x2", {"exact": False}),
+    ("ring:4", {"objective": "ratio"}),
+    ("mesh:3x3", {"max_turns": 1}),
+    ("ring:5", {"vc": 2}),
+    ("mesh:3x2", {"paths": 2, "quantize": 8}),
 ]
 KINDS = ("worst", "ratio", "fabric", "schedule", "design", "bounds")
 BOUNDS = ("mesh:3x2", "ring:5", "torus:3x3")
 #: What a claim says; bending the proof leaves these keys as they are.
 STATEMENT = {"kind", "topology", "routing", "channel_load", "ratio", "throughput", "capacity", "fraction_of_capacity"}
-STATEMENT |= {"makespan", "packets", "congestion", "dilation", "lower_bound", "deflections", "hops", "hops_bound"}
+STATEMENT |= {"makespan", "packets", "congestion", "dilation", "lower_bound", "deflections", "hops", "hops_bound", "loss"}
 STATEMENT |= {"oblivious", "adaptive", "bisection", "price", "gap", "objective"}
 STATEMENT |= {"constraints", "paths_per_pair", "most_paths", "rules", "algorithm", "skipped"}
 JUNK: list[Any] = [None, True, -1, 0, 1, 2**31, 2**63, 10**40, -(10**30), 1.5, "x", "", [], [[]], {}, [0], [None]]
@@ -286,6 +290,9 @@ def another_bound(claim: Honest, content: Claim, rng: random.Random) -> None:
 def another_design(claim: Honest, content: Claim, rng: random.Random) -> None:
     """Claim a higher bound, a lower load, fewer hops or a higher bound of the hops."""
     load, factor = content["channel_load"], rng.choice([Fraction(1, 2), Fraction(99, 100), Fraction(10**6 - 1, 10**6)])
+    if content["objective"] == "ratio" and rng.random() < 0.7:
+        content["ratio"] = exact(Fraction(content["ratio"]["exact"]) * rng.choice([factor, 1 / factor]))
+        return
     choice = rng.randrange(5)
     inner = content["certificate"]["worst"]
     if choice == 0 and "exact" in load:  # of the routing and of the optimum
