@@ -58,4 +58,6 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
     ax.set_xlabel("mean hops, as a multiple of the least")
     ax.set_ylabel("guaranteed throughput (packets per node and cycle)")
     light_frame(ax, "both")
-    return finish(ax, own, [f"Worst case and locality on {result.topology}"] if title else [])
+    return finish(
+        ax, own, [", ".join((f"Worst case and locality on {result.topology}", *result.constraints))] if title else []
+    )
