@@ -62,9 +62,9 @@ KINDS = ("worst", "ratio", "fabric", "schedule", "design", "bounds")
 BOUNDS = ("mesh:3x2", "ring:5", "torus:3x3")
 #: What a claim says; bending the proof leaves these keys as they are.
 STATEMENT = {"kind", "topology", "routing", "channel_load", "ratio", "throughput", "capacity", "fraction_of_capacity"}
-STATEMENT |= {"makespan", "packets", "congestion", "dilation", "lower_bound", "deflections", "hops", "hops_bound", "loss"}
+STATEMENT |= {"makespan", "packets", "congestion", "dilation", "lower_bound", "deflections", "hops", "hops_bound"}
 STATEMENT |= {"oblivious", "adaptive", "bisection", "price", "gap", "objective"}
-STATEMENT |= {"constraints", "paths_per_pair", "most_paths", "rules", "algorithm", "skipped"}
+STATEMENT |= {"constraints", "paths_per_pair", "most_paths", "rules", "algorithm", "skipped", "loss"}
 JUNK: list[Any] = [None, True, -1, 0, 1, 2**31, 2**63, 10**40, -(10**30), 1.5, "x", "", [], [[]], {}, [0], [None]]
 JUNK += ["9" * 5000, {"b64zlib": "", "dtype": "int64", "shape": [0]}, {"exact": "1/0", "value": 1.0}, float("inf")]
 
