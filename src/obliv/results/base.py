@@ -136,7 +136,8 @@ class Result(Record):
         FileError
             If the file cannot be written, or the result was computed from it.
         """
-        if Path(path).resolve() in {Path(source).resolve() for source in self.provenance.sources}:
+        sources = self.provenance.sources if self.provenance is not None else ()  # a list of papers has neither
+        if Path(path).resolve() in {Path(source).resolve() for source in sources}:
             raise FileError("is an input file and would be overwritten: choose another file", path)
         write_json(self.to_dict(), path)
 
