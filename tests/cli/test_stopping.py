@@ -150,7 +150,7 @@ def test_four_processes_on_one_empty_cache(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_that_python_discards_comes_again() -> None:
-    """An interrupt in a callback of the garbage collector is printed and lost, without a hook."""
+    """An interrupt in a callback of the garbage collector is printed and lost, without a hook; it ends waiting, too."""
     code = """
 import gc, signal, sys, time
 from obliv import cli
@@ -162,14 +162,14 @@ class Interrupted:
 def work(arguments=None):
     part = Interrupted()
     del part
-    time.sleep(20)
+    time.sleep(60)
     return 0
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 cli.main = work
 cli.run()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stderr) == (130, "")
 
 

@@ -99,8 +99,16 @@ def run() -> None:
 def _interrupt_again(unraisable: Any) -> None:
     """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        timer = threading.Timer(0.01, _thread.interrupt_main)
+        timer = threading.Timer(0.01, _interrupt_main)
         timer.daemon = True
         timer.start()
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _interrupt_main() -> None:
+    """Send the main thread a signal, which ends its waiting, too; where there are none, interrupt what it computes."""
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
