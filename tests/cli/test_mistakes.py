@@ -769,7 +769,7 @@ def test_registering_again_and_using() -> None:
     ],
 )
 def test_hints_of_the_command_line(command: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "mine.py").write_text("import obliv\n@obliv.register_routing('mine')\nclass Mine: ...\n")
+    (tmp_path / "mine.py").write_text("import obliv\n@obliv.register_routing('mine')\nclass Mine:\n    'Mine.'\n")
     assert main([word.format(folder=tmp_path) for word in command.split()]) == 2
     line = capsys.readouterr().err
     assert hint.format(folder=tmp_path) in line
