@@ -8,7 +8,7 @@ from PIL import Image
 from obliv import view
 from obliv.bufferless.api import schedule
 from obliv.bufferless.problems import instance
-from obliv.results.schedule import Schedule
+from obliv.results.bufferless.schedule import Schedule
 from obliv.view.schedules.surroundings import CYCLE, tint
 from obliv.view.style import FAINT, INK, QUIET
 

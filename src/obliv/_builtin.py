@@ -31,21 +31,23 @@ _ROUTINGS = {
     "obliv.designs.saved": "design",
     "obliv.designs.two_turns": "2turn",
     "obliv.fabric.specs": "lft",
-    "obliv.routings.cartesian": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
-    "obliv.routings.electrical": "electrical",
-    "obliv.routings.graph": "shortest min ecmp",
-    "obliv.routings.odd_even": "odd-even",
-    "obliv.routings.raecke": "raecke",
+    "obliv.routings.cartesian.dimension_ordered": (
+        "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val"
+    ),
+    "obliv.routings.graphs.electrical": "electrical",
+    "obliv.routings.graphs.shortest": "shortest min ecmp",
+    "obliv.routings.cartesian.odd_even": "odd-even",
+    "obliv.routings.graphs.raecke": "raecke",
     "obliv.routings.sampled": "sampled",
     "obliv.routings.tables": "table",
     "obliv.routings.trees.digits": "dmodk smodk mlid hash",
     "obliv.routings.trees.multipath": "omrmn kpath osrm-k",
     "obliv.routings.trees.osrm": "osrm2 osrm2-c osrm3 osrm3-d osrmn",
     "obliv.routings.trees.tables": "wsr",
-    "obliv.routings.turns": "negative-first west-first north-last",
-    "obliv.routings.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
-    "obliv.routings.weighted_two_turn": "weighted-2turn",
-    "obliv.routings.updown": "updown",
+    "obliv.routings.cartesian.turns": "negative-first west-first north-last",
+    "obliv.routings.cartesian.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
+    "obliv.routings.cartesian.weighted_two_turn": "weighted-2turn",
+    "obliv.routings.graphs.updown": "updown",
 }
 
 _PATTERNS = {

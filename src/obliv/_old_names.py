@@ -39,6 +39,8 @@ _RENAMED = {
     "loads.pair_loads": "loads.base",
     "loads.relative": "loads.translated",
     "papers.verdict": "papers.verdicts",
+    "results.fabric_check": "results.fabric.check",
+    "results.fabric_throughput": "results.fabric.throughput",
     "results.instance": "topologies.leveled.instances",
     "results.result": "results.base",
     "results.saved": "results",

@@ -22,8 +22,8 @@ import obliv
 from obliv.analysis.deadlocks.graph import short_cycle
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.loads.programs import ANYWHERE, QUADRANT, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
-from obliv.results.deadlock import LeftOut
-from obliv.routings.cartesian import ProgramRouting
+from obliv.results.analysis.deadlock import LeftOut
+from obliv.routings.cartesian.dimension_ordered import ProgramRouting
 from obliv.routings.mixes import TwoPhase
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verbs" / "deadlock.md"

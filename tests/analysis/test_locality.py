@@ -14,7 +14,7 @@ import obliv
 from obliv.analysis.locality import minimal_hops
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.routings.distances import Distances
+from obliv.routings.graphs.distances import Distances
 from obliv.routings.mixes import TwoPhase
 
 ROUTINGS = [

@@ -9,8 +9,8 @@ from tests.bufferless.instances import layered, line, walks
 
 from obliv.bufferless.frames.planning import PlanningError, PlanOptions, plan
 from obliv.bufferless.problems import instance
-from obliv.results.plans import CentralizedPlan
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.plans import CentralizedPlan
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 

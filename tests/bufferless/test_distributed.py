@@ -15,7 +15,7 @@ from obliv.bufferless.frames.distributed import distributed as route
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.errors import InputError
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.base import Leveled, Levels
 from obliv.topologies.leveled.instances import Instance
 

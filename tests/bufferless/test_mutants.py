@@ -21,7 +21,7 @@ from obliv.bufferless.kernels.colors import color_frames
 from obliv.bufferless.problems import instance
 from obliv.kernels import Kernel
 from obliv.papers.bufferless.variants import CENTRALIZED, altered
-from obliv.results.plans import CentralizedPlan
+from obliv.results.bufferless.plans import CentralizedPlan
 from obliv.topologies.leveled.instances import Instance
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.designs.networks import networks
-from tests.designs.test_ratios_of_traffic import some_traffic
+from tests.designs.ratios.test_ratios_of_traffic import some_traffic
 from tests.strategies import examples
 
 import obliv

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from tests.strategies import examples
 
 import obliv
-from obliv.designs import basis
-from obliv.designs.basis import InexactError, solve_exactly
+from obliv.designs.exact import basis
+from obliv.designs.exact.basis import InexactError, solve_exactly
 
 
 def eliminated(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:

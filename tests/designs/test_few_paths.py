@@ -17,7 +17,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import digest_of, write_json
-from obliv.designs import few_paths
+from obliv.designs.few_paths import supports
 
 
 def upper(design: obliv.Design) -> Fraction:
@@ -168,7 +168,7 @@ def test_an_interruption_keeps_the_limits(monkeypatch: pytest.MonkeyPatch) -> No
     def stopped(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(few_paths._Search, "descend", stopped)
+    monkeypatch.setattr(supports._Search, "descend", stopped)
     with pytest.raises(KeyboardInterrupt) as interrupt:
         obliv.design("torus:4x4", paths=3)
     assert interrupt.value.so_far.most_paths <= 3

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fabric.make_fixtures import CASES, HERE, LONG, OWN, fabric_of
 from tests.fabric.opensm import cabling, meaning
-from tests.fabric.ways import worst_by_hand
+from tests.fabric.walks import worst_by_hand
 
 from obliv.fabric.files.net import write_net
 from obliv.fabric.files.read import read, read_fabric

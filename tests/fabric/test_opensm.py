@@ -26,7 +26,7 @@ from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
-from obliv.results.fabric_route import Standing
+from obliv.results.fabric.route import Standing
 from obliv.topologies.base import build
 
 pytestmark = needs_opensm

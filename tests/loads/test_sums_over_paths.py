@@ -67,7 +67,7 @@ ROUTINGS = {
     "fattree:4,3": "omrmn osrm-k:2 osrm3 osrm3-d osrmn dmodk 1/2*dmodk+1/2*smodk",
     "xgft:2;2,3;1,2": "omrmn dmodk ecmp",
 }
-#: They need the same bandwidth in both directions: tests/routings/test_electrical.py, test_raecke.py.
+#: They need the same bandwidth in both directions: tests/routings/graphs/test_electrical.py, test_raecke.py.
 UNDIRECTED = ("electrical", "raecke:trees=3,seed=1")
 CASES = [(topology, routing) for topology, routings in ROUTINGS.items() for routing in routings.split()]
 #: Where the paths of all pairs are many.

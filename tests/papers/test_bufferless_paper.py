@@ -34,7 +34,7 @@ from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 
 PAGE = Path(__file__).parents[2] / "docs/papers/bufferless.md"
 

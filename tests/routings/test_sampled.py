@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from tests.routings.test_electrical import network
+from tests.routings.graphs.test_electrical import network
 
 import obliv
 

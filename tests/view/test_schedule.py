@@ -16,7 +16,7 @@ from obliv import view
 from obliv.bufferless.api import schedule, schedules
 from obliv.bufferless.orientations import oriented
 from obliv.bufferless.problems import instance
-from obliv.results.schedule import Moves, Schedule, Schedules
+from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled, given
 from obliv.topologies.leveled.instances import Instance
 from obliv.view.schedules.animation import scene

@@ -24,7 +24,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
-from obliv.results.compare import Comparison, Entry
+from obliv.results.analysis.compare import Comparison, Entry
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology

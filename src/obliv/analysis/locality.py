@@ -18,9 +18,9 @@ from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.results import provenance
-from obliv.results.locality import Locality
+from obliv.results.analysis.locality import Locality
 from obliv.routings.base import Routing
-from obliv.routings.distances import Distances
+from obliv.routings.graphs.distances import Distances
 from obliv.topologies.base import Topology
 
 __all__ = ["ServedPairs", "locality", "minimal_hops", "served_pairs", "traffic_hops"]

@@ -24,9 +24,9 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Throughput, provenance
+from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
 from obliv.results.base import Channel
 from obliv.results.numbers import Estimate, capped, inverse, scaled
-from obliv.results.throughput import Bottleneck, PatternThroughput
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 

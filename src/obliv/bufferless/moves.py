@@ -11,8 +11,8 @@ from obliv._util.arrays import grouped
 from obliv._util.typing import Array
 from obliv.bufferless.kernels.hot_potato import leaving
 from obliv.kernels import run
-from obliv.results.plans import CentralizedPlan, DistributedPlan
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.plans import CentralizedPlan, DistributedPlan
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.base import Leveled
 
 __all__ = ["Run", "exits", "nonstop"]

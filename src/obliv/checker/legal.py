@@ -17,7 +17,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.errors import InputError
-from obliv.routings.updown import UpDown
+from obliv.routings.graphs.updown import UpDown
 from obliv.topologies.base import Topology
 
 __all__ = ["Constraints", "Ways", "broken_rule", "constraints_of", "ways_of"]

@@ -29,8 +29,8 @@ from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources
 from obliv.errors import OblivError
 from obliv.results import Verification, provenance
+from obliv.results.analysis.ratio import Ratio
 from obliv.results.numbers import rational
-from obliv.results.ratio import Ratio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 

@@ -26,7 +26,7 @@ from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Verification, provenance
-from obliv.results.ratio import PatternRatio, TrafficRatio
+from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 

@@ -13,10 +13,10 @@ from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.analysis.average.random_traffic import average_case
+from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.paths import rounded_flows, routing_of
 from obliv.designs.programme import Programme
 from obliv.designs.solver import SolverError, solve
-from obliv.designs.vertices import as_rationals
 from obliv.errors import Interrupted
 from obliv.results import AverageDesign, Design, Estimate
 from obliv.routings.listed import Listed

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv._util.codec import pack
 from obliv.analysis.worst_case.symmetry import orbits
-from obliv.designs.bound import Line
+from obliv.designs.bounds.worst_case import Line
 from obliv.designs.programme import Programme
 from obliv.results import Provenance, WorstCase
 

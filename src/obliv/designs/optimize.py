@@ -18,10 +18,10 @@ from obliv._util.typing import Array
 from obliv.analysis.average.random_traffic import seed_of_permutations
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.average import announce_average, average_design, average_routings
-from obliv.designs.basis import InexactError, Vertex, vertex_of
-from obliv.designs.bound import Line, exact_line, rounded_line
+from obliv.designs.bounds.worst_case import Line, exact_line, rounded_line
 from obliv.designs.certificate import certificate_of
-from obliv.designs.few_paths import at_least_one, few_paths, limits
+from obliv.designs.exact.basis import InexactError, Vertex, vertex_of
+from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
 from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme, worst_case_programme

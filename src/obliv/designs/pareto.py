@@ -11,8 +11,8 @@ from obliv.designs.optimize import design
 from obliv.designs.states import feasible_states
 from obliv.errors import InputError
 from obliv.results import Pareto, provenance
+from obliv.results.designs.pareto import ParetoPoint
 from obliv.results.numbers import Bounds
-from obliv.results.pareto import ParetoPoint
 from obliv.topologies.base import Topology
 from obliv.topologies.base import topology as topology_of
 

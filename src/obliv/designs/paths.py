@@ -12,7 +12,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.designs._kernels import widest_paths
-from obliv.designs.basis import InexactError, Rationals
+from obliv.designs.exact.basis import InexactError, Rationals
 from obliv.designs.programme import Programme
 from obliv.designs.states import States
 from obliv.kernels import run

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.routings.updown import UpDown
+from obliv.routings.graphs.updown import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
 

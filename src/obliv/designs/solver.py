@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from obliv._util.typing import Array
-from obliv.designs.basis import Basis
+from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
 
 __all__ = ["Optimum", "SolverError", "require_solver", "solve"]

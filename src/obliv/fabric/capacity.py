@@ -10,7 +10,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import recognise
-from obliv.routings.distances import Distances
+from obliv.routings.graphs.distances import Distances
 
 __all__ = ["capacity_load"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.arrays import positions
 from obliv._util.text import shown
 from obliv._util.typing import Array
-from obliv.results.fabric_check import Finding
+from obliv.results.fabric.check import Finding
 
 __all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
 

@@ -15,7 +15,7 @@ from obliv._util.text import plural, printable
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.model import Fabric, gbits
-from obliv.results.fabric import Cable
+from obliv.results.fabric.worst import Cable
 from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 

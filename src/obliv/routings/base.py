@@ -21,10 +21,10 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from obliv.loads.base import PairLoads
     from obliv.loads.programs import Program
+    from obliv.routings.graphs.raecke import Tree
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
-    from obliv.routings.raecke import Tree
     from obliv.topologies.links import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 

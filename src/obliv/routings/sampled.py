@@ -12,7 +12,7 @@ from obliv._util.rationals import integer
 from obliv.errors import RoutingError
 from obliv.routings.base import Path, Routing
 from obliv.routings.checks import checked_channels, checked_paths, require_all
-from obliv.routings.decompose import without_loops
+from obliv.routings.graphs.decompose import without_loops
 from obliv.routings.make import routing
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology

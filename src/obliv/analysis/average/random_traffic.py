@@ -33,7 +33,7 @@ from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, provenance
-from obliv.results.average import Average
+from obliv.results.analysis.average import Average
 from obliv.results.numbers import inverse, scaled
 from obliv.routings.base import Routing
 

@@ -21,7 +21,7 @@ from obliv.errors import SpecError, TooLargeError
 from obliv.loads.hops import Hops
 from obliv.loads.programs import Program
 from obliv.routings.base import Routing
-from obliv.routings.cartesian import require_grid
+from obliv.routings.cartesian.dimension_ordered import require_grid
 from obliv.routings.checks import checked_paths, require_all
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian

@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError, SpecError
-from obliv.routings.updown import UpDown
+from obliv.routings.graphs.updown import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
 

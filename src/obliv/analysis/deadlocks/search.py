@@ -17,9 +17,9 @@ from obliv.analysis.deadlocks.schemes import COORDINATES, PLANE, PROGRAMS, SCHEM
 from obliv.analysis.subject import by_specs, routing_of
 from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
-from obliv.results.deadlock import LeftOut, SchemeCount, VirtualChannel
+from obliv.results.analysis.deadlock import LeftOut, SchemeCount, VirtualChannel
 from obliv.routings.base import Routing, RoutingLike
-from obliv.routings.cartesian import require_grid
+from obliv.routings.cartesian.dimension_ordered import require_grid
 
 __all__ = ["deadlock", "fewest_virtual_channels"]
 

@@ -14,7 +14,7 @@ from obliv.analysis.worst_case.exact import named_channel, worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.results import pack, provenance
-from obliv.results.ratio import Ratio
+from obliv.results.analysis.ratio import Ratio
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 

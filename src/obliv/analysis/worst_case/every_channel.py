@@ -14,7 +14,7 @@ from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.base import terminal_map
 from obliv.loads.search import announce_channels
 from obliv.results import Channel, provenance
-from obliv.results.worst_channels import ChannelWorst, WorstChannels
+from obliv.results.analysis.worst_channels import ChannelWorst, WorstChannels
 
 __all__ = ["worst_channels"]
 

@@ -21,8 +21,8 @@ from obliv.bufferless.kernels.colors import BITS
 from obliv.bufferless.moves import Run, nonstop
 from obliv.errors import OptionError
 from obliv.kernels import run
-from obliv.results.plans import CentralizedPlan
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.plans import CentralizedPlan
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["CONSTANTS", "ORDERS", "centralized", "planned_moves"]
@@ -69,7 +69,7 @@ def centralized(
     Returns
     -------
     Run
-        With a :class:`~obliv.results.plans.CentralizedPlan`.
+        With a :class:`~obliv.results.bufferless.plans.CentralizedPlan`.
 
     Raises
     ------

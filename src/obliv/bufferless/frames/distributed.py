@@ -15,8 +15,8 @@ from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
 from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError, OblivError, OptionError
-from obliv.results.plans import DistributedPlan
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.plans import DistributedPlan
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["AFFORDABLE", "distributed"]
@@ -79,7 +79,7 @@ def distributed(
     Returns
     -------
     Run
-        With a :class:`~obliv.results.plans.DistributedPlan`.
+        With a :class:`~obliv.results.bufferless.plans.DistributedPlan`.
 
     Raises
     ------

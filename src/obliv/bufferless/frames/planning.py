@@ -14,7 +14,7 @@ from obliv.bufferless.frames.graphs import largest_degree
 from obliv.bufferless.kernels.colors import BITS, DONE, TOO_MANY, Cells, Coloring, Room, color_frames
 from obliv.errors import InputError, OptionError
 from obliv.kernels import run
-from obliv.results.plans import CentralizedPlan
+from obliv.results.bufferless.plans import CentralizedPlan
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = [

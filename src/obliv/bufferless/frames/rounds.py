@@ -17,7 +17,7 @@ from obliv.bufferless.frames.stepped import BrokenRule, Stepped
 from obliv.bufferless.frames.wave_clock import Waves
 from obliv.bufferless.kernels.draws import salt_of
 from obliv.bufferless.kernels.moves import GONE
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 
 __all__ = ["FAULTS", "RoundViolation", "Rounds", "simulate_rounds"]
 

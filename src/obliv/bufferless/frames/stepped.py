@@ -15,7 +15,7 @@ from obliv.bufferless.kernels.moves import PACKET, RUN, TALLY, Crowd, Links, Pac
 from obliv.bufferless.kernels.rounds import prepare
 from obliv.bufferless.moves import exits
 from obliv.kernels import Kernel, run
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 
 __all__ = ["BrokenRule", "Kernels", "Stepped"]
 

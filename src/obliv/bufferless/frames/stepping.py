@@ -16,8 +16,8 @@ from obliv.bufferless.frames.planning import delivery_times
 from obliv.bufferless.kernels import steps
 from obliv.bufferless.kernels.steps import TALLY, WALKER, Log, Walk
 from obliv.kernels import Kernel, run
-from obliv.results.plans import CentralizedPlan
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.plans import CentralizedPlan
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Outcome", "Violation", "simulate"]

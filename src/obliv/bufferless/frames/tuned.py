@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, even, try_partitions
-from obliv.results.plans import CentralizedPlan
+from obliv.results.bufferless.plans import CentralizedPlan
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["smallest_frame", "tune"]

@@ -11,7 +11,7 @@ from obliv.bufferless.kernels.direct import BITS, Fit, first_fit
 from obliv.bufferless.moves import Run, nonstop
 from obliv.errors import OptionError
 from obliv.kernels import run
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["ORDERS", "direct"]

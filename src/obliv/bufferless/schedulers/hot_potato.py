@@ -12,7 +12,7 @@ from obliv.bufferless.moves import Run, exits, nonstop
 from obliv.bufferless.schedulers.queues import Priority, ask
 from obliv.errors import InputError, OptionError, TooLargeError
 from obliv.kernels import run
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["PRIORITIES", "hot_potato"]

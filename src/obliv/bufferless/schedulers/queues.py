@@ -14,7 +14,7 @@ from obliv.bufferless.kernels.queues import TALLY, Queues, forward
 from obliv.bufferless.moves import Run
 from obliv.errors import InputError, OptionError
 from obliv.kernels import run
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["PRIORITIES", "Priority", "ask", "queues"]

@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.checker.flows.base import CheckTime, Flow, Flows
 from obliv.errors import RoutingError
-from obliv.routings.raecke import Tree
+from obliv.routings.graphs.raecke import Tree
 from obliv.topologies.base import Topology
 from obliv.topologies.links import links_of
 

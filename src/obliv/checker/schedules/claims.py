@@ -14,7 +14,7 @@ from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.kernels.schedules import Links, Paths, Rows
 from obliv.checker.schedules.claim import Figures, ScheduleClaim
-from obliv.results.schedule import Moves, Schedule
+from obliv.results.bufferless.schedule import Moves, Schedule
 
 __all__ = ["claim_of", "read_classes", "read_schedule"]
 

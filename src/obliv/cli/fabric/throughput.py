@@ -12,7 +12,7 @@ from obliv.cli.output import Answer, say
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting
-    from obliv.results.fabric_throughput import FabricThroughput
+    from obliv.results.fabric.throughput import FabricThroughput
 
 __all__ = ["throughput"]
 

@@ -14,6 +14,7 @@ from obliv._util.codec import pack
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.paths import decomposed, rounded_flows
 from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, solved_lengths
 from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
@@ -22,7 +23,6 @@ from obliv.designs.saved import packed
 from obliv.designs.solver import Optimum, SolverError, solve
 from obliv.designs.states import States, states_of
 from obliv.designs.symmetry import symmetry_of
-from obliv.designs.vertices import as_rationals
 from obliv.errors import Interrupted
 from obliv.results import Provenance, RatioDesign, provenance
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up

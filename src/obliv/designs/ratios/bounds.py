@@ -21,9 +21,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.typing import Array
 from obliv.designs._kernels import widest_paths
+from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.ratios.programme import WorstTraffic
 from obliv.designs.states import states_of
-from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.matching.shipments import Rates, ship

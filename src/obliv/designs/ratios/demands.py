@@ -18,10 +18,10 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from obliv._util.typing import Array
 from obliv.designs._kernels import pair_distances
-from obliv.designs.bound import Line
+from obliv.designs.bounds.worst_case import Line
+from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.ratios.compact import RatioProgramme
 from obliv.designs.states import states_of
-from obliv.designs.vertices import as_rationals
 from obliv.kernels import run
 
 __all__ = ["Demands", "Trees", "demands"]

@@ -8,7 +8,7 @@ from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.subject import Subject, by_specs, subject_of
 from obliv.designs.ratios.search import network_ratio
 from obliv.errors import InputError
-from obliv.results.ratio import Ratio
+from obliv.results.analysis.ratio import Ratio
 
 __all__ = ["ratio"]
 

@@ -18,9 +18,9 @@ from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
-from obliv.designs.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
+from obliv.designs.bounds.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
+from obliv.designs.bounds.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.minimal import require_connected
-from obliv.designs.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.solver import SolverError, require_solver
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import InputError
@@ -28,8 +28,8 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Estimate, provenance
+from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
 from obliv.results.numbers import bounded, rounded_down, rounded_up
-from obliv.results.ratio import PatternRatio, TrafficRatio
 from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS

@@ -23,8 +23,8 @@ from obliv.designs.symmetry import opposite_channels
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads, channel_map
 from obliv.results import provenance
+from obliv.results.analysis.ratio import Ratio
 from obliv.results.numbers import bounded, rounded_down, rounded_up
-from obliv.results.ratio import Ratio
 from obliv.topologies.carried import carried
 
 __all__ = ["network_ratio"]

@@ -14,7 +14,7 @@ from obliv.fabric.analyses.many import factors, mean_of, provenance_of, require_
 from obliv.fabric.kernels.loads import carry, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
-from obliv.results.fabric import Bisection
+from obliv.results.fabric.worst import Bisection
 
 __all__ = ["bisection"]
 

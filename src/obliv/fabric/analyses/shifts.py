@@ -13,7 +13,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import BLOCK, largest, provenance_of
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric import Shifts
+from obliv.results.fabric.worst import Shifts
 
 __all__ = ["shifts"]
 

@@ -16,7 +16,7 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results.fabric_throughput import BusyCable, FabricPattern, FabricThroughput
+from obliv.results.fabric.throughput import BusyCable, FabricPattern, FabricThroughput
 
 __all__ = ["throughput"]
 

@@ -10,7 +10,7 @@ from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric import FabricWorst, HotCable
+from obliv.results.fabric.worst import FabricWorst, HotCable
 from obliv.results.numbers import bounded
 
 __all__ = ["hottest_cables", "worst"]

@@ -18,7 +18,7 @@ from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.results.base import provenance
-from obliv.results.fabric_check import CreditLoop, EngineRun, FabricCheck
+from obliv.results.fabric.check import CreditLoop, EngineRun, FabricCheck
 
 __all__ = ["check"]
 

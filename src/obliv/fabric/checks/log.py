@@ -9,7 +9,7 @@ from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.notes import Notes
 from obliv.fabric.topology import safe
-from obliv.results.fabric_check import EngineRun
+from obliv.results.fabric.check import EngineRun
 
 __all__ = ["engine_of"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.kernels import kernel
-from obliv.routings._kernels import distances_to
+from obliv.routings.graphs._kernels import distances_to
 
 __all__ = ["Goals", "Ranks", "Side", "climb_to", "fill_tables", "port_down", "port_up"]
 

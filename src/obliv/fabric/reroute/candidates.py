@@ -16,7 +16,7 @@ from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape.tree import Shape
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
-from obliv.results.fabric_route import Attempt, Standing
+from obliv.results.fabric.route import Attempt, Standing
 
 __all__ = ["Candidate", "candidate", "plans_for"]
 

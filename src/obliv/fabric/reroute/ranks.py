@@ -9,7 +9,7 @@ from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Ranks, Side
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape
-from obliv.routings.distances import Distances
+from obliv.routings.graphs.distances import Distances
 
 __all__ = ["ranks_of_tree", "ranks_up_down"]
 

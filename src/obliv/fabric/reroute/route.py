@@ -23,7 +23,7 @@ from obliv.fabric.shape.tree import Shape, recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.base import provenance
-from obliv.results.fabric_route import Attempt, FabricRoute, Standing
+from obliv.results.fabric.route import Attempt, FabricRoute, Standing
 
 __all__ = ["route"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric_route import Standing
+from obliv.results.fabric.route import Standing
 
 __all__ = ["standing_of"]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.results.schedule import Moves
+from obliv.results.bufferless.schedule import Moves
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["injection", "largest_conflict", "links", "off_path", "uninformed"]

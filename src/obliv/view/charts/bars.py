@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv.results import Estimate
-from obliv.results.compare import Entry
+from obliv.results.analysis.compare import Entry
 from obliv.results.format import short
 from obliv.view.axes import room
 from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers

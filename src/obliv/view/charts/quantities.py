@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.results import Estimate
-from obliv.results.compare import Entry
+from obliv.results.analysis.compare import Entry
 
 __all__ = ["ChartData", "floats", "name_of", "throughput_of"]
 

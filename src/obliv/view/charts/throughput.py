@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from obliv.errors import InputError
 from obliv.results import Throughput
+from obliv.results.analysis.throughput import PatternThroughput
 from obliv.results.format import short
-from obliv.results.throughput import PatternThroughput
 from obliv.view.axes import finish, room
 from obliv.view.charts.base import end_label, light_frame, make_room, mark_capacity
 from obliv.view.literal import LITERAL

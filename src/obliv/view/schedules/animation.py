@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.files import require_place, write_whole
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.schedule import Moves, Schedule, Schedules
+from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.instances import Instance
 from obliv.view.schedules.surroundings import about, color_of, title_case

@@ -8,8 +8,8 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.plans import DistributedPlan
-from obliv.results.schedule import Schedule
+from obliv.results.bufferless.plans import DistributedPlan
+from obliv.results.bufferless.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.schedules.surroundings import CYCLE, color_of, lines, note, sample, tint
 from obliv.view.schedules.waves import Rides, rides

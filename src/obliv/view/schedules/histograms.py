@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.schedule import Schedule, Schedules
+from obliv.results.bufferless.schedule import Schedule, Schedules
 from obliv.view.axes import figure_of, finish, require_matplotlib, room
 from obliv.view.charts.base import legend, light_frame
 from obliv.view.schedules.surroundings import about, below, color_of, note, title_case

@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.schedule import Schedule
+from obliv.results.bufferless.schedule import Schedule
 from obliv.view.axes import finish, require_matplotlib, room
 from obliv.view.schedules.cells import boats
 from obliv.view.schedules.surroundings import (

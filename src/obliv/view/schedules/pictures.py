@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from obliv._util.files import require_place
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
-from obliv.results.schedule import Schedule, Schedules
+from obliv.results.bufferless.schedule import Schedule, Schedules
 from obliv.view.axes import figure_of, require_matplotlib
 from obliv.view.saving import save
 from obliv.view.schedules.animation import animate

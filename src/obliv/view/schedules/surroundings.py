@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.results.schedule import Schedule
+from obliv.results.bufferless.schedule import Schedule
 from obliv.view.axes import figure_of
 from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES

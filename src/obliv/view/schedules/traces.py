@@ -13,7 +13,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.kernels import run
-from obliv.results.schedule import Moves, Schedule
+from obliv.results.bufferless.schedule import Moves, Schedule
 from obliv.topologies.leveled.instances import Instance
 from obliv.view.schedules._kernels import pushes
 from obliv.view.schedules.waves import rides

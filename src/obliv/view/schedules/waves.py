@@ -12,8 +12,8 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.plans import CentralizedPlan
-from obliv.results.schedule import Schedule
+from obliv.results.bufferless.plans import CentralizedPlan
+from obliv.results.bufferless.schedule import Schedule
 
 __all__ = ["Rides", "has_waves", "rides"]
 

@@ -1,0 +1,124 @@
+"""The capacity of any network: the least load of uniform traffic, with a proof of both sides."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from obliv._util.codec import pack
+from obliv._util.progress import Progress, silent
+from obliv._util.typing import Array
+from obliv.designs.bounds.congestion import Carried, Congestion, carried, least_congestion
+from obliv.designs.exact.vertices import as_rationals
+from obliv.designs.minimal import require_connected
+from obliv.designs.symmetry import symmetry_of
+from obliv.errors import TopologyError
+from obliv.topologies.base import Topology
+
+__all__ = ["capacity_of", "with_capacity"]
+
+_QUICK = 10_000  # terminals times channels of a program that takes a second or two
+_QUICK_SYMMETRIC = 300_000  # where the topology offers symmetries
+
+
+def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, Carried]:
+    """Return the least load of uniform traffic, self-pairs included: a lower bound, and paths that attain an upper one.
+
+    Raises
+    ------
+    TopologyError
+        If some terminals cannot reach each other.
+    MissingExtraError
+        If the solver (highspy) is not installed.
+    TooLargeError
+        If the linear program would not fit in memory.
+    """
+    require_connected(topology)
+    demand, scale = _uniform(topology)
+    found = least_congestion(topology, demand, scale, symmetry_of(topology), progress)
+    return found, carried(topology, demand, scale, found)
+
+
+def with_capacity(topology: Topology, progress: Progress | None = None) -> Topology:
+    """Return the topology with its capacity, so that results contain the fraction of it.
+
+    Parameters
+    ----------
+    topology : Topology
+    progress : callable, optional
+        Called with what the program will cost, if it is large.
+
+    Returns
+    -------
+    Topology
+        The same object where the capacity is known, where terminals have rates, where some cannot reach each other,
+        where the linear program is too large for a second or two, or where the proved bounds do not meet
+        (:func:`obliv.bounds` gives them). Otherwise with `capacity_load` and `capacity_proof`, which saved claims
+        contain.
+
+    Raises
+    ------
+    MissingExtraError
+        If the solver (highspy) is not installed.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> network = obliv.with_capacity(obliv.topology("kautz:2,3"))
+    >>> network.capacity_load
+    Fraction(43, 36)
+    >>> obliv.worst_case(obliv.routing("shortest", network)).fraction_of_capacity
+    Fraction(43, 144)
+    """
+    terminals, channels = len(topology.terminals), topology.channels
+    if topology.capacity_load is not None or not topology.unit_rates or topology.advice("ratio"):
+        return topology
+    limit = _QUICK_SYMMETRIC if topology.generators or topology.translations else _QUICK
+    if terminals < 2 or not 0 < terminals * channels <= limit:
+        return topology
+    try:
+        require_connected(topology)
+    except TopologyError:
+        return topology
+    demand, scale = _uniform(topology)
+    found = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
+    simple = _simple_flow(topology, found.flow * scale)
+    if simple is None:
+        best = carried(topology, demand, scale, found)
+        simple = best.flow(channels), best.paths.whole // scale
+    flow, whole = simple
+    loads = enumerate(flow.sum(axis=0).tolist())
+    if max(load / topology.bandwidth_of(c) for c, load in loads) != found.lower * scale * whole:
+        return topology
+    source, channel = np.nonzero(flow)
+    rows = np.stack([source, channel, flow[source, channel]], axis=1)
+    proof = {"lengths": pack(found.length), "flows": pack(rows), "whole": whole}
+    known = copy.copy(topology)
+    for name, value in (("capacity_load", found.lower), ("capacity_proof", proof)):
+        object.__setattr__(known, name, value)
+    return known
+
+
+def _uniform(topology: Topology) -> tuple[Array, int]:
+    """Return uniform traffic without self-pairs, in packets per number of terminals."""
+    n = len(topology.terminals)
+    demand = np.ones((n, n), np.int64)
+    np.fill_diagonal(demand, 0)
+    return demand, n
+
+
+def _simple_flow(topology: Topology, flow: Array) -> tuple[Array, int] | None:
+    """Return flows as simple rationals, where these bring one unit from every terminal to every other one."""
+    simple = as_rationals(np.clip(flow, 0, None).ravel())
+    if simple is None:
+        return None
+    units, whole = simple[0].reshape(flow.shape), simple[1]
+    n = len(units)
+    balance = np.zeros((n, topology.nodes), np.int64)
+    np.add.at(balance.T, topology.head, units.T)
+    np.subtract.at(balance.T, topology.tail, units.T)
+    due = np.zeros((n, topology.nodes), np.int64)
+    due[:, topology.terminals] = whole
+    due[np.arange(n), topology.terminals] = -(n - 1) * whole
+    return (units, whole) if np.array_equal(balance, due) else None

@@ -1,0 +1,334 @@
+"""The least congestion of one traffic: what the best routing for it alone achieves, by a linear program.
+
+Packets of one source may share columns whatever their destinations, so there is a flow for each source only. Lengths
+of channels bound the optimum from below: Σ traffic × distance ≤ load × Σ bandwidth × length. Explicit paths bound it
+from above. Both are computed with integers, whatever the solver returns.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, isqrt, lcm
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array, hstack, vstack
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.cost import Work, announce
+from obliv._util.progress import Progress, silent
+from obliv._util.typing import Array
+from obliv.designs._kernels import Channels, distances, widest_paths
+from obliv.designs.exact.basis import InexactError, Rationals, vertex_of
+from obliv.designs.exact.vertices import as_rationals
+from obliv.designs.solver import solve
+from obliv.designs.states import states_of
+from obliv.designs.symmetry import Symmetry, orbits
+from obliv.errors import TrafficError
+from obliv.kernels import run
+from obliv.patterns.base import Traffic
+from obliv.routings.listed import PathList
+from obliv.topologies.base import Topology
+
+__all__ = [
+    "Carried",
+    "Congestion",
+    "carried",
+    "demand_of",
+    "distance_under",
+    "invariant",
+    "least_congestion",
+    "spent_on",
+    "whole_lengths",
+]
+
+_SCALE = 10**7  # of rounded lengths
+_WHOLE = 2**30  # units of a packet that is rounded
+_VERTEX_ROWS = 3000
+_BYTES = 150.0  # of memory for an entry of the matrix, with what the solver needs
+
+
+@dataclass(frozen=True, eq=False)
+class Congestion:
+    """The least load of a traffic, approximately, and what proves a lower bound of it.
+
+    Parameters
+    ----------
+    lower : Fraction
+        Proved by the lengths, whatever the solver did.
+    length : int64 array, shape (channels,)
+    flow : float array, shape (terminals, channels)
+        How much of every source's packets crosses each channel.
+    exact : (int64 array, int), optional
+        The same in units of one over the traffic's scale times the second number, where the basis was solved exactly.
+    """
+
+    lower: Fraction
+    length: Array
+    flow: Array
+    exact: tuple[Array, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """Paths that carry a traffic.
+
+    Parameters
+    ----------
+    load : Fraction
+        The largest load of a channel, exactly: an upper bound of the least one.
+    paths : PathList
+        Amounts are packets, in units of one over `whole`; pairs without traffic have no path.
+    """
+
+    load: Fraction
+    paths: PathList
+
+    def flow(self, channels: int) -> Array:
+        """Return how much of every source's packets crosses each channel, in the units of the paths."""
+        n = isqrt(len(self.paths.pair) - 1)
+        pair = np.repeat(np.arange(n * n), np.diff(self.paths.pair))
+        hops = np.diff(self.paths.start)
+        units = np.zeros((n, channels), np.int64)
+        np.add.at(units, (np.repeat(pair // n, hops), self.paths.channel), np.repeat(self.paths.amount, hops))
+        return units
+
+
+def demand_of(traffic: Traffic) -> tuple[Array, int]:
+    """Return traffic as a table of integers, without what terminals send to themselves, and the units of a packet.
+
+    Raises
+    ------
+    TrafficError
+        If the rates have a common denominator beyond 64 bits.
+    """
+    n = traffic.terminals
+    each = traffic.uniform / n if n else Fraction(0)
+    scale = lcm(each.denominator, traffic.denominator)
+    largest = max((int(amount) for amount in traffic.amount), default=0) * (scale // traffic.denominator)
+    if (largest + each * scale) * n * n >= INT64_SAFE:
+        raise TrafficError(
+            f"{traffic.spec}: its rates have a common denominator of {len(str(scale))} digits; "
+            "round them to fewer decimals"
+        )
+    demand = np.full((n, n), int(each * scale), np.int64)
+    np.add.at(
+        demand, (traffic.source, traffic.destination), traffic.amount.astype(np.int64) * (scale // traffic.denominator)
+    )
+    np.fill_diagonal(demand, 0)
+    common = gcd(scale, int(np.gcd.reduce(demand.ravel()))) if demand.any() else scale
+    return demand // common, scale // common
+
+
+def invariant(symmetry: Symmetry, demand: Array) -> Symmetry:
+    """Return the symmetries that keep a traffic."""
+    kept = tuple(g for g in symmetry.generators if np.array_equal(demand[np.ix_(g.terminals, g.terminals)], demand))
+    return replace(symmetry, generators=kept)
+
+
+def least_congestion(
+    topology: Topology,
+    demand: Array,
+    scale: int,
+    symmetry: Symmetry | None = None,
+    progress: Progress = silent,
+) -> Congestion:
+    """Return the least largest channel load of a traffic, over all routings of it.
+
+    Parameters
+    ----------
+    topology : Topology
+    demand : int64 array, shape (terminals, terminals)
+        Packets from every source to every destination, in units of 1 / `scale`.
+    scale : int
+    symmetry : Symmetry, optional
+        Symmetries of network and traffic; reversal takes no part.
+    progress : callable
+        Called with what the program will cost, if it is large.
+    """
+    channels, nodes = topology.channels, topology.nodes
+    maps = symmetry.generators if symmetry else ()
+    senders = np.arange(len(topology.terminals)) if maps else np.flatnonzero(demand.any(axis=1))
+    first_node = topology.terminals[senders].astype(np.int64)
+    count = len(senders)
+    size = f"up to {count * nodes:,} rows, {count * channels:,} columns, {3 * count * channels:,} non-zeros"
+    entries = 3.0 * count * channels / (1 + len(maps))
+    announce(
+        progress,
+        f"the linear program of a traffic on {topology.spec} ({size})",
+        Work(2e-10 * entries**2, _BYTES * 3.0 * count * channels),
+        rough=True,
+    )
+    source, channel = (part.ravel() for part in np.indices((count, channels)))
+    label, columns = orbits(len(source), [g.terminals[source] * channels + g.channels[channel] for g in maps])
+    column = label.reshape(count, channels)
+    at, node = (part.ravel() for part in np.indices((count, nodes)))
+    rows, _ = orbits(len(at), [g.terminals[at] * nodes + g.nodes[node] for g in maps])
+    _, first = np.unique(rows, return_index=True)
+    first = first[first_node[at[first]] != node[first]]  # the row of the source follows from the others
+    place = np.full(count * nodes, -1)
+    place[first] = np.arange(len(first))
+    head, tail = topology.head.astype(np.int64), topology.tail.astype(np.int64)
+    into, out = place[source * nodes + head[channel]], place[source * nodes + tail[channel]]
+    signed = [(sign, row[row >= 0], label[row >= 0]) for sign, row in ((1.0, into), (-1.0, out))]
+    conserve = csr_array(
+        (
+            np.concatenate([np.full(len(row), sign) for sign, row, _ in signed]),
+            (np.concatenate([row for _, row, _ in signed]), np.concatenate([col for *_, col in signed])),
+        ),
+        shape=(len(first), columns),
+    )
+    arriving = np.zeros((count, nodes))
+    arriving[:, topology.terminals] = demand[senders] / scale
+    needed = arriving.ravel()[first]
+    alike, groups = orbits(channels, [g.channels for g in maps])
+    _, focus = np.unique(alike, return_index=True)
+    speed = np.array([float(topology.bandwidth_of(int(c))) for c in focus])
+    crossing = csr_array(
+        (np.full(groups * count, -1.0), (np.repeat(np.arange(groups), count), column[:, focus].T.ravel())),
+        shape=(groups, columns),
+    )
+    matrix = vstack([hstack([conserve, csr_array((len(first), 1))]), hstack([crossing, csr_array(speed[:, None])])])
+    lower = np.concatenate([needed, np.zeros(groups)])
+    upper = np.concatenate([needed, np.full(groups, np.inf)])
+    cost = np.zeros(columns + 1)
+    cost[-1] = 1
+    tolerance = None if matrix.shape[0] <= _VERTEX_ROWS else 1e-6
+    optimum = solve(csc_array(matrix), lower, upper, cost, tolerance=tolerance)
+    price, shares = np.maximum(optimum.duals[len(needed) :], 0) / np.bincount(alike), optimum.columns[:columns]
+    candidates, exact = whole_lengths(price), None
+    if optimum.basis is not None and (len(candidates) == 1 or as_rationals(np.clip(shares, 0, None)) is None):
+        with suppress(InexactError):
+            vertex = vertex_of(csc_array(matrix), lower, upper, cost, optimum.basis)
+            candidates += _exact_lengths(vertex.duals.numerators[len(needed) :], np.bincount(alike), nodes)
+            exact = _exact_flow(vertex.columns, columns, column, int(demand.sum()), scale)
+    bounds = [(_bound(topology, demand, scale, length[alike]), length[alike]) for length in candidates]
+    best, length = max(bounds, key=lambda bound: bound[0])
+    flow = np.zeros((len(topology.terminals), channels))
+    flow[senders] = shares[column]
+    if exact is not None:
+        units = np.zeros(flow.shape, np.int64)
+        units[senders] = exact[0]
+        exact = units, exact[1]
+    return Congestion(best, length, flow, exact)
+
+
+def _exact_lengths(duals: Array, alike: Array, nodes: int) -> list[Array]:
+    """Return exact multipliers of orbits of channels as lengths of each channel; none where they do not fit."""
+    common = lcm(*alike.tolist())
+    values = [max(0, int(dual)) * (common // int(count)) for dual, count in zip(duals, alike, strict=True)]
+    divisor = gcd(*values) or 1
+    if max(values, default=0) // divisor * (nodes + 1) >= INT64_SAFE:
+        return []
+    return [np.array([value // divisor for value in values], np.int64)]
+
+
+def _exact_flow(values: Rationals, columns: int, column: Array, packets: int, scale: int) -> tuple[Array, int] | None:
+    """Return exact flows in units of 1 / (scale × the second number); None where they do not fit."""
+    numerators = [int(value) * scale for value in values.numerators[:columns]]
+    divisor = gcd(values.denominator, *numerators)
+    units = values.denominator // divisor
+    if min(numerators, default=0) < 0 or units * packets >= INT64_SAFE // 4:
+        return None
+    return np.array([value // divisor for value in numerators], np.int64)[column], units
+
+
+def whole_lengths(price: Array) -> list[Array]:
+    """Return prices as integers up to a factor: rounded, and as simple rationals where they are that."""
+    largest = price.max(initial=0.0)
+    if largest <= 0:
+        return [np.zeros(len(price), np.int64)]
+    candidates = [np.rint(price * (_SCALE / largest)).astype(np.int64)]
+    simple = as_rationals(price / largest)
+    if simple is not None and simple[0].max() <= _SCALE * 100:
+        candidates.append(simple[0])
+    return candidates
+
+
+def distance_under(topology: Topology, length: Array) -> Array:
+    """Return the distances between terminals when channels have lengths; integers ≥ 0."""
+    terminals = topology.terminals.astype(np.int64)
+    between = np.empty((len(terminals), len(terminals)), np.int64)
+    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    run(distances, 20.0 * len(terminals) * topology.channels, network, terminals, length, between)
+    return between
+
+
+def spent_on(topology: Topology, length: Array) -> Fraction:
+    """Return Σ bandwidth × length."""
+    return sum((topology.bandwidth_of(c) * int(x) for c, x in enumerate(length.tolist()) if x), Fraction(0))
+
+
+def _bound(topology: Topology, demand: Array, scale: int, length: Array) -> Fraction:
+    """Return the lower bound of the load that lengths prove, exactly."""
+    spent = spent_on(topology, length)
+    if not spent:
+        return Fraction(0)
+    paid = (distance_under(topology, length).astype(object) * demand).sum()
+    return Fraction(int(paid), scale) / spent
+
+
+class _Paths(NamedTuple):
+    """Room for the paths of one pair."""
+
+    start: Array
+    channel: Array
+    amount: Array
+
+
+def carried(topology: Topology, demand: Array, scale: int, found: Congestion) -> Carried:
+    """Return paths that carry a traffic, close to the flows of its least congestion.
+
+    Parameters
+    ----------
+    topology : Topology
+    demand : int64 array, shape (terminals, terminals)
+        Packets in units of 1 / `scale`.
+    scale : int
+    found : Congestion
+        What its flows do not carry takes the widest path.
+    """
+    shares = np.clip(found.flow * scale, 0, None)
+    units = max(1, min(_WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
+    choices = [(np.rint(shares * units).astype(np.int64), units)]
+    simple = as_rationals(shares.ravel())
+    if simple is not None and simple[1] * int(demand.sum()) < INT64_SAFE // 4:
+        choices.append((simple[0].reshape(shares.shape), simple[1]))
+    if found.exact is not None:
+        choices.append((found.exact[0].copy(), found.exact[1]))
+    return min((_decomposed(topology, demand, scale, *choice) for choice in choices), key=lambda found: found.load)
+
+
+def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> Carried:
+    """Return the paths that carry a traffic by integer capacities of every source's flow."""
+    network = states_of(topology, None).kernel
+    nodes = topology.terminals.tolist()
+    room = _Paths(
+        np.zeros(topology.channels + 2, np.int64),
+        np.zeros((topology.channels + 1) * topology.nodes, np.int64),
+        np.zeros(topology.channels + 1, np.int64),
+    )
+    counts = np.zeros(demand.size, np.int64)
+    hops, channels, amounts = ([np.zeros(0, np.int64)] for _ in range(3))
+    work = 20.0 * int((demand > 0).sum()) * topology.channels
+    for source, destination in np.argwhere(demand > 0).tolist():
+        needed, left = int(demand[source, destination]) * units, capacity[source]
+        ends = nodes[source], nodes[destination]
+        number = int(run(widest_paths, work, network, *ends, left, needed, room))
+        if number == 0:  # nothing is left of the flow
+            number = int(run(widest_paths, work, network, *ends, np.full(topology.channels, needed), needed, room))
+        amount = room.amount[:number].copy()
+        amount[0] += needed - int(amount.sum())
+        counts[source * len(nodes) + destination] = number
+        hops.append(np.diff(room.start[: number + 1]))
+        channels.append(room.channel[: room.start[number]].copy())
+        amounts.append(amount)
+    lengths, channel, amount = (np.concatenate(parts) for parts in (hops, channels, amounts))
+    load = np.zeros(topology.channels, np.int64)
+    np.add.at(load, channel, np.repeat(amount, lengths))
+    largest = max((Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist())), default=Fraction(0))
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    pair = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return Carried(largest / (scale * units), PathList(pair, start, channel, amount, scale * units))

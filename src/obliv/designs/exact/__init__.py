@@ -1,0 +1,1 @@
+"""From floating-point solutions to rational ones."""

@@ -1,0 +1,257 @@
+"""Routings with few paths per pair: supports chosen within the optimization, weights optimized on the support.
+
+From the best routing of all, supports shrink level by level: the linear program over the paths so far, with a price
+that grows as weights fall, concentrates the weights; the paths that carry least are left out, some pairs at a time, and
+the program is solved again. At every level, paths that are short under the multipliers come back as long as this helps.
+Then the numbers of paths grow again from one, each starting from the best support so far, so that one more path per
+pair never makes the result worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.progress import Progress, within
+from obliv._util.rationals import integer
+from obliv._util.typing import Array
+from obliv.designs.few_paths.family import Family, Master, Support, family_of
+from obliv.designs.few_paths.quantized import improved, largest_remainder, quantized
+from obliv.designs.programme import Programme
+from obliv.designs.solver import Optimum
+from obliv.designs.symmetry import Symmetry
+from obliv.errors import InputError, OblivError
+from obliv.routings.base import Routing
+from obliv.routings.listed import Listed
+from obliv.routings.make import routing as routing_of_spec
+from obliv.topologies.base import Topology
+
+__all__ = ["at_least_one", "few_paths", "limits"]
+
+_LEVELS = (16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
+_KNOWN = ("dor", "o1turn")  # one path per pair, and two
+_SMALL = 81  # pairs up to which symmetries are also given up
+_ROUNDS = 5  # of paths that come back, at every level
+_PASSES = 4  # in which the pairs give up paths
+_NONE = 1e-9  # weight below which a path is left out
+_WHOLE = 2**30  # units of weights without simple rationals
+
+
+def at_least_one(value: int | None, name: str) -> int | None:
+    """Return a limit as an int, None for none."""
+    if value is not None and (value := integer(value, name)) < 1:
+        raise InputError(f"{name}={value}: choose a whole number of at least 1")
+    return value
+
+
+def limits(most: int | None, parts: int | None) -> tuple[str, ...]:
+    """Return the limits as constraints of a design."""
+    few = () if most is None else (f"at most {most} path{'s' * (most > 1)} per pair",)
+    return few if parts is None else (*few, f"weights in multiples of 1/{parts}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A support with the best weights on it."""
+
+    master: Master
+    optimum: Optimum
+    weights: list[Array]
+    load: float
+
+    @property
+    def support(self) -> Support:
+        return self.master.support
+
+
+def few_paths(
+    programme: Programme, best: Listed, most: int | None, parts: int | None, *, free: bool, progress: Progress
+) -> Iterator[Listed]:
+    """Yield ever better routings with at most `most` paths per pair, weights in multiples of 1 / `parts`.
+
+    Parameters
+    ----------
+    programme : Programme
+        Whose symmetries are used.
+    best : Routing
+        The best routing without these limits.
+    most, parts : int or None
+        None for no limit.
+    free : bool
+        Whether all paths are allowed; otherwise only those of `best`.
+    progress : callable
+        Called with what is being done and the share that is done.
+    """
+    count = int(np.diff(best.listed.pair).max())
+    most = None if most is not None and most >= count else most
+    if most is None and parts is None:
+        yield best
+        return
+    families = [family_of(programme.topology, programme.symmetry)]
+    if len(families[0].pairs) < programme.pairs <= _SMALL:
+        families.append(family_of(programme.topology, Symmetry((), None)))
+    pool, weights = _listed(families[0], best)
+    yield _rounded(families[0], *_kept(pool, weights, most or count), parts)
+    if free:
+        yield from _known(programme.topology, most, parts)
+    for k, family in enumerate(families):
+        step = within(progress, k / len(families), (k + 1) / len(families))
+        search = _Search(family, *_listed(family, best), free)
+        choice = search.sparse() if most is None else search.descend(most, step)
+        if parts is None:
+            yield from _weighted(family, choice)
+        else:
+            units = quantized(choice.master, choice.weights, parts)
+            yield family.routing(choice.support, units, parts)
+            yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
+
+
+def _known(topology: Topology, most: int | None, parts: int | None) -> Iterator[Listed]:
+    """Yield the known routings that obey the limits, whatever their symmetries."""
+    family = family_of(topology, Symmetry((), None))
+    for routing in _known_routings(topology):
+        support, weights = _listed(family, routing)
+        whole = parts or 2
+        exact = all((weight * whole % 1 == 0).all() for weight in weights)  # 1, or 1/2 and 1/2
+        if exact and max(map(len, support)) <= (most or whole):
+            yield family.routing(support, [(weight * whole).astype(int).tolist() for weight in weights], whole)
+
+
+def _known_routings(topology: Topology) -> list[Routing]:
+    """Return the routings with one and with two paths per pair that the network has."""
+    routings = []
+    for name in _KNOWN:
+        try:
+            routings.append(routing_of_spec(name, topology))
+        except OblivError:  # of meshes and tori
+            continue
+    return routings
+
+
+def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
+    """Return the paths and probabilities of the pairs that stand for orbits."""
+    nodes = family.topology.terminals.tolist()
+    paths = [list(routing.paths(nodes[s], nodes[d])) for s, d in family.pairs]
+    return [[tuple(path) for path, _ in own] for own in paths], [np.array([float(p) for _, p in own]) for own in paths]
+
+
+def _kept(support: Support, weights: list[Array], most: int, where: Array | None = None) -> tuple[Support, list[Array]]:
+    """Return the paths of most weight, at most so many for each pair, or for those marked; none of weight 0."""
+    paths, shares = [], []
+    for k, (own, weight) in enumerate(zip(support, weights, strict=True)):
+        order = np.argsort(-weight, kind="stable")[: most if where is None or where[k] else None]
+        order = order[weight[order] > _NONE]
+        paths.append([own[i] for i in order])
+        shares.append(weight[order])
+    return paths, shares
+
+
+def _merged(*supports: Support) -> Support:
+    return [list(dict.fromkeys(path for paths in own for path in paths)) for own in zip(*supports, strict=True)]
+
+
+def _rounded(family: Family, support: Support, weights: list[Array], parts: int | None) -> Listed:
+    whole = parts or _WHOLE
+    return family.routing(support, [largest_remainder(weight, whole) for weight in weights], whole)
+
+
+def _weighted(family: Family, choice: _Choice) -> Iterator[Listed]:
+    """Yield the routings by the rational weights of the choice, with fewest hops and without, or by rounded ones."""
+    master = choice.master
+    hops = np.array([len(path) for own in choice.support for path in own], float)
+    for cost in (master.cost(1, 0.0), master.cost(1e4 * hops.sum(), hops)):
+        optimum = master.solve(cost)
+        exact = master.exact_weights(optimum, cost)
+        whole = lcm(*(weight.denominator for own in exact for weight in own)) if exact else 0
+        if exact and whole * len(family.topology.terminals) < INT64_SAFE:
+            units = [[int(weight * whole) for weight in own] for own in exact]
+            yield family.routing(choice.support, units, whole)
+        else:
+            yield _rounded(family, choice.support, master.weights(optimum), None)
+
+
+@dataclass(eq=False)
+class _Search:
+    """The search for supports."""
+
+    family: Family
+    pool: Support
+    weights: list[Array]  # of the pool
+    free: bool
+    scale: float = 1.0  # load of the pool
+
+    def __post_init__(self) -> None:
+        self.scale = self.solved(self.pool).load
+
+    def solved(self, support: Support, weights: list[Array] | None = None, pressure: float = 0.0) -> _Choice:
+        """Return the support with the best weights; under pressure, weights that were small are dear."""
+        master = Master(self.family, support)
+        dear = np.concatenate([0.05 / (weight + 0.05) for weight in weights]) if weights else 0.0
+        optimum = master.solve(master.cost(1, pressure * self.scale / len(support) * dear))
+        return _Choice(master, optimum, master.weights(optimum), float(optimum.columns[-1]))
+
+    def pruned(self, support: Support, weights: list[Array], most: int) -> _Choice:
+        """Return a choice with at most so many paths per pair: those that carry least are left out, pair by pair."""
+        for step in range(1, _PASSES + 1):
+            over = np.array([np.sort(weight)[::-1][most:].sum() for weight in weights])
+            if not (over > _NONE).any():
+                break
+            limit = np.quantile(over[over > _NONE], step / _PASSES)
+            choice = self.solved(*_kept(support, weights, most, over <= limit + 1e-12), 0.02)
+            support, weights = choice.support, choice.weights
+        return self.solved(_kept(support, weights, most)[0])
+
+    def improved(self, choice: _Choice, most: int, rounds: int, *more: Support) -> _Choice:
+        """Return a choice at least as good, after paths came back that are short under the multipliers."""
+        for _ in range(rounds):
+            short = choice.master.shortest(choice.optimum, None if self.free else self.pool)
+            back: Support = [[path] if saved < -_NONE else [] for saved, path in short]
+            support = _merged(choice.support, back, *more)
+            weights = [
+                np.append(weight, np.full(len(own) - len(weight), 0.2))
+                for weight, own in zip(choice.weights, support, strict=True)
+            ]
+            wide = self.solved(support, weights, 0.005)
+            trial = self.pruned(wide.support, wide.weights, most)
+            if trial.load > choice.load - 1e-7:
+                break
+            choice = trial
+        return choice
+
+    def sparse(self) -> _Choice:
+        """Return the best weights on few of the paths of the pool, without a limit."""
+        choice = self.solved(self.pool, self.weights, 0.005)
+        return self.solved(_kept(choice.support, choice.weights, len(choice.master.keys))[0])
+
+    def descend(self, most: int, progress: Progress) -> _Choice:
+        """Return the best choice with at most so many paths per pair."""
+        progress("few paths", 0.0)
+        start = self.solved(self.pool, self.weights, 0.01)
+        support, weights = _kept(start.support, start.weights, len(start.master.keys))
+        levels: dict[int, _Choice] = {}
+        for k, level in enumerate(_LEVELS):
+            choice = self.improved(self.pruned(support, weights, level), level, _ROUNDS)
+            levels[level] = choice
+            support, weights = choice.support, choice.weights
+            progress(f"at most {level} paths per pair: load {choice.load:.6g}", 0.7 * (k + 1) / len(_LEVELS))
+        best = levels[1]
+        known = [_listed(self.family, routing)[0] for routing in _known_routings(self.family.topology) if self.free]
+        for level in range(1, most + 1):
+            fits = [levels[level]] if level in levels else []
+            fits += [self.solved(own) for own in known if max(map(len, own)) == level]
+            fits.append(self.solved(_kept(self.pool, self.weights, level)[0]))
+            best = min([*fits, best], key=lambda choice: choice.load)
+            if level == 1:
+                units = [[1] for _ in best.support]
+                paths, units = improved(self.family, self.pool, best.support, units, 1, 1)
+                single = [[own[amounts.index(1)]] for own, amounts in zip(paths, units, strict=True)]
+                best = min(best, self.solved(single), key=lambda choice: choice.load)
+            rounds, pool = (_ROUNDS, [self.pool]) if level in levels else (1, [])
+            if best.load > self.scale * (1 + 1e-6):
+                best = self.improved(best, level, rounds, *(choice.support for choice in fits), *pool)
+            progress(f"at most {level} paths per pair: load {best.load:.6g}", 0.7 + 0.3 * level / most)
+        return best

@@ -1,0 +1,1 @@
+"""Results of analyses: worst cases, averages, throughput, locality, deadlock, ratios, comparisons."""

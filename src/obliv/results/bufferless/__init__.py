@@ -1,0 +1,1 @@
+"""Schedules of packets without buffers, and the plans behind them."""

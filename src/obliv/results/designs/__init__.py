@@ -1,0 +1,1 @@
+"""Results of designs and of bounds on networks."""

@@ -1,0 +1,1 @@
+"""Routings on any network: shortest paths, up*/down*, electrical flows, decomposition trees."""

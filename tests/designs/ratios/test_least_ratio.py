@@ -1,0 +1,222 @@
+"""Designs of the least oblivious ratio: known values, a plain linear program, other routings, forged claims."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.designs.networks import both_ways, networks
+from tests.designs.ratios.test_ratios import ABILENE
+from tests.oracles.least_ratio import least_ratio
+from tests.strategies import examples
+
+import obliv
+from obliv._util.codec import digest_of, read_json, unpack, write_json
+from obliv.designs.ratios import best
+from obliv.errors import Interrupted
+
+
+def ends(ratio: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
+    return (ratio.lower, ratio.upper) if isinstance(ratio, obliv.Bounds) else (ratio, ratio)
+
+
+def least(network: Any, **options: Any) -> obliv.RatioDesign:
+    result = obliv.design(network, objective="ratio", **options)
+    assert isinstance(result, obliv.RatioDesign)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("spec", "ratio"),
+    [
+        ("ring:4", "3/2"),  # 2 - 2/n for cycles and complete graphs
+        ("ring:5", "8/5"),
+        ("ring:6", "5/3"),
+        ("ring:8", "7/4"),
+        ("complete:4", "3/2"),
+        ("complete:5", "8/5"),
+        ("fattree:4,2", "1"),
+    ],
+)
+def test_known_optima_are_proved(spec: str, ratio: str) -> None:
+    result = least(spec)
+    assert result.ratio == Fraction(ratio)
+    assert result.gap == 0
+    assert obliv.verify(result).proved
+
+
+def test_abilene() -> None:
+    network = obliv.build("abilene", 11, both_ways(ABILENE))
+    result = least(network)
+    lower, upper = ends(result.ratio)
+    assert lower <= Fraction("1.85058")
+    assert upper >= Fraction("1.85055")
+    assert upper <= lower * Fraction("1.001")
+    assert obliv.verify(result, topology=network).proved
+
+
+def test_fewest_hops_at_the_least_ratio() -> None:
+    one, two = least("mesh:3x2"), least("mesh:3x2", then="hops")
+    assert one.ratio == two.ratio
+    assert two.hops_bound is not None
+    assert two.hops_bound <= two.hops <= one.hops
+    assert obliv.verify(two).proved
+    shortest = least("mesh:3x2", minimal=True)
+    assert ends(shortest.ratio)[1] >= ends(one.ratio)[0]
+    assert obliv.verify(shortest).proved
+
+
+@examples(12)
+@given(st.integers(0, 10**9))
+def test_against_the_plain_program_and_other_routings(seed: int) -> None:
+    network = networks(seed)
+    result = least(network)
+    lower, upper = ends(result.ratio)
+    links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    plain = least_ratio(network.nodes, links, network.terminals.tolist(), list(map(float, network.bandwidth)))
+    assert lower <= plain * (1 + 1e-7)
+    assert upper >= plain * (1 - 1e-7)
+    assert upper <= lower * Fraction("1.001")
+    for name in ("ecmp", "shortest", "valiant"):
+        assert obliv.ratio(obliv.routing(name, network)).upper >= lower
+    assert obliv.ratio(result.subject).lower <= upper
+    assert obliv.verify(result).proved
+
+
+@pytest.fixture(scope="module", params=["ring:4", "mesh:3x2"])
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("designs") / "best.json.gz"
+    least(request.param, then="hops").save(path)
+    return path
+
+
+def test_a_saved_design_is_loaded_and_used(saved: Path) -> None:
+    result = obliv.load(saved)
+    assert isinstance(result, obliv.RatioDesign)
+    routing = obliv.routing(f"design:{saved}", obliv.topology(result.topology))
+    assert obliv.ratio(routing).lower <= ends(result.ratio)[1]
+    assert obliv.verify(saved).proved
+
+
+def _exact(value: Fraction) -> dict[str, Any]:
+    return {"exact": str(value), "value": float(value)}
+
+
+def lower_the_ratio(content: dict[str, Any]) -> None:
+    content["ratio"] = _exact(Fraction(content["ratio"]["exact"]) * Fraction(999, 1000))
+
+
+def raise_the_bound(content: dict[str, Any]) -> None:
+    ratio = Fraction(content["ratio"]["exact"])
+    content["ratio"] = {"lower": float(ratio) * 1.0001, "upper": float(ratio) * 1.001}
+    content["gap"] = {"lower": 0.0, "upper": 1.001 / 1.0001 - 1}
+
+
+def no_bound(content: dict[str, Any]) -> None:
+    content["ratio"] = {"lower": 0.0, "upper": content["ratio"]["value"]}
+
+
+def drop_a_path(content: dict[str, Any]) -> None:
+    paths = content["paths"]
+    per_pair, hops, channels, amounts = (unpack(paths[key]) for key in ("per_pair", "hops", "channels", "amounts"))
+    pair = next(k for k, count in enumerate(per_pair) if count > 1)
+    place = sum(per_pair[:pair])
+    per_pair[pair] -= 1
+    amounts[place + 1] += amounts[place]
+    begin = sum(hops[:place])
+    paths |= {
+        "per_pair": per_pair,
+        "hops": hops[:place] + hops[place + 1 :],
+        "amounts": amounts[:place] + amounts[place + 1 :],
+    }
+    paths["channels"] = channels[:begin] + channels[begin + hops[place] :]
+
+
+def more_traffic(content: dict[str, Any]) -> None:
+    line = content["certificate"]["ratio_line"]
+    rows = unpack(line["flows"][0])
+    rows[0][2] *= 3
+    line["flows"][0] = rows
+
+
+def shorter(content: dict[str, Any]) -> None:
+    lengths = content["certificate"]["lengths"]
+    lengths[0] = [0 for _ in unpack(lengths[0])]
+
+
+def no_demands(content: dict[str, Any]) -> None:
+    content["certificate"]["demands"] = []
+
+
+def another_map(content: dict[str, Any]) -> None:
+    generators = np.array(unpack(content["certificate"]["generators"]))
+    generators[0] = np.roll(np.arange(generators.shape[1]), 1)[::-1]
+    generators[0, [0, 1]] = generators[0, [1, 0]]
+    content["certificate"]["generators"] = generators.tolist()
+
+
+def a_price(content: dict[str, Any]) -> None:
+    content["certificate"]["ratio_line"]["price"] = 1
+
+
+def fewer_hops(content: dict[str, Any]) -> None:
+    content["hops_bound"] = _exact(Fraction(content["hops"]["exact"]) * 2)
+
+
+FORGERIES: list[Callable[[dict[str, Any]], None]] = [
+    lower_the_ratio,
+    raise_the_bound,
+    no_bound,
+    drop_a_path,
+    more_traffic,
+    shorter,
+    no_demands,
+    another_map,
+    a_price,
+    fewer_hops,
+]
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_forged_designs_are_refused(forge: Callable[[dict[str, Any]], None], saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    forge(content)
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    try:
+        assert not obliv.verify(tmp_path / "forged.json").proved
+    except obliv.FileError as error:
+        assert "\n" not in str(error)
+
+
+def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, calls = best.solve, list[int]()
+
+    def stop_at_the_second(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return solved(*arguments, **options)
+
+    monkeypatch.setattr(best, "solve", stop_at_the_second)
+    with pytest.raises(Interrupted) as stopped:
+        least("mesh:3x2", then="hops")
+    assert obliv.verify(stopped.value.so_far).proved
+
+
+def test_what_cannot_be_designed() -> None:
+    with pytest.raises(obliv.InputError, match="choose worst, ratio or average"):
+        obliv.design("ring:4", objective="least")
+    with pytest.raises(obliv.InputError, match="without limits of turns"):
+        obliv.design("mesh:3x3", objective="ratio", max_turns=2)
+    with pytest.raises(obliv.TopologyError, match="no path leads"):
+        obliv.design(obliv.build("apart", 3, [(0, 1), (1, 0)]), objective="ratio")
+    with pytest.raises(obliv.TooLargeError, match="linear program"):
+        obliv.design("random-regular:n=300,d=6", objective="ratio")
