@@ -97,6 +97,8 @@ FORGERIES: dict[str, Change] = {
     "another capacity": lambda c: _set(c, "capacity", value=exact("5/3")),
     "minimal claimed": lambda c: _set(c, "constraints", value=["minimal"]),
     "a limit of hops claimed": lambda c: _set(c, "constraints", value=["hops ≤ 2"]),
+    "no hops claimed": lambda c: _set(c, "constraints", value=["hops ≤ 0"]),
+    "multiples of nothing claimed": lambda c: c.update(constraints=["weights in multiples of 1/0"], loss=c["gap"]),
     "a generator that is no permutation": lambda c: _set(c, "certificate", "generators", value=[[0] * 9]),
     "a channel of another focus": lambda c: _set(c, "certificate", "channels", 5, value=[99, []]),
     "no lengths": lambda c: _set(c, "certificate", "load_line", value=None),

@@ -352,6 +352,8 @@ def _rows(content: dict[str, Any], terminals: int) -> Array:
     table = array_of(content, "lengths", 2, 3 * terminals**2).reshape(-1, 3)
     if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > 2**40):
         raise MalformedError("a row of lengths is out of range")
+    if table[:, 2].sum(dtype=float) > _LARGEST / 2:
+        raise InputError("the lengths of the certificate are too large to be added up")
     return table
 
 

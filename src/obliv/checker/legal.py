@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from obliv._util.rationals import rational
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.errors import InputError
@@ -25,9 +26,9 @@ __all__ = ["Constraints", "Ways", "broken_rule", "constraints_of", "ways_of"]
 _FORBIDDEN = -1
 _MOST_STATES = 2_000_000
 _TURNS = re.compile(r"at most (\d{1,9}) turns?")
-_PATHS = re.compile(r"at most (\d{1,9}) paths? per pair")
-_WEIGHTS = re.compile(r"weights in multiples of 1/(\d{1,9})")
-_CHANNELS = re.compile(r"at most (\d{1,9}) (× 2 )?virtual channels? by (turn|turn\+dateline|updown)")
+_PATHS = re.compile(r"at most ([1-9]\d{0,8}) paths? per pair")
+_WEIGHTS = re.compile(r"weights in multiples of 1/([1-9]\d{0,8})")
+_CHANNELS = re.compile(r"at most ([1-9]\d{0,8}) (× 2 )?virtual channels? by (turn|turn\+dateline|updown)")
 
 Follow = Callable[[int, int], int]  # of a channel and the next one: 0, 1 for a turn that counts, or forbidden
 
@@ -53,10 +54,9 @@ def constraints_of(texts: tuple[str, ...]) -> Constraints:
         if text == "minimal":
             minimal = True
         elif text.startswith("hops ≤ ") and not hops:
-            try:
-                hops = Fraction(text.removeprefix("hops ≤ "))
-            except (ValueError, ZeroDivisionError):
-                raise MalformedError(f"{text!r:.40} is not a limit of hops") from None
+            hops = rational(text.removeprefix("hops ≤ ")) or Fraction(0)
+            if hops <= 0:
+                raise MalformedError(f"{text!r:.40} is not a limit of hops")
         elif (few := _PATHS.fullmatch(text)) and paths is None:
             paths = int(few[1])
         elif (weights := _WEIGHTS.fullmatch(text)) and parts is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -118,8 +119,9 @@ def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[st
     if translated:
         raise MalformedError("capacity_paths must list the paths of all pairs")
     hops = np.diff(listed.start)
-    crossed = np.zeros(topology.channels, np.int64)
-    np.add.at(crossed, listed.channel, np.repeat(listed.amount, hops))
+    most = int(np.bincount(listed.channel, minlength=1).max()) * listed.whole
+    crossed = np.zeros(topology.channels, np.int64 if most < INT64_SAFE else object)
+    np.add.at(crossed, listed.channel, np.repeat(listed.amount, hops).astype(crossed.dtype))
     loads = [Fraction(int(amount)) / topology.bandwidth_of(c) for c, amount in enumerate(crossed.tolist())]
     _note(report, "capacity", claimed.capacity, lower, max(loads) / (listed.whole * len(terminals)))
 

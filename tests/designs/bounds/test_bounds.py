@@ -136,6 +136,23 @@ def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> Non
         assert not obliv.verify(tmp_path / "forged.json").proved
 
 
+def test_loads_beyond_64_bits_do_not_vanish(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    paths = content["certificate"]["capacity_paths"]
+    there = paths["channels"][0]
+    mesh = obliv.mesh(3, 2)
+    back = mesh.channel(int(mesh.head[there]), int(mesh.tail[there]))
+    loops, factor = 2**6, 2**28
+    paths["channels"] = [there, back] * loops + paths["channels"]
+    paths["hops"][0] += 2 * loops
+    paths["whole"] *= factor
+    paths["amounts"] = [factor * amount for amount in paths["amounts"]]
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, tmp_path / "forged.json")
+    failed = [step.check for step in obliv.verify(tmp_path / "forged.json").checks if step.ok is False]
+    assert failed == ["capacity"]
+
+
 @pytest.mark.parametrize("key", ["permutation", "matching_permutation", "half"])
 def test_compressed_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)
