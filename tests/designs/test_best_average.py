@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.designs.test_claims import drop_a_path, move_a_probability
 
 import obliv
 from obliv._util.codec import digest_of, read_json, write_json
@@ -28,6 +29,11 @@ def least(result: obliv.Design) -> float:
         assert load.upper <= load.lower * (1 + 1e-6)
         return float(load.lower)
     return float(load)
+
+
+def raise_the_lower_bound(content: dict[str, Any]) -> None:
+    load = content["channel_load"]["value"]
+    content["channel_load"] = {"lower": load * (1 + 1e-9), "upper": load * 1.01}
 
 
 def check(spec: str, samples: int, throughput: float) -> None:
@@ -108,6 +114,18 @@ def test_forged_claims(tmp_path: Path, key: str, value: Any) -> None:
         assert not obliv.verify(path).proved
     except obliv.FileError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("change", [drop_a_path, move_a_probability, raise_the_lower_bound])
+def test_changed_paths_are_refused(tmp_path: Path, change: Any) -> None:
+    path = tmp_path / "best.json"
+    best("torus:3x3", samples=5).save(path)
+    content = read_json(path)
+    assert obliv.verify(path).proved
+    change(content)
+    content["certificate"]["digest"] = digest_of(content)
+    write_json(content, path)
+    assert not obliv.verify(path).proved
 
 
 def test_an_interruption_keeps_the_least_worst_case(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,19 @@ def drop_a_path(content: dict[str, Any]) -> None:
     paths["channels"] = channels[:begin] + channels[begin + hops[place] :]
 
 
+def move_a_probability(content: dict[str, Any]) -> None:
+    """Move one unit between the first two paths that use other channels."""
+    paths = content["paths"]
+    per_pair, hops, channels, amounts = (unpack(paths[key]) for key in ("per_pair", "hops", "channels", "amounts"))
+    path = next(sum(per_pair[:k]) for k, count in enumerate(per_pair) if count > 1)
+    begin = sum(hops[:path])
+    middle, end = begin + hops[path], begin + sum(hops[path : path + 2])
+    assert sorted(channels[begin:middle]) != sorted(channels[middle:end])
+    paths["whole"] *= 1000
+    amounts = [1000 * amount for amount in amounts]
+    paths["amounts"] = [*amounts[:path], amounts[path] + 1, amounts[path + 1] - 1, *amounts[path + 2 :]]
+
+
 def more_traffic(content: dict[str, Any]) -> None:
     line = content["certificate"]["ratio_line"]
     rows = unpack(line["flows"][0])
@@ -175,6 +188,7 @@ FORGERIES: list[Callable[[dict[str, Any]], None]] = [
     raise_the_bound,
     no_bound,
     drop_a_path,
+    move_a_probability,
     more_traffic,
     shorter,
     no_demands,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -110,11 +111,19 @@ def plain(routing: obliv.Routing) -> float:
     return oblivious_ratio(network.nodes, links, nodes, paths, list(map(float, network.bandwidth)))
 
 
+ROUTINGS = ["ecmp", "shortest", "valiant", "updown", "sampled:2,base=valiant", "electrical", "raecke:trees=3", "design"]
+
+
 def drawn(network: obliv.Topology, seed: int) -> obliv.Routing:
-    """Return even splits over shortest paths, or one or two random paths per pair."""
+    """Return one of the routings of any network, or one or two random paths per pair."""
     rng = np.random.default_rng(seed)
-    if rng.random() < 0.4:
-        return obliv.ECMP(network)
+    name = ROUTINGS[int(rng.integers(len(ROUTINGS)))]
+    if name == "design":
+        return obliv.design(network, then=None).subject
+    with suppress(obliv.OblivError):  # some need links both ways
+        routing = obliv.routing(name, network)
+        routing.pair_loads()
+        return routing
     out: list[list[int]] = [[] for _ in range(network.nodes)]
     for c, tail in enumerate(network.tail.tolist()):
         out[tail].append(c)
