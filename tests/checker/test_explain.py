@@ -19,6 +19,7 @@ CASES = {
     "bandwidths": obliv.Shortest(
         obliv.build("uneven", 3, [(0, 1), (1, 2), (2, 0), (1, 0)], bandwidth=[1, "1/2", 3, 2])
     ),
+    "thresholds": obliv.routing("electrical", RATED),
     "mix": "1/3" * obliv.DOR(obliv.mesh(3, 3)) + "2/3" * obliv.valiant(obliv.mesh(3, 3)),
 }
 

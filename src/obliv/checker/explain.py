@@ -11,6 +11,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv.checker.claim_form import check_form
 from obliv.checker.claims import Claim, MalformedError
+from obliv.checker.flows.links import threshold_prices
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report
 from obliv.checker.sums import Prices
@@ -55,11 +56,7 @@ def explain_channel(
         rule = min(sides, key=lambda name: _sum(sides[name]))
         terms = sides[rule]
     else:
-        table = Prices(claim, topology, [channel], object)
-        if table.misfit is not None:
-            raise MalformedError(f"the word of channel {channel} moves a terminal onto a node that is not a terminal")
-        scale = claim.denominator * topology.bandwidth_of(channel)
-        prices = [Fraction(int(price)) / scale for price in table.of(channel)]
+        prices = _prices(claim, topology, routing, channel)
         terms = [*_priced(topology, prices), *_largest(topology, weights, prices, "source")]
     tail, head = int(topology.tail[channel]), int(topology.head[channel])
     return Explanation(
@@ -77,6 +74,22 @@ def explain_channel(
         rule=rule,
         terms=tuple(terms),
     )
+
+
+def _prices(claim: Claim, topology: Topology, routing: Routing, channel: int) -> list[Fraction]:
+    """Return the prices of a channel, relative to its bandwidth."""
+    entry, flows = claim.channels[channel], routing.link_flows
+    if isinstance(entry, dict):
+        if flows is None:
+            raise MalformedError(f"a threshold proves loads of flow differences only, not those of {routing.spec}")
+        numbers, denominator = threshold_prices(flows.over(channel), entry["threshold"]), flows.denominator
+    else:
+        table = Prices(claim, topology, [channel], object)
+        if table.misfit is not None:
+            raise MalformedError(f"the word of channel {channel} moves a terminal onto a node that is not a terminal")
+        numbers, denominator = table.of(channel), claim.denominator
+    scale = denominator * topology.bandwidth_of(channel)
+    return [Fraction(int(price)) / scale for price in numbers]
 
 
 def _sum(terms: list[Term]) -> Fraction:

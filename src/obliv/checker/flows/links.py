@@ -13,7 +13,7 @@ from obliv.errors import RoutingError
 from obliv.topologies.base import Topology
 from obliv.topologies.links import LinkFlows
 
-__all__ = ["difference_bound", "difference_flows", "require_unit_flows"]
+__all__ = ["difference_bound", "difference_flows", "require_unit_flows", "threshold_prices"]
 
 
 def difference_flows(topology: Topology, flows: LinkFlows) -> Flows:
@@ -64,6 +64,12 @@ def require_unit_flows(topology: Topology, flows: LinkFlows) -> None:
         raise RoutingError(f"the flow of terminal {terminal} is not conserved at node {node}")
 
 
+def threshold_prices(x: Array, threshold: int) -> Array:
+    """Return the prices that a threshold stands for."""
+    prices: Array = np.maximum(0, threshold - x.astype(object))
+    return prices
+
+
 def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives: Array) -> int:
     """Return the bound of a channel over which the flow of terminal i carries x_i.
 
@@ -75,7 +81,7 @@ def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives
     own = 0
     values: Array = x.astype(object)  # prices of a claim can be of any size
     if isinstance(entry, dict):
-        prices = np.maximum(0, entry["threshold"] - values)
+        prices = threshold_prices(x, entry["threshold"])
         own = int((prices * receives).sum())
     gain = np.maximum(0, values - (values + prices).min())
     return own + int((gain * sends.astype(object)).sum())
