@@ -66,7 +66,7 @@ def average_routings(
     """
     terminals = len(programme.topology.terminals)
     images = drawn(terminals, samples, seed)
-    limited = programme.limited(programme.load_cost, float(most) * (1 + _SLACK))
+    limited = programme.limited(programme.cost, float(most) * (1 + _SLACK))
     matrix = _with_samples(limited, images)
     added = matrix.shape[0] - len(limited.lower)
     lower = np.concatenate([limited.lower, np.zeros(added)])

@@ -256,7 +256,7 @@ class _Search:
         """Close the gap between the worst case of a routing and the lower bound."""
         programme = self.programme
         limit = None if self.limit is None else (programme.hop_cost, self.limit, -_SLACK)
-        for optimum, vertex in self._solutions(programme.load_cost, limit, progress):
+        for optimum, vertex in self._solutions(programme.cost, limit, progress):
             for line in self._lines(optimum, vertex, None):
                 if self.load_line is None or line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.load_line = line
@@ -285,7 +285,7 @@ class _Search:
         def fewest() -> Fraction:
             return self.hops_line.least_hops(most) if self.hops_line else Fraction(0)
 
-        limit = (programme.load_cost, self.most, _SLACK)
+        limit = (programme.cost, self.most, _SLACK)
         for optimum, vertex in self._solutions(programme.hop_cost, limit, progress):
             for line in self._lines(optimum, vertex, Fraction(1, programme.pairs)):
                 if self.hops_line is None or line.least_hops(self.most) > self.hops_line.least_hops(self.most):

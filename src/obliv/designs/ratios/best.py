@@ -121,7 +121,7 @@ class _Search:
         """Close the gap between the ratio of a routing and the lower bound."""
         programme = self.programme
         costs = None if self.limit is None else (programme.hop_cost, self.limit, -1)
-        for optimum, accuracy in self._solutions(programme.ratio_cost, costs, progress):
+        for optimum, accuracy in self._solutions(programme.cost, costs, progress):
             price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
             for proof in demands(programme, self.trees, optimum.duals, price, self.allowed):
                 if self.ratio_line is None or proof.line.least_load(self.limit or Fraction(0)) > self.lower:
@@ -141,7 +141,7 @@ class _Search:
         if self.best is None:
             return
         programme, most = self.programme, self.best.ratio
-        for optimum, accuracy in self._solutions(programme.hop_cost, (programme.ratio_cost, most, 0), progress):
+        for optimum, accuracy in self._solutions(programme.hop_cost, (programme.cost, most, 0), progress):
             for proof in demands(programme, self.trees, optimum.duals, 1 / programme.pairs, self.allowed):
                 if self.hops_line is None or proof.line.least_hops(most) > self.hops_line.line.least_hops(most):
                     self.hops_line = proof
@@ -179,12 +179,12 @@ class _Search:
     def _candidates(self, optimum: Optimum, accuracy: float, progress: Progress) -> Iterator[_Candidate]:
         """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
         states = states_of(self.topology, None)
-        columns = np.clip(optimum.columns[: len(self.programme.size)], 0, 1)
+        columns = np.clip(optimum.columns[: self.programme.flows], 0, 1)
         columns[columns < accuracy] = 0
         for flows in (None if accuracy else as_rationals(columns), rounded_flows(columns)):
             if flows is None:
                 continue
-            routing = _routing(self.programme.flow, states, flows, progress)
+            routing = _routing(self.programme.column, states, flows, progress)
             if routing is not None:
                 loads = routing.pair_loads()
                 lengths = self._lengths(loads, optimum.columns, accuracy)

@@ -14,15 +14,15 @@ all traffic changes no congestion. Within a block, symmetries that keep its chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, csr_array, vstack
+from scipy.sparse import coo_array, csc_array, csr_array
 
 from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.designs.programme import Layout, conservation, flow_orbits, layout_of
+from obliv.designs.flows import FlowProgramme, Layout, conservation, flow_orbits, layout_of
 from obliv.designs.ratios.classes import Class, classes_of
 from obliv.designs.states import states_of
 from obliv.designs.symmetry import Symmetry, orbits
@@ -56,58 +56,15 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class RatioProgramme:
-    """A linear program over orbits of flows, lengths and distances; the last column is the ratio.
+class RatioProgramme(FlowProgramme):
+    """The program of the ratio: its columns are orbits of flows, lengths and distances, and the ratio.
 
     Parameters
     ----------
-    topology : Topology
-    symmetry : Symmetry
-    matrix : scipy.sparse.csc_array, shape (rows, columns)
-    lower, upper : float arrays, shape (rows,)
-    flow : integer array, shape (sources, terminals, channels)
-        The column of every flow, −1 where it is 0; `sources` is 1 where translations move the first one to all.
-    size : integer array, shape (flow columns,)
-        Number of flows of every orbit, over all sources.
     blocks : tuple of Block
     """
 
-    topology: Topology
-    symmetry: Symmetry
-    matrix: csc_array
-    lower: Array
-    upper: Array
-    flow: Array
-    size: Array
     blocks: tuple[Block, ...]
-
-    @property
-    def pairs(self) -> int:
-        """Number of ordered pairs of terminals, self-pairs included."""
-        return len(self.topology.terminals) ** 2
-
-    @property
-    def ratio_cost(self) -> Array:
-        """The costs that minimize the ratio."""
-        cost = np.zeros(self.matrix.shape[1])
-        cost[-1] = 1
-        return cost
-
-    @property
-    def hop_cost(self) -> Array:
-        """The costs that minimize the mean number of hops over all ordered pairs, self-pairs included."""
-        cost = np.zeros(self.matrix.shape[1])
-        cost[: len(self.size)] = self.size / self.pairs
-        return cost
-
-    def limited(self, cost: Array, limit: float) -> RatioProgramme:
-        """Return the same program with one more row, the last: costs at most a limit."""
-        return replace(
-            self,
-            matrix=csc_array(vstack([self.matrix, csr_array(cost[None, :])])),
-            lower=np.append(self.lower, -np.inf),
-            upper=np.append(self.upper, limit),
-        )
 
 
 def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progress: Progress) -> RatioProgramme:
