@@ -88,10 +88,13 @@ class Design(Result):
         column="gap",
     )
     def gap(self) -> Fraction | Bounds:
-        """How much larger the worst-case load is than the least possible one, relative to that: 0 if it is proved."""
-        if isinstance(self.channel_load, Bounds):
-            return Bounds(Fraction(0), self.channel_load.upper / self.channel_load.lower - 1)
-        return Fraction(0)
+        """How much larger the objective is than the least possible one, relative to that: 0 if it is proved."""
+        attained = self._minimized
+        return Bounds(Fraction(0), attained.upper / attained.lower - 1) if isinstance(attained, Bounds) else Fraction(0)
+
+    @property
+    def _minimized(self) -> Fraction | Bounds:
+        return self.channel_load
 
     inexact: str = entry(
         "", label="not exact", text=lambda design: design.inexact or None, omit=lambda d: not d.inexact
@@ -123,5 +126,4 @@ class Design(Result):
 
     @property
     def title(self) -> str:
-        what = "least worst case"
-        return f"design: {what} on {self.topology}"
+        return f"design: least worst case on {self.topology}"

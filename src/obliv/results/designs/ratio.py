@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from obliv.results.codec import derived, entry
+from obliv.results.codec import entry
 from obliv.results.designs.design import Design
 from obliv.results.numbers import Bounds
 
@@ -39,20 +39,8 @@ class RatioDesign(Design):
     ratio: Fraction | Bounds = entry(Fraction(1), label="ratio", column="ratio")
 
     @property
-    @derived(
-        label="optimality",
-        text=lambda design: (
-            f"within {100 * float(design.gap.upper):.2g} % of the optimum"
-            if isinstance(design.gap, Bounds)
-            else "proved"
-        ),
-        column="gap",
-    )
-    def gap(self) -> Fraction | Bounds:
-        """How much larger the ratio is than the least possible one, relative to that: 0 if it is proved."""
-        if isinstance(self.ratio, Bounds):
-            return Bounds(Fraction(0), self.ratio.upper / self.ratio.lower - 1)
-        return Fraction(0)
+    def _minimized(self) -> Fraction | Bounds:
+        return self.ratio
 
     def summary(self) -> list[tuple[str, str]]:
         first = ("constraints", "ratio", "optimality")
