@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.claims import save_claim
 from tests.strategies import birkhoff as doubly_stochastic
 from tests.strategies import examples, table
 
 import obliv
-from obliv._util.codec import digest_of
 from obliv.analysis.worst_case.symmetry import orbits
 from obliv.cli import main
 
@@ -160,8 +160,7 @@ def test_a_saved_claim_about_every_channel_is_verified(
     for place, load in (("row", {"exact": "9", "value": 9.0}), ("claim", {"exact": "1/2", "value": 0.5})):
         forged = json.loads(claim.read_text())
         (forged["channels"][3] if place == "row" else forged)["channel_load"] = load
-        forged["certificate"]["digest"] = digest_of(forged)
-        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        save_claim(forged, tmp_path / "forged.json")
         assert main(["verify", str(tmp_path / "forged.json")]) == 2
         assert "not the largest load of its channels" in capsys.readouterr().err
 

@@ -13,11 +13,11 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
+from tests.claims import save_claim
 
 import obliv
 from obliv.cli import main
 from obliv.errors import FileError
-from obliv.results import digest_of
 from obliv.topologies.carried import carried, network_of
 
 
@@ -95,8 +95,7 @@ def _claim(network: obliv.Topology) -> dict[str, Any]:
 
 
 def _verdict(claim: dict[str, Any], path: Path) -> bool:
-    claim["certificate"]["digest"] = digest_of(claim)
-    path.write_text(json.dumps(claim))
+    save_claim(claim, path)
     return obliv.verify(path).proved
 
 
@@ -148,9 +147,8 @@ FORGED: list[tuple[str, Any]] = [
 def test_a_malformed_network_is_one_line(key: str, value: Any, tmp_path: Path, capsys: Any) -> None:
     claim = _claim(NETWORKS["build"])
     claim["certificate"]["network"][key] = value
-    claim["certificate"]["digest"] = digest_of(claim)
     path = tmp_path / "claim.json"
-    path.write_text(json.dumps(claim))
+    save_claim(claim, path)
     assert main(["verify", str(path)]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1

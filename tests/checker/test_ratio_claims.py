@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.claims import refused
 
 import obliv
-from obliv._util.codec import digest_of, read_json, unpack, write_json
+from obliv._util.codec import read_json, unpack, write_json
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -97,12 +98,7 @@ FORGERIES: dict[str, Change] = {
 def test_forged_ratios_are_refused(name: str, saved: Path, tmp_path: Path) -> None:
     content = copy.deepcopy(read_json(saved))
     FORGERIES[name](content)
-    content["certificate"]["digest"] = digest_of(content)
-    write_json(content, tmp_path / "forged.json")
-    try:
-        assert not obliv.verify(tmp_path / "forged.json").proved
-    except obliv.FileError as error:
-        assert "\n" not in str(error)
+    assert refused(content, tmp_path / "forged.json")
 
 
 def test_a_changed_file_is_refused_by_its_digest(saved: Path, tmp_path: Path) -> None:

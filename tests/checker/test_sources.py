@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.claims import save_claim
 
 import obliv
-from obliv._util.codec import digest_of
 from obliv.fabric.files.lft import write_tables
 from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_routing
@@ -61,8 +61,7 @@ def test_a_file_that_is_replaced_after_it_was_read(
     result = obliv.worst_case(obliv.routing(routing, obliv.topology(network)), certificate=True)
     claim: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
     claim["certificate"]["sources"]["swapped.txt"] = hashlib.sha256(later.encode()).hexdigest()
-    claim["certificate"]["digest"] = digest_of(claim)
-    Path("claim.json").write_text(json.dumps(claim))
+    save_claim(claim, Path("claim.json"))
     plain, reads = io.open, []
 
     def replacing(file: Any, *arguments: Any, **options: Any) -> Any:

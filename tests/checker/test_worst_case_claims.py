@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.claims import save_claim
 
 import obliv
 from obliv.checker.flows.base import Flow
 from obliv.checker.flows.programs import program_flows
 from obliv.cli import main
 from obliv.errors import FileError
-from obliv.results import digest_of
 from obliv.results.numbers import number
 from obliv.topologies.cartesian import Cartesian
 
@@ -56,11 +56,7 @@ def exact(number: Fraction) -> dict[str, Any]:
 
 
 def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **options: Any) -> Any:
-    if redigest:
-        made["certificate"]["digest"] = digest_of(made)
-    path = tmp_path / "claim.json"
-    path.write_text(json.dumps(made))
-    return obliv.verify(path, **options)
+    return obliv.verify(save_claim(made, tmp_path / "claim.json", redigest), **options)
 
 
 @pytest.mark.sampled(2)
@@ -307,8 +303,7 @@ def test_a_claim_with_rates(tmp_path: Path) -> None:
     path = tmp_path / "claim.json"
 
     def check(claim: dict[str, Any]) -> bool:
-        claim["certificate"]["digest"] = digest_of(claim)
-        path.write_text(json.dumps(claim))
+        save_claim(claim, path)
         proved: bool = obliv.verify(path, topology=topology).proved
         return proved
 
@@ -520,9 +515,8 @@ def test_a_denominator_that_does_not_fit_proves_nothing(tmp_path: Path) -> None:
         "permutation": image,
     }
     content["certificate"] |= {"denominator": 1, "permutation": image, "duals": [], "channels": ["simple"] * 24}
-    content["certificate"]["digest"] = digest_of(content)
     path = tmp_path / "forged.json"
-    path.write_text(json.dumps(content))
+    save_claim(content, path)
     report = obliv.verify(path)
     assert not report.proved
     assert "not an integer" in str(report)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.claims import save_claim
 from tests.loads.test_sums_over_paths import check_law, check_solutions
 
 import obliv
@@ -82,12 +83,8 @@ def claim_of(tmp_path: Path, topology: Any = "mesh:3x3") -> dict[str, Any]:
 
 
 def proved(content: dict[str, Any], tmp_path: Path) -> bool:
-    import json
 
-    from obliv._util.codec import digest_of
-
-    content["certificate"]["digest"] = digest_of(content)
-    (tmp_path / "forged.json").write_text(json.dumps(content))
+    save_claim(content, tmp_path / "forged.json")
     return obliv.verify(tmp_path / "forged.json").proved
 
 

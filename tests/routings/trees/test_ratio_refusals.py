@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.claims import save_claim
 from tests.routings.trees.by_paper import (
     F,
     crossings,
@@ -23,7 +24,6 @@ from tests.routings.trees.by_paper import (
 import obliv
 from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.cli import main
-from obliv.results import digest_of
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,8 @@ def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
             "ratio": result["channel_load"],
         }
         result |= {"lower_bound": None, "lower_bound_source": ""}
-        result["certificate"]["digest"] = digest_of(result)
         file = tmp_path / "forged.json"
-        file.write_text(json.dumps(result))
+        save_claim(result, file)
         report = obliv.verify(file, topology=other, routing=routing)
         assert not report.proved
         assert [check["check"] for check in report.checks if check["ok"] is False] == ["optimum"], report

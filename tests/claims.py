@@ -1,0 +1,26 @@
+"""Claims changed by hand, with digests that fit them, as a forger would write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import obliv
+from obliv._util.codec import digest_of, write_json
+
+
+def save_claim(content: dict[str, Any], path: Path, digest: bool = True) -> Path:
+    """Write a claim, with its digest computed again unless it is to stay."""
+    if digest:
+        content["certificate"]["digest"] = digest_of(content)
+    write_json(content, path)
+    return path
+
+
+def refused(content: dict[str, Any], path: Path, digest: bool = True) -> bool:
+    """Write a claim; return whether it is refused, by a check or, with one line, when it is read."""
+    try:
+        return not obliv.verify(save_claim(content, path, digest)).proved
+    except obliv.InputError as error:
+        assert "\n" not in str(error)
+        return True
