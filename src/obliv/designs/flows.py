@@ -15,6 +15,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
+from obliv.designs.solver import Optimum, SolverError, solve
 from obliv.designs.states import Lift, States, lifted
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology
@@ -79,6 +80,13 @@ class FlowProgramme:
             lower=np.append(self.lower, -np.inf),
             upper=np.append(self.upper, limit),
         )
+
+    def solved(self, cost: Array, tolerance: float | None, crossover: bool = False) -> Optimum:
+        """Return columns with the least costs, see :func:`solve`; raise SolverError if there are none."""
+        optimum = solve(self.matrix, self.lower, self.upper, cost, tolerance=tolerance, crossover=crossover)
+        if not optimum.feasible:
+            raise SolverError("the solver found no routing at all; report this network")
+        return optimum
 
 
 class Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 
 from obliv._util.codec import pack, read_json_source, unpack_array
 from obliv.errors import FileError, RoutingError
+from obliv.results import provenance
 from obliv.routings.listed import Listed, PathList
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
-__all__ = ["packed", "saved_design", "unpacked"]
+__all__ = ["described", "packed", "saved_design", "unpacked"]
 
 
 @register_routing("design", example="design:best.json.gz")
@@ -46,6 +48,25 @@ def saved_design(topology: Topology, path: Path) -> Listed:
         raise FileError(f"its paths cannot be read: {error}", path) from None
     routing.sources = ((str(path), digest),)
     return routing
+
+
+def described(
+    topology: Topology, routing: Listed, constraints: tuple[str, ...], seconds: float, *, exact: bool
+) -> dict[str, Any]:
+    """Return what the results of all designs say of a routing: its network, its paths and its provenance."""
+    names = {"topology": topology.spec, "routing": "design"}
+    per_pair = np.diff(routing.listed.pair)
+    others = len(per_pair) - len(per_pair) // len(topology.terminals)
+    return {
+        **names,
+        "provenance": provenance(names, seconds, "exact" if exact else "bounded", sources=topology.sources),
+        "subject": routing,
+        "constraints": constraints,
+        "capacity": 1 / topology.capacity_load if topology.capacity_load else None,
+        "paths_per_pair": Fraction(int(per_pair.sum()), others),
+        "most_paths": int(per_pair.max()),
+        "paths": packed(routing.listed),
+    }
 
 
 def packed(listed: PathList) -> dict[str, Any]:

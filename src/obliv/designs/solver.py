@@ -15,8 +15,9 @@ from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
 
-__all__ = ["Optimum", "SolverError", "require_solver", "solve"]
+__all__ = ["NO_PATHS", "Optimum", "SolverError", "require_solver", "solve"]
 
+NO_PATHS = "the flows of the linear program hold no paths; report this network"
 _VERSION = "highspy 1.15 or later"
 _NAMES = ("Highs", "HighsLp", "MatrixFormat", "HighsStatus", "HighsModelStatus", "HighsBasisStatus")
 _NEAR = 1e-7  # relative accuracy of a solution near which a basis is looked for

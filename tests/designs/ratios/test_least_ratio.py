@@ -20,7 +20,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import read_json, unpack
-from obliv.designs.ratios import best
+from obliv.designs import flows
 from obliv.errors import Interrupted
 
 
@@ -207,7 +207,7 @@ def test_forged_designs_are_refused(forge: Callable[[dict[str, Any]], None], sav
 
 
 def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    solved, calls = best.solve, list[int]()
+    solved, calls = flows.solve, list[int]()
 
     def stop_at_the_second(*arguments: Any, **options: Any) -> Any:
         calls.append(1)
@@ -215,7 +215,7 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) 
             raise KeyboardInterrupt
         return solved(*arguments, **options)
 
-    monkeypatch.setattr(best, "solve", stop_at_the_second)
+    monkeypatch.setattr(flows, "solve", stop_at_the_second)
     with pytest.raises(Interrupted) as stopped:
         least("mesh:3x2", then="hops")
     assert obliv.verify(stopped.value.so_far).proved

@@ -19,12 +19,12 @@ from obliv.designs.paths import decomposed, rounded_flows
 from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, solved_lengths
 from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.ratios.demands import Demands, Trees, demands
-from obliv.designs.saved import packed
-from obliv.designs.solver import Optimum, SolverError, solve
+from obliv.designs.saved import described
+from obliv.designs.solver import NO_PATHS, Optimum, SolverError
 from obliv.designs.states import States, states_of
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import Interrupted
-from obliv.results import Provenance, RatioDesign, provenance
+from obliv.results import Provenance, RatioDesign
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
@@ -39,6 +39,7 @@ _FLOORS = (0.0, 1e-3)  # least lengths, of the mean one
 
 def design_ratio(
     topology: Topology,
+    constraints: tuple[str, ...],
     *,
     then: bool,
     limit: Fraction | None,
@@ -53,6 +54,8 @@ def design_ratio(
     ----------
     topology : Topology
         All terminals can reach each other.
+    constraints : tuple of str
+        The limits in words.
     then : bool
         Whether to minimize the hops among the routings with the least ratio.
     limit : Fraction or None
@@ -69,7 +72,6 @@ def design_ratio(
     allowed = states_of(bare, None).usable(len(bare.terminals), True) if minimal else None
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = _Search(topology, programme, allowed, limit, gap, vertices, Links(bare), Trees(programme))
-    constraints = tuple(text for text in ("minimal" if minimal else "", f"hops ≤ {limit}" if limit else "") if text)
 
     def result() -> RatioDesign:
         return search.result(constraints, time.perf_counter() - began)
@@ -171,10 +173,7 @@ class _Search:
             if limit is not None:
                 costs, most, sign = limit
                 programme = self.programme.limited(costs, float(most) * (1 + sign * accuracy))
-            optimum = solve(programme.matrix, programme.lower, programme.upper, cost, tolerance=accuracy or None)
-            if not optimum.feasible:
-                raise SolverError("the solver found no routing at all; report this network")
-            yield optimum, accuracy
+            yield programme.solved(cost, accuracy or None), accuracy
 
     def _candidates(self, optimum: Optimum, accuracy: float, progress: Progress) -> Iterator[_Candidate]:
         """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
@@ -216,38 +215,23 @@ class _Search:
     def result(self, constraints: tuple[str, ...], seconds: float) -> RatioDesign:
         """Return what was found, with its certificate."""
         if self.best is None or self.ratio_line is None:
-            raise SolverError("the flows of the linear program hold no paths; report this network")
-        best, topology = self.best, self.topology
+            raise SolverError(NO_PATHS)
+        best = self.best
         lower, upper = self.lower, best.ratio
         if lower != upper:
             lower, upper = rounded_down(lower), rounded_up(upper)
         fewest = None if self.hops_line is None else self.hops_line.line.least_hops(upper)
         if fewest is not None and fewest != best.hops:
             fewest = rounded_down(fewest)
-        per_pair = np.diff(best.routing.listed.pair)
-        others = len(per_pair) - len(per_pair) // len(topology.terminals)
         worst = worst_case(best.routing, certificate=True)
         claim = dict(worst.certificate or {})
         claim.pop("network", None)
         return RatioDesign(
-            topology=topology.spec,
-            routing="design",
-            provenance=provenance(
-                {"topology": topology.spec, "routing": "design"},
-                seconds,
-                "exact" if lower == upper else "bounded",
-                sources=topology.sources,
-            ),
-            subject=best.routing,
-            constraints=constraints,
+            **described(self.topology, best.routing, constraints, seconds, exact=lower == upper),
             ratio=bounded(lower, upper),
             channel_load=known(worst.channel_load),
-            capacity=1 / topology.capacity_load if topology.capacity_load else None,
             hops=best.hops,
             hops_bound=fewest,
-            paths_per_pair=Fraction(int(per_pair.sum()), others),
-            most_paths=int(per_pair.max()),
-            paths=packed(best.routing.listed),
             certificate={
                 **self._certificate(best.lengths, self.ratio_line),
                 "worst": replace(worst, provenance=Provenance(), certificate=claim).to_dict(),
