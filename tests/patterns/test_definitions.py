@@ -338,3 +338,21 @@ def test_wrong_hot_nodes(spec: str, message: str) -> None:
 def test_rows_that_are_not_traffic_yet_are_refused(analysis: Any) -> None:
     with pytest.raises(obliv.TrafficError, match=r"make one with obliv\.matrix"):
         analysis([[0, 2], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "amount", "problem"),
+    [
+        ([0, 0], [1, 1], [1, 1], r"the pair \(0, 1\) has several flows"),
+        ([0, 1], [1], [1, 1], "lists of one length"),
+        ([0, 3], [1, 1], [1, 1], "terminals are 0 to 2"),
+        ([0, 1], [1, -1], [1, 1], "terminals are 0 to 2"),
+        ([0, 1], [1, 2], [1, -1], "a flow is negative"),
+    ],
+)
+def test_flows_that_would_be_counted_wrongly_are_refused(
+    source: list[int], destination: list[int], amount: list[int], problem: str
+) -> None:
+    flows = (np.array(numbers) for numbers in (source, destination, amount))
+    with pytest.raises(obliv.TrafficError, match=problem):
+        obliv.Traffic("own", 3, Fraction(0), *flows)

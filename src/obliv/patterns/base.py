@@ -47,6 +47,11 @@ class Traffic(Value):
     notes : tuple of str
         What was changed when it was read, such as rounded rows.
 
+    Raises
+    ------
+    TrafficError
+        If these do not fit together.
+
     Examples
     --------
     >>> import obliv
@@ -65,6 +70,11 @@ class Traffic(Value):
     denominator: int = 1
     sources: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        problem = _problem(self)
+        if problem:
+            raise TrafficError(f"{self.spec}: {problem}")
 
     def __str__(self) -> str:
         return self.spec
@@ -192,6 +202,27 @@ class Traffic(Value):
             self.sources + other.sources,
         )
         return replace(total, notes=self.notes + other.notes)
+
+
+def _problem(traffic: Traffic) -> str:
+    """Return what does not fit together in a traffic; empty if everything does."""
+    source, destination, amount = (np.asarray(part) for part in (traffic.source, traffic.destination, traffic.amount))
+    if not source.shape == destination.shape == amount.shape == (len(source),):
+        return "source, destination and amount must be lists of one length"
+    if traffic.terminals < 0 or traffic.denominator < 1 or traffic.uniform < 0:
+        return "a denominator must be 1 or more, terminals and uniform 0 or more"
+    if not len(source):
+        return ""
+    if min(source.min(), destination.min()) < 0 or max(source.max(), destination.max()) >= traffic.terminals:
+        return f"a flow names a terminal that does not exist; terminals are 0 to {traffic.terminals - 1}"
+    if amount.min() < 0:
+        return "a flow is negative"
+    pairs = np.sort(source.astype(np.int64) * traffic.terminals + destination)
+    repeated = np.flatnonzero(pairs[1:] == pairs[:-1])
+    if len(repeated):
+        pair = divmod(int(pairs[repeated[0]]), traffic.terminals)
+        return f"the pair {pair} has several flows; add them up, or use obliv.matrix"
+    return ""
 
 
 def require_rows(traffic: Traffic, rates: Sequence[Fraction] = ()) -> None:
