@@ -7,8 +7,10 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import factorial, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +44,31 @@ __all__ = ["average_case", "seed_of_permutations", "threads"]
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
 _BLOCKS = 8  # of them one after another in the same memory
+
+
+class _Largest(NamedTuple):
+    """The permutation with the largest load, terminal by terminal, beside the worst case over all traffic."""
+
+    largest_load: Fraction
+    largest_permutation: tuple[int, ...]
+    worst_load: Fraction
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """Means of the largest loads and of their reciprocals, with the number of samples, and of those after an interrupt.
+
+    `idle` says why there is no mean of the reciprocals.
+    """
+
+    samples: int
+    load: Fraction | Estimate
+    mean: Fraction | Estimate | None
+    largest_load: Fraction | None = None
+    largest_permutation: tuple[int, ...] | None = None
+    worst_load: Fraction | None = None
+    missing: int = 0
+    idle: str = "some of this traffic loads no channel: its throughput is infinite"
 
 
 @by_specs
@@ -113,49 +140,17 @@ def average_case(
         raise InputError(f"{loads.topology.spec} has no channels: there is no load to average")
     if not loads.topology.unit_rates:
         raise InputError(f"{loads.topology.spec}: random permutations need terminals of rate 1")
-    n, base = loads.terminals, loads.topology.capacity_load
-    missing = 0
-    idle = "some of this traffic loads no channel: its throughput is infinite"
-    load: Fraction | Estimate
-    mean: Fraction | Estimate | None
-    words: PairWords | None = None
-    largest: tuple[Fraction, tuple[int, ...]] | None = None
     if exact:
-        if ensemble != "permutations":
-            raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
-        if n > 9:
-            raise InputError(
-                f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
-            )
-        words = pair_words(loads, step)
-        images, maxima_of_all = _all(words)
-        load, mean = _figures_exact(maxima_of_all, words.denominator)
-        samples = factorial(n)
-        largest = _largest(words, maxima_of_all.max(), images[maxima_of_all.argmax()])
+        figures = _over_all(loads, ensemble, step)
     else:
-        samples = integer(samples, "samples")
-        if samples < 2:
-            raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
-        if ensemble == "permutations":
-            words = pair_words(loads, within(step, 0.0, 0.0))
-            step = forecast(step, f"{samples:,} permutations of {loads.topology.spec}")
-            maxima = _random(words, samples, seed, threads(jobs), step)
-        else:
-            step = forecast(step, f"{samples:,} matrices on {loads.topology.spec}")
-            maxima = _matrices(loads, samples, seed, ensemble, step)
-        load, mean, top, place = _figures(maxima)
-        if words is not None and loads.samples is None:
-            largest = _largest(words, int(top), _drawn(words, seed, place))
-        missing = samples - load.samples
-        samples = load.samples
-        if mean is not None and ensemble == "permutations" and not any(loads.under(permutation(range(n)))):
-            idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
-            mean = None
+        figures = _over_samples(loads, ensemble, integer(samples, "samples"), seed, jobs, step)
+    load, mean, idle = figures.load, figures.mean, figures.idle
     if isinstance(subject, Routing) and loads.samples is not None and isinstance(load, Estimate):
         from obliv.analysis.estimate import average_largest
 
         load = average_largest(subject, load, loads, random)
         mean, idle = None, "paths are sampled: the mean of reciprocals of noisy loads has no known error"
+    base = loads.topology.capacity_load
     routing = name_of(subject)
     through = inverse(load)
     result = Average(
@@ -170,20 +165,61 @@ def average_case(
         ),
         subject=x,
         ensemble=ensemble,
-        samples=samples,
+        samples=figures.samples,
         channel_load=load,
         throughput=through,
         fraction_of_capacity=None if base is None or through is None else scaled(through, base),
         mean_throughput=mean,
         mean_throughput_reason=idle if mean is None else "",
-        largest_load=largest and largest[0],
-        largest_permutation=largest and largest[1],
-        worst_load=words.worst if words is not None and largest else None,
+        largest_load=figures.largest_load,
+        largest_permutation=figures.largest_permutation,
+        worst_load=figures.worst_load,
         capacity=None if base is None else 1 / base,
     )
-    if missing:
-        raise Interrupted(f"after {samples} of {samples + missing} samples", result)
+    if figures.missing:
+        raise Interrupted(f"after {figures.samples} of {figures.samples + figures.missing} samples", result)
     return result
+
+
+def _over_all(loads: PairLoads, ensemble: str, step: Progress) -> _Figures:
+    """Return the figures of all permutations."""
+    n = loads.terminals
+    if ensemble != "permutations":
+        raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
+    if n > 9:
+        raise InputError(
+            f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
+        )
+    words = pair_words(loads, step)
+    images, maxima = _all(words)
+    load, mean = _figures_exact(maxima, words.denominator)
+    return _Figures(factorial(n), load, mean, *_largest(words, maxima.max(), images[maxima.argmax()]))
+
+
+def _over_samples(
+    loads: PairLoads, ensemble: str, samples: int, seed: int, jobs: int | None, step: Progress
+) -> _Figures:
+    """Return the figures of random permutations or matrices; after an interrupt, of those before."""
+    if samples < 2:
+        raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
+    words: PairWords | None = None
+    if ensemble == "permutations":
+        words = pair_words(loads, within(step, 0.0, 0.0))
+        step = forecast(step, f"{samples:,} permutations of {loads.topology.spec}")
+        maxima = _random(words, samples, seed, threads(jobs), step)
+    else:
+        step = forecast(step, f"{samples:,} matrices on {loads.topology.spec}")
+        maxima = _matrices(loads, samples, seed, ensemble, step)
+    load, mean, top, place = _figures(maxima)
+    figures = _Figures(load.samples, load, mean, missing=samples - load.samples)
+    if words is None:
+        return figures
+    if loads.samples is None:
+        figures = replace(figures, **_largest(words, int(top), _drawn(words, seed, place))._asdict())
+    if mean is not None and not any(loads.under(permutation(range(loads.terminals)))):
+        idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
+        figures = replace(figures, mean=None, idle=idle)
+    return figures
 
 
 def seed_of_permutations(rng: Rng) -> int:
@@ -246,11 +282,11 @@ def _drawn(parts: PairWords, seed: int, place: int) -> Array:
     return image
 
 
-def _largest(parts: PairWords, load: int, image: Array) -> tuple[Fraction, tuple[int, ...]]:
-    """Return a load and the destinations of its permutation, terminal by terminal."""
+def _largest(parts: PairWords, load: int, image: Array) -> _Largest:
+    """Return a load, the destinations of its permutation, and the worst case."""
     destinations = np.empty_like(image)
     destinations[parts.sources] = image
-    return Fraction(int(load), parts.denominator), tuple(destinations.tolist())
+    return _Largest(Fraction(int(load), parts.denominator), tuple(destinations.tolist()), parts.worst)
 
 
 def _all(parts: PairWords) -> tuple[Array, Array]:

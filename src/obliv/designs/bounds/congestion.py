@@ -25,7 +25,7 @@ from obliv.designs.exact.basis import InexactError, Rationals, vertex_of
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.solver import solve
 from obliv.designs.states import states_of
-from obliv.designs.symmetry import Symmetry, orbits
+from obliv.designs.symmetry import Maps, Symmetry, orbits
 from obliv.errors import TrafficError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
@@ -148,41 +148,12 @@ def least_congestion(
     progress : callable
         Called with what the program will cost, if it is large.
     """
-    channels, nodes = topology.channels, topology.nodes
+    channels = topology.channels
     maps = symmetry.generators if symmetry else ()
     senders = np.arange(len(topology.terminals)) if maps else np.flatnonzero(demand.any(axis=1))
-    first_node = topology.terminals[senders].astype(np.int64)
-    count = len(senders)
-    size = f"up to {count * nodes:,} rows, {count * channels:,} columns, {3 * count * channels:,} non-zeros"
-    entries = 3.0 * count * channels / (1 + len(maps))
-    announce(
-        progress,
-        f"the linear program of a traffic on {topology.spec} ({size})",
-        Work(2e-10 * entries**2, _BYTES * 3.0 * count * channels),
-        rough=True,
-    )
-    source, channel = (part.ravel() for part in np.indices((count, channels)))
-    label, columns = orbits(len(source), [g.terminals[source] * channels + g.channels[channel] for g in maps])
-    column = label.reshape(count, channels)
-    at, node = (part.ravel() for part in np.indices((count, nodes)))
-    rows, _ = orbits(len(at), [g.terminals[at] * nodes + g.nodes[node] for g in maps])
-    _, first = np.unique(rows, return_index=True)
-    first = first[first_node[at[first]] != node[first]]  # the row of the source follows from the others
-    place = np.full(count * nodes, -1)
-    place[first] = np.arange(len(first))
-    head, tail = topology.head.astype(np.int64), topology.tail.astype(np.int64)
-    into, out = place[source * nodes + head[channel]], place[source * nodes + tail[channel]]
-    signed = [(sign, row[row >= 0], label[row >= 0]) for sign, row in ((1.0, into), (-1.0, out))]
-    conserve = csr_array(
-        (
-            np.concatenate([np.full(len(row), sign) for sign, row, _ in signed]),
-            (np.concatenate([row for _, row, _ in signed]), np.concatenate([col for *_, col in signed])),
-        ),
-        shape=(len(first), columns),
-    )
-    arriving = np.zeros((count, nodes))
-    arriving[:, topology.terminals] = demand[senders] / scale
-    needed = arriving.ravel()[first]
+    _announce(topology, len(senders), len(maps), progress)
+    column, conserve, needed = _conservation(topology, maps, senders, demand / scale)
+    count, columns = len(senders), conserve.shape[1]
     alike, groups = orbits(channels, [g.channels for g in maps])
     _, focus = np.unique(alike, return_index=True)
     speed = np.array([float(topology.bandwidth_of(int(c))) for c in focus])
@@ -190,7 +161,7 @@ def least_congestion(
         (np.full(groups * count, -1.0), (np.repeat(np.arange(groups), count), column[:, focus].T.ravel())),
         shape=(groups, columns),
     )
-    matrix = vstack([hstack([conserve, csr_array((len(first), 1))]), hstack([crossing, csr_array(speed[:, None])])])
+    matrix = vstack([hstack([conserve, csr_array((len(needed), 1))]), hstack([crossing, csr_array(speed[:, None])])])
     lower = np.concatenate([needed, np.zeros(groups)])
     upper = np.concatenate([needed, np.full(groups, np.inf)])
     cost = np.zeros(columns + 1)
@@ -202,7 +173,7 @@ def least_congestion(
     if optimum.basis is not None and (len(candidates) == 1 or as_rationals(np.clip(shares, 0, None)) is None):
         with suppress(InexactError):
             vertex = vertex_of(csc_array(matrix), lower, upper, cost, optimum.basis)
-            candidates += _exact_lengths(vertex.duals.numerators[len(needed) :], np.bincount(alike), nodes)
+            candidates += _exact_lengths(vertex.duals.numerators[len(needed) :], np.bincount(alike), topology.nodes)
             exact = _exact_flow(vertex.columns, columns, column, int(demand.sum()), scale)
     bounds = [(_bound(topology, demand, scale, length[alike]), length[alike]) for length in candidates]
     best, length = max(bounds, key=lambda bound: bound[0])
@@ -223,6 +194,47 @@ def _exact_lengths(duals: Array, alike: Array, nodes: int) -> list[Array]:
     if max(values, default=0) // divisor * (nodes + 1) >= INT64_SAFE:
         return []
     return [np.array([value // divisor for value in values], np.int64)]
+
+
+def _announce(topology: Topology, senders: int, symmetries: int, progress: Progress) -> None:
+    """Say what the linear program will cost."""
+    rows, flows = senders * topology.nodes, senders * topology.channels
+    announce(
+        progress,
+        f"the linear program of a traffic on {topology.spec} "
+        f"(up to {rows:,} rows, {flows:,} columns, {3 * flows:,} non-zeros)",
+        Work(2e-10 * (3.0 * flows / (1 + symmetries)) ** 2, _BYTES * 3.0 * flows),
+        rough=True,
+    )
+
+
+def _conservation(
+    topology: Topology, maps: tuple[Maps, ...], senders: Array, packets: Array
+) -> tuple[Array, csr_array, Array]:
+    """Return the column of every sender's flow on each channel, the rows that conserve flows, and their right sides."""
+    count, channels, nodes = len(senders), topology.channels, topology.nodes
+    first_node = topology.terminals[senders].astype(np.int64)
+    source, channel = (part.ravel() for part in np.indices((count, channels)))
+    column, columns = orbits(len(source), [g.terminals[source] * channels + g.channels[channel] for g in maps])
+    at, node = (part.ravel() for part in np.indices((count, nodes)))
+    rows, _ = orbits(len(at), [g.terminals[at] * nodes + g.nodes[node] for g in maps])
+    _, first = np.unique(rows, return_index=True)
+    first = first[first_node[at[first]] != node[first]]  # the row of the source follows from the others
+    place = np.full(count * nodes, -1)
+    place[first] = np.arange(len(first))
+    into = place[source * nodes + topology.head.astype(np.int64)[channel]]
+    out = place[source * nodes + topology.tail.astype(np.int64)[channel]]
+    signed = [(sign, row[row >= 0], column[row >= 0]) for sign, row in ((1.0, into), (-1.0, out))]
+    conserve = csr_array(
+        (
+            np.concatenate([np.full(len(row), sign) for sign, row, _ in signed]),
+            (np.concatenate([row for _, row, _ in signed]), np.concatenate([entry for *_, entry in signed])),
+        ),
+        shape=(len(first), columns),
+    )
+    arriving = np.zeros((count, nodes))
+    arriving[:, topology.terminals] = packets[senders]
+    return column.reshape(count, channels), conserve, arriving.ravel()[first]
 
 
 def _exact_flow(values: Rationals, columns: int, column: Array, packets: int, scale: int) -> tuple[Array, int] | None:

@@ -90,6 +90,17 @@ class _Best:
             proof |= _rates(own, over, len(self.topology.terminals))
         return _Measured((over.lower, over.upper), least, proof)
 
+    def average(self, own: PairLoads | PathList, spec: Any, seeds: range, progress: Progress) -> PatternRatio:
+        """Return the means over random placements, one for each seed."""
+        placements = []
+        for done, seed in enumerate(seeds, 1):
+            placements.append(self.measured(own, traffic_of(_placed(spec, seed), self.topology), progress))
+            progress(str(spec), done / len(seeds))
+        ratio, load, optimal = (
+            _mean([getattr(row, name) for row in placements]) for name in ("ratio", "load", "optimal")
+        )
+        return PatternRatio(str(spec), ratio, load, optimal)
+
     def _solved(self, traffic: Traffic, progress: Progress) -> tuple[tuple[Fraction, Fraction], dict[str, Any]]:
         """Return bounds of the least largest load, by lengths of channels and by paths, and their proof."""
         demand, scale = demand_of(traffic)
@@ -208,55 +219,35 @@ def traffic_ratio(
             f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"
         )
     subject = subject_of(x, "traffic_ratio")
-    topology = subject.topology
-    best = _Best(topology)
-    if adaptive and not isinstance(subject, Routing):
-        raise InputError("adaptive rates need a routing with paths, not pair loads")
-    if subject.partial:
-        raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
-    own: PairLoads | PathList
-    if adaptive and isinstance(subject, Routing):
-        require_solver()
-        own = listed_paths(subject, within(step, 0.0, 0.3))
-    else:
-        own = loads_of(subject, "traffic_ratio", within(step, 0.0, 0.3)).without_self()
-    if isinstance(own, PairLoads) and own.partial:
-        raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
+    best = _Best(subject.topology)
+    own = _own(subject, adaptive, within(step, 0.0, 0.3))
     seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
     proofs: list[dict[str, Any] | None] = []
     sources = sources_of(subject)
     for at, given in enumerate(traffic):
-        flow: Traffic = traffic_of(given, topology)
+        part = within(step, 0.3 + 0.7 * at / len(traffic), 0.3 + 0.7 * (at + 1) / len(traffic))
+        flow: Traffic = traffic_of(given, best.topology)
         sources += flow.sources
-        if not instances:
-            one = best.measured(own, flow, step)
-            proofs.append(one.proof)
-            rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
-            step("linear programs" if best.solves else "patterns", 0.3 + 0.7 * (at + 1) / len(traffic))
+        if instances:
+            rows.append(best.average(own, given, range(seed * instances, (seed + 1) * instances), part))
             continue
-        placements = []
-        for k in range(instances):
-            placements.append(best.measured(own, traffic_of(_placed(given, seed * instances + k), topology), step))
-            step(str(given), 0.3 + 0.7 * (at + (k + 1) / instances) / len(traffic))
-        columns: list[list[Fraction | Bounds]] = [
-            [row.ratio for row in placements],
-            [row.load for row in placements],
-            [row.optimal for row in placements],
-        ]
-        rows.append(PatternRatio(str(given), *map(_mean, columns)))
+        one = best.measured(own, flow, part)
+        proofs.append(one.proof)
+        rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
+        part("linear programs" if best.solves else "patterns", 1.0)
     routing = name_of(subject)
     proof = None
     if certificate and best.solves and not instances:
-        network = topology_in_claim(topology)
-        proof = {} if network is None else {"network": network, "channels": list(range(topology.channels))}
+        network = topology_in_claim(best.topology)
+        proof = {} if network is None else {"network": network, "channels": list(range(best.topology.channels))}
         denominator = own.denominator if isinstance(own, PairLoads) else 1
         proof |= {"denominator": str(denominator), "patterns": proofs, "sources": dict(sources)}
     return TrafficRatio(
-        topology=topology.spec,
+        topology=best.topology.spec,
         routing=routing,
         provenance=provenance(
-            {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
+            {"topology": best.topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
             time.perf_counter() - began,
             "estimated" if instances else "bounded" if any(isinstance(row.ratio, Bounds) for row in rows) else "exact",
             seed if instances else None,
@@ -267,6 +258,22 @@ def traffic_ratio(
         adaptive=adaptive,
         certificate=proof,
     )
+
+
+def _own(subject: Routing | PairLoads, adaptive: bool, progress: Progress) -> PairLoads | PathList:
+    """Return the pair loads of a routing or, for adaptive rates, its paths."""
+    if adaptive and not isinstance(subject, Routing):
+        raise InputError("adaptive rates need a routing with paths, not pair loads")
+    partial = InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
+    if subject.partial:
+        raise partial
+    if adaptive and isinstance(subject, Routing):
+        require_solver()
+        return listed_paths(subject, progress)
+    loads = loads_of(subject, "traffic_ratio", progress).without_self()
+    if loads.partial:
+        raise partial
+    return loads
 
 
 def _placed(spec: Any, seed: int) -> str:
