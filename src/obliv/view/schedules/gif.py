@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from obliv.view.schedules.animation import Scene
 from obliv.view.schedules.surroundings import below, tint
 from obliv.view.style import FAINT, INK, QUIET
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 __all__ = ["as_gif"]
 
 _FRAMES = 480
@@ -23,37 +27,10 @@ _WIDTH, _DPI = 7.2, 100
 def as_gif(scene: Scene, speed: float) -> bytes:
     """Return the scene as a GIF, with several frames a step if they fit; the same scene gives the same bytes."""
     require_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.collections import EllipseCollection, LineCollection
+    from matplotlib.collections import EllipseCollection
     from matplotlib.colors import to_rgba
-    from matplotlib.figure import Figure
 
-    caption = 1.25
-    inner = _WIDTH - 0.5
-    tall = inner * max(scene.height, 0.06) + 0.3
-    figure = Figure(figsize=(_WIDTH, tall + caption), dpi=_DPI)
-    canvas: Any = FigureCanvasAgg(figure)
-    ax = figure.add_axes((0.0, 0.75 / (tall + caption), 1.0, tall / (tall + caption)))
-    margin = 0.25 / inner
-    ax.set_xlim(-margin, 1.0 + margin)
-    ax.set_ylim(scene.height / 2 + tall / inner / 2, scene.height / 2 - tall / inner / 2)
-    ax.axis("off")
-    links = LineCollection(list(scene.points[scene.links]), colors=QUIET, linewidths=0.8, zorder=1)
-    ax.add_collection(links, autolim=False)
-    size = np.full(len(scene.points), 1.1 * scene.radius)
-    nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
-    nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
-    ax.add_collection(nodes, autolim=False)
-    figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
-    for number, (color, name) in enumerate(scene.legend):
-        x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
-        figure.text(x, y, "●", color=color, fontsize=9, va="center")
-        figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=INK)
-    below(ax, [scene.caption], 16.0)
-    for text in ax.texts:
-        text.set(x=18.0, fontsize=8)
-    with one_warning():
-        canvas.draw()
+    figure, canvas, ax = _drawn(scene)
     background = canvas.copy_from_bbox(figure.bbox)
     clock = ax.annotate("", (0.0, 0.0), xycoords="axes fraction", xytext=(18.0, -4.0), textcoords="offset points")
     clock.set(fontsize=9, va="center", color=INK)
@@ -85,6 +62,41 @@ def as_gif(scene: Scene, speed: float) -> bytes:
     waits = [4 * wait] + [wait] * (len(frames) - 2) + [1500] if len(frames) > 1 else wait
     frames[0].save(data, "GIF", save_all=True, append_images=frames[1:], duration=waits, loop=0, optimize=True)
     return data.getvalue()
+
+
+def _drawn(scene: Scene) -> tuple[Figure, Any, Axes]:
+    """Return what stays the same in all frames: the network, the legend and the captions."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import EllipseCollection, LineCollection
+    from matplotlib.figure import Figure
+
+    caption = 1.25
+    inner = _WIDTH - 0.5
+    tall = inner * max(scene.height, 0.06) + 0.3
+    figure = Figure(figsize=(_WIDTH, tall + caption), dpi=_DPI)
+    canvas: Any = FigureCanvasAgg(figure)
+    ax = figure.add_axes((0.0, 0.75 / (tall + caption), 1.0, tall / (tall + caption)))
+    margin = 0.25 / inner
+    ax.set_xlim(-margin, 1.0 + margin)
+    ax.set_ylim(scene.height / 2 + tall / inner / 2, scene.height / 2 - tall / inner / 2)
+    ax.axis("off")
+    links = LineCollection(list(scene.points[scene.links]), colors=QUIET, linewidths=0.8, zorder=1)
+    ax.add_collection(links, autolim=False)
+    size = np.full(len(scene.points), 1.1 * scene.radius)
+    nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
+    nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
+    ax.add_collection(nodes, autolim=False)
+    figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
+    for number, (color, name) in enumerate(scene.legend):
+        x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
+        figure.text(x, y, "●", color=color, fontsize=9, va="center")
+        figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=INK)
+    below(ax, [scene.caption], 16.0)
+    for text in ax.texts:
+        text.set(x=18.0, fontsize=8)
+    with one_warning():
+        canvas.draw()
+    return figure, canvas, ax
 
 
 def _at(scene: Scene, time: float) -> tuple[npt.NDArray[np.float64], list[int]]:
