@@ -19,6 +19,8 @@ from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.errors import OblivError
 from obliv.results import Bounds, Design, NetworkBounds, Verification, provenance
+from obliv.results.format import shown
+from obliv.results.numbers import bounded
 from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
@@ -64,12 +66,17 @@ def check_network_bounds(
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
-            _check_capacity(report, claimed, certificate, topology)
+            if claimed.capacity is not None:
+                _check_capacity(report, claimed.capacity, certificate, topology)
             _check_matching(report, claimed, topology)
-            least = _check_adaptive(report, claimed, certificate, topology)
-            checked = _check_oblivious(report, claimed, certificate, topology, least, (quick, budget, progress))
-            unchecked = checked.unchecked
-            _check_bisection(report, claimed, topology)
+            if claimed.oblivious is not None:
+                least = _check_adaptive(report, claimed, claimed.oblivious, certificate, topology)
+                how = (quick, budget, progress)
+                unchecked = _check_oblivious(report, claimed.oblivious, certificate, topology, least, how).unchecked
+            elif claimed.adaptive is not None:
+                raise MalformedError("adaptive is bounded by oblivious, which is missing")
+            if claimed.bisection is not None:
+                _check_bisection(report, claimed, claimed.bisection, topology)
         except MalformedError:
             raise
         except OblivError as error:
@@ -93,7 +100,7 @@ def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, 
     """Note whether proved bounds are at least as good as the claimed ones."""
     low, high = _ends(load)
     ok = low <= lower and upper <= high
-    detail = f"between {float(lower):.6g} and {float(upper):.6g}, claimed {float(low):.6g} and {float(high):.6g}"
+    detail = f"{shown(bounded(lower, upper))}, claimed {shown(load)}"
     report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
 
 
@@ -104,7 +111,9 @@ def _lengths(certificate: dict[str, Any], key: str, topology: Topology) -> list[
     return lengths
 
 
-def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[str, Any], topology: Topology) -> None:
+def _check_capacity(
+    report: Report, capacity: Fraction | Bounds, certificate: dict[str, Any], topology: Topology
+) -> None:
     """Check the least load of uniform traffic: lengths from below, paths from above."""
     lengths = _lengths(certificate, "capacity_lengths", topology)
     terminals = topology.terminals.tolist()
@@ -123,12 +132,12 @@ def _check_capacity(report: Report, claimed: NetworkBounds, certificate: dict[st
     crossed = np.zeros(topology.channels, np.int64 if most < INT64_SAFE else object)
     np.add.at(crossed, listed.channel, np.repeat(listed.amount, hops).astype(crossed.dtype))
     loads = [Fraction(int(amount)) / topology.bandwidth_of(c) for c, amount in enumerate(crossed.tolist())]
-    _note(report, "capacity", claimed.capacity, lower, max(loads) / (listed.whole * len(terminals)))
+    _note(report, "capacity", capacity, lower, max(loads) / (listed.whole * len(terminals)))
 
 
 def _check_oblivious(
     report: Report,
-    claimed: NetworkBounds,
+    claimed: Fraction | Bounds,
     certificate: dict[str, Any],
     topology: Topology,
     least: Fraction,
@@ -146,12 +155,16 @@ def _check_oblivious(
         report.note(step.check, step.ok, step.detail)
     if report.holds:
         lower, upper = _ends(Design.from_dict(design).channel_load)
-        _note(report, "oblivious", claimed.oblivious, max(lower, least), upper)
+        _note(report, "oblivious", claimed, max(lower, least), upper)
     return checked
 
 
 def _check_adaptive(
-    report: Report, claimed: NetworkBounds, certificate: dict[str, Any], topology: Topology
+    report: Report,
+    claimed: NetworkBounds,
+    oblivious: Fraction | Bounds,
+    certificate: dict[str, Any],
+    topology: Topology,
 ) -> Fraction:
     """Check the load of the permutation under its best routing; an oblivious routing bounds it from above."""
     if claimed.adaptive is None:
@@ -164,7 +177,7 @@ def _check_adaptive(
     paid = sum(distances_from(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
     spent = spent_on(topology, lengths)
     lower = Fraction(paid) / spent if spent else Fraction(0)
-    _note(report, "adaptive", claimed.adaptive, lower, _ends(claimed.oblivious)[1])
+    _note(report, "adaptive", claimed.adaptive, lower, _ends(oblivious)[1])
     return lower
 
 
@@ -182,7 +195,7 @@ def _check_matching(report: Report, claimed: NetworkBounds, topology: Topology) 
     _note(report, "matching bound", claimed.matching_bound, load, load)
 
 
-def _check_bisection(report: Report, claimed: NetworkBounds, topology: Topology) -> None:
+def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction | Bounds, topology: Topology) -> None:
     """Check the load across the named half, and that no bisection can have a larger one."""
     side = np.zeros(topology.nodes, bool)
     if any(not 0 <= node < topology.nodes for node in claimed.half):
@@ -194,9 +207,12 @@ def _check_bisection(report: Report, claimed: NetworkBounds, topology: Topology)
     if abs(2 * here - terminals) > 1:
         report.note("bisection", False, f"the half holds {here} of {terminals} terminals")
         return
-    worst = _ends(claimed.oblivious)[1]
-    uniform = Fraction(terminals, -(-terminals // 2)) * _ends(claimed.capacity)[1] if topology.unit_rates else worst
-    _note(report, "bisection", claimed.bisection, _crossing(topology, side), min(worst, uniform))
+    most = [] if claimed.oblivious is None else [_ends(claimed.oblivious)[1]]
+    if topology.unit_rates and claimed.capacity is not None:
+        most.append(Fraction(terminals, -(-terminals // 2)) * _ends(claimed.capacity)[1])
+    if not most:
+        raise MalformedError("a bisection is bounded by capacity or oblivious, and both are missing")
+    _note(report, "bisection", bisection, _crossing(topology, side), min(most))
 
 
 def _crossing(topology: Topology, side: Array) -> Fraction:

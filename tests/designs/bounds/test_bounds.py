@@ -19,6 +19,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import digest_of, pack, read_json, write_json
+from obliv.designs.bounds import network as search
 
 
 def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -180,3 +181,38 @@ def test_bad_input() -> None:
         obliv.bounds("mesh:3x3", gap=0)
     with pytest.raises(obliv.TopologyError, match="no path leads"):
         obliv.bounds(obliv.build("apart", 3, [(0, 1), (1, 0)]))
+
+
+def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise obliv.TooLargeError("the linear program would not fit")
+
+    monkeypatch.setattr(search, "design", refuse)
+    some = obliv.bounds("mesh:3x2")
+    assert (some.capacity, some.oblivious) == (Fraction(2, 3), None)
+    assert isinstance(some.bisection, obliv.Bounds)
+    assert obliv.verify(some).proved
+    with pytest.raises(obliv.TooLargeError, match="linear program"):
+        obliv.bounds(obliv.topology("mesh:3x2").with_rates(2, 2))
+    monkeypatch.setattr(search, "_COLUMNS", 0)
+    result = obliv.bounds("mesh:3x2")
+    assert (result.capacity, result.oblivious, result.adaptive, result.bisection, result.price) == (None,) * 5
+    assert result.matching_bound == obliv.bounds("mesh:3x2").matching_bound
+    assert result.to_dict()["oblivious_reason"] == "the linear program does not fit in memory"
+    assert "matching bound" in repr(result)
+    result.save(tmp_path / "bounds.json")
+    assert obliv.verify(tmp_path / "bounds.json").proved
+    for change in (
+        {"matching_bound": {"exact": "3", "value": 3.0}},
+        {"oblivious": {"lower": 1.0, "upper": 9.0}},
+        {"capacity": {"lower": 1.0, "upper": 9.0}},
+        {"adaptive": {"lower": 1.0, "upper": 9.0}},
+        {"bisection": {"lower": 1.0, "upper": 9.0}},
+    ):
+        content = read_json(tmp_path / "bounds.json") | change
+        content["certificate"]["digest"] = digest_of(content)
+        write_json(content, tmp_path / "forged.json")
+        try:
+            assert not obliv.verify(tmp_path / "forged.json").proved
+        except obliv.FileError as error:
+            assert "\n" not in str(error)

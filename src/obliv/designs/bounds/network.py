@@ -18,7 +18,7 @@ from obliv.designs.bounds.cut import cut_load, narrow_bisection
 from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
 from obliv.designs.saved import packed
-from obliv.errors import InputError
+from obliv.errors import InputError, TooLargeError
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import from_entries
 from obliv.results import Bounds, NetworkBounds, provenance
@@ -53,7 +53,8 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     MissingExtraError
         If the solver (highspy) is not installed.
     TooLargeError
-        If a linear program would not fit in memory.
+        If a linear program would not fit in memory, and terminals have rates. Without them the matching bound is
+        returned, and what else can be computed.
 
     Notes
     -----
@@ -79,46 +80,52 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     require_connected(network)
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
-    step("capacity", 0.0)
-    least, uniform_paths = capacity_of(network, step)
-    capacity = _between(least.lower, uniform_paths.load)
-    best = design(network, then=None, gap=gap, progress=within(step, 0.2, 0.7))
+    matching, farthest = matching_bound(network) if network.unit_rates else (None, None)
+    best, capacity, certificate = None, None, dict[str, Any]()
+    try:
+        best = design(network, then=None, gap=gap, progress=within(step, 0.0, 0.5))
+        certificate["oblivious"] = replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict()
+    except TooLargeError:
+        if matching is None:
+            raise
+    terminals = len(network.terminals)
+    if best is not None or terminals * network.channels <= _COLUMNS:
+        step("capacity", 0.5)
+        least, uniform = capacity_of(network, step)
+        capacity = _between(least.lower, uniform.load)
+        certificate["capacity_lengths"] = pack(least.length)
+        certificate["capacity_paths"] = packed(uniform.paths._replace(whole=uniform.paths.whole // terminals))
     step("adaptive routing", 0.7)
     half = narrow_bisection(network)
-    crossing = cut_load(network, half)
-    upper = _upper(best.channel_load)
-    oblivious, adaptive, permutation, lengths = best.channel_load, None, None, None
-    matching, farthest = None, None
-    if network.unit_rates:
-        matching, farthest = matching_bound(network)
-        lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
-        adaptive = _between(lower, upper)
-        oblivious = adaptive if lower > _lower(oblivious) else oblivious
-    terminals = len(network.terminals)
-    uniform = Fraction(terminals, -(-terminals // 2)) * _upper(capacity) if network.unit_rates else upper
+    oblivious, adaptive, permutation = None, None, None
+    crossing_limits = []
+    if best is not None:
+        upper = _upper(best.channel_load)
+        oblivious = best.channel_load
+        crossing_limits.append(upper)
+        if network.unit_rates:
+            lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
+            adaptive = _between(lower, upper)
+            oblivious = adaptive if lower > _lower(oblivious) else oblivious
+            certificate["adaptive_lengths"] = pack(lengths)
+    if capacity is not None and network.unit_rates:
+        crossing_limits.append(Fraction(terminals, -(-terminals // 2)) * _upper(capacity))
     return NetworkBounds(
         topology=network.spec,
         routing="any",
         provenance=provenance(
             {"topology": network.spec}, time.perf_counter() - began, "bounded", sources=network.sources
         ),
-        subject=best.subject,
+        subject=None if best is None else best.subject,
         capacity=capacity,
         oblivious=oblivious,
         adaptive=adaptive,
-        bisection=_between(crossing, min(uniform, upper)),
+        bisection=_between(cut_load(network, half), min(crossing_limits)) if crossing_limits else None,
         matching_bound=matching,
         permutation=permutation,
         matching_permutation=farthest,
-        half=tuple(np.flatnonzero(half).tolist()),
-        certificate={
-            "capacity_lengths": pack(least.length),
-            "capacity_paths": packed(
-                uniform_paths.paths._replace(whole=uniform_paths.paths.whole // len(network.terminals))
-            ),
-            "oblivious": replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict(),
-            "adaptive_lengths": None if lengths is None else pack(lengths),
-        },
+        half=tuple(np.flatnonzero(half).tolist()) if crossing_limits else (),
+        certificate=certificate,
     )
 
 

@@ -14,6 +14,7 @@ from obliv.results.numbers import Bounds
 __all__ = ["NetworkBounds"]
 
 NO_PERMUTATION = "adaptive routing is bounded where every terminal sends and takes one packet per cycle"
+TOO_LARGE = "the linear program does not fit in memory"
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,13 +23,14 @@ class NetworkBounds(Result):
 
     Parameters
     ----------
-    capacity : Fraction or Bounds
-        Under uniform traffic, with the best routing for it.
-    oblivious : Fraction or Bounds
+    capacity : Fraction or Bounds, optional
+        Under uniform traffic, with the best routing for it. None, like `oblivious` and what follows from them, where
+        the linear program does not fit in memory.
+    oblivious : Fraction or Bounds, optional
         In the worst case of the best oblivious routing.
     adaptive : Fraction or Bounds, optional
         Under the worst permutation, with the best routing for each: what any adaptive routing could guarantee.
-    bisection : Fraction or Bounds
+    bisection : Fraction or Bounds, optional
         Of the channels across the narrowest bisection, when every packet of one half crosses it.
     matching_bound : Fraction, optional
         Of the permutation with the longest shortest paths, if these were spread over all channels evenly: no routing,
@@ -55,10 +57,19 @@ class NetworkBounds(Result):
 
     kind: ClassVar[str] = "bounds"
 
-    capacity: Fraction | Bounds = entry(Fraction(0), label="capacity", column="capacity")
-    oblivious: Fraction | Bounds = entry(Fraction(0), label="oblivious", column="oblivious")
-    adaptive: Fraction | Bounds | None = entry(None, label="adaptive", column="adaptive", reason=NO_PERMUTATION)
-    bisection: Fraction | Bounds = entry(Fraction(0), label="bisection", column="bisection")
+    capacity: Fraction | Bounds | None = entry(
+        None, label="capacity", text=lambda bounds: _load(bounds.capacity), column="capacity", reason=TOO_LARGE
+    )
+    oblivious: Fraction | Bounds | None = entry(
+        None, label="oblivious", text=lambda bounds: _load(bounds.oblivious), column="oblivious", reason=TOO_LARGE
+    )
+    adaptive: Fraction | Bounds | None = entry(
+        None,
+        label="adaptive",
+        column="adaptive",
+        reason=lambda bounds: TOO_LARGE if bounds.oblivious is None else NO_PERMUTATION,
+    )
+    bisection: Fraction | Bounds | None = entry(None, label="bisection", column="bisection", reason=TOO_LARGE)
     matching_bound: Fraction | None = entry(
         None, label="matching bound", column="matching_bound", reason=NO_PERMUTATION
     )
@@ -67,7 +78,7 @@ class NetworkBounds(Result):
     @derived(label="price of being oblivious", text=lambda bounds: _price(bounds.price))
     def price(self) -> Fraction | Bounds | None:
         """The oblivious worst case over the adaptive one."""
-        if self.adaptive is None:
+        if self.oblivious is None or self.adaptive is None:
             return None
         low, high = _ends(self.oblivious), _ends(self.adaptive)
         lower, upper = max(Fraction(1), low[0] / high[1]), low[1] / high[0]
@@ -85,6 +96,10 @@ class NetworkBounds(Result):
 
 def _ends(load: Fraction | Bounds) -> tuple[Fraction, Fraction]:
     return (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+
+
+def _load(load: Fraction | Bounds | None) -> str:
+    return f"- ({TOO_LARGE})" if load is None else shown(load)
 
 
 def _price(price: Fraction | Bounds | None) -> str | None:
