@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 import obliv
+from obliv.cli import main
 
 
 def test_the_curve_of_a_torus() -> None:
@@ -38,3 +39,9 @@ def test_a_curve_is_drawn_and_saved(tmp_path: pytest.TempPathFactory) -> None:
     assert [round(float(y), 6) for _, y in points] == [round(float(point.guarantee), 6) for point in curve.points]
     with pytest.raises(obliv.InputError, match="at least 2"):
         obliv.pareto("mesh:3x3", 1)
+
+
+@pytest.mark.parametrize("option", ["--then=nothing", "--exact", "--no-exact", "--gap=0"])
+def test_options_that_a_curve_does_not_take_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "mesh:3x2", "--pareto", "2", option]) == 2
+    assert "--pareto" in (error := capsys.readouterr().err) or "a gap of 0" in error

@@ -124,8 +124,11 @@ def design(
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
     if pareto and objective != "worst":
         raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")
-    if pareto and (max_hops or minimal or paths or quantize or answer.certificate):
-        raise InputError("--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize or --certificate")
+    if pareto and (max_hops or minimal or paths or quantize or then or exact is not None or answer.certificate):
+        raise InputError(
+            "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --then, --exact "
+            "or --certificate"
+        )
     looks.require(plot)
     require_outputs(answer.output, plot)
     network = obliv.topology(topology)
@@ -135,7 +138,8 @@ def design(
     network = read_capacity(network)
     if pareto:
         with progress() as step:
-            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=gap or 1e-4, progress=step)
+            accuracy = 1e-4 if gap is None else gap
+            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=accuracy, progress=step)
         looks.save(curve.plot, plot)
         answer.show(curve)
         return
