@@ -152,7 +152,17 @@ def test_four_processes_on_one_empty_cache(tmp_path: Path) -> None:
 def test_an_interrupt_that_python_discards_comes_again() -> None:
     """An interrupt in a callback of the garbage collector is printed and lost, without a hook; it ends waiting, too."""
     code = """
-import gc, signal, sys, time
+import _thread, signal, time
+
+start = _thread.start_new_thread
+
+def slowly(*arguments):  # as on a busy machine, where the new thread runs first
+    start(*arguments)
+    end = time.perf_counter() + 0.05
+    while time.perf_counter() < end:
+        pass
+
+_thread.start_new_thread = slowly
 from obliv import cli
 
 class Interrupted:

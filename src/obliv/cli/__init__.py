@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -99,15 +100,17 @@ def run() -> None:
 def _interrupt_again(unraisable: Any) -> None:
     """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        timer = threading.Timer(0.01, _interrupt_main)
-        timer.daemon = True
-        timer.start()
+        ready = threading.Event()
+        _thread.start_new_thread(_interrupt_main, (ready,))
+        ready.set()  # last, since an interrupt within this function would be lost again, however busy the machine
     else:
         sys.__unraisablehook__(unraisable)
 
 
-def _interrupt_main() -> None:
+def _interrupt_main(ready: threading.Event) -> None:
     """Send the main thread a signal, which ends its waiting, too; where there are none, interrupt what it computes."""
+    ready.wait()
+    time.sleep(0.02)
     if sys.platform == "win32":
         _thread.interrupt_main()
     else:
