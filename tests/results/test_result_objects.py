@@ -7,6 +7,8 @@ import dataclasses
 import gzip
 import json
 import math
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
@@ -464,3 +466,11 @@ def test_numbers_need_no_names() -> None:
     data = obliv.worst_case(obliv.DOR(obliv.line(4))).to_dict()
     assert "names" not in data
     assert data["crossing"] == [[0, 2], [1, 3]]
+
+
+def test_a_new_process_loads_every_kind(tmp_path: Path) -> None:
+    """Nothing else has imported the classes of results there."""
+    obliv.worst_case("mesh:3x3", "dor").save(tmp_path / "worst.json")
+    script = "import sys, obliv; print(obliv.load(sys.argv[1]).kind)"
+    words = [sys.executable, "-c", script, str(tmp_path / "worst.json")]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "worst\n"

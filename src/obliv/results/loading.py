@@ -6,8 +6,9 @@ import importlib
 import os
 import pkgutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from obliv import results
 from obliv._util.codec import read_json
@@ -15,7 +16,7 @@ from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 from obliv.results.codec import OTHER_VERSION
 
-__all__ = ["load"]
+__all__ = ["from_content", "load"]
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -50,20 +51,28 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise InputError(f"load needs the path of a file, not {type(path).__name__}")
     path = path if isinstance(path, str) else Path(path)
     data = read_json(path)
+    try:
+        return from_content(data)
+    except ValueError as error:
+        raise FileError(str(error), path) from None
+
+
+def from_content(data: Mapping[str, Any]) -> Result:
+    """Return the result that ``to_dict`` wrote; ValueError if it is not a whole result."""
     kind = data.get("kind")
     classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]
     if not kind or not classes:
-        raise FileError(f"does not contain a result that obliv can load (kind {kind!r})", path)
+        raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
         return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
         what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
-        raise FileError(f"contains an incomplete or invalid result: {what}", path) from None
+        raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 
 
 def _classes() -> Iterator[type[Result]]:
     """Yield all classes of results, those that users defined among them."""
-    for module in pkgutil.iter_modules(results.__path__, f"{results.__name__}."):
+    for module in pkgutil.walk_packages(results.__path__, f"{results.__name__}."):
         importlib.import_module(module.name)
     pending = [Result]
     while pending:
