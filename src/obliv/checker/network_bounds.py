@@ -58,6 +58,8 @@ def check_network_bounds(
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError("it contains no certificate")
+    if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
+        raise MalformedError("it claims no bound")
     fits = certificate.get("digest") == digest_of(content) and dict(topology.sources) == claimed.provenance.sources
     report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content or the files")
     misstated = misstated_key(claimed, content)

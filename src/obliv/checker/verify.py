@@ -324,10 +324,10 @@ def _network(subject: _Subject) -> Any:
 
 
 def _certificate(subject: _Subject) -> dict[str, Any]:
-    """Return the certificate that lists the channels: that of a claim, or of the design inside bounds."""
+    """Return the certificate that has the network: that of a claim, or of the design inside bounds, if there is one."""
     certificate = subject.content.get("certificate")
     if subject.kind == "bounds" and isinstance(certificate, dict):
-        design = certificate.get("oblivious")
+        design = certificate.get("oblivious", {"certificate": certificate})
         certificate = design.get("certificate") if isinstance(design, dict) else None
     return certificate if isinstance(certificate, dict) else {}
 
@@ -337,8 +337,9 @@ def _inside(content: Any, subject: _Subject) -> Topology:
     from obliv.topologies.carried import network_of
 
     certificate = _certificate(subject)
-    channels = certificate.get("channels", certificate.get("lengths"))
-    count = len(channels) if isinstance(channels, list) else 0
+    channels: Any = certificate.get("channels", certificate.get("lengths"))
+    bare = subject.kind == "bounds" and type(channels) is int and 0 < channels < _MOST_CHANNELS
+    count = len(channels) if isinstance(channels, list) else channels if bare else 0
     try:
         return network_of(content, subject.content["topology"], count)
     except FileError as error:
@@ -377,6 +378,7 @@ def _routing(spec: str, given: Routing | str | None, topology: Topology, path: P
         raise FileError(f"its routing cannot be built: {error}; {_OBJECT.format('routing')}", path) from None
 
 
+_MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 _OBJECT = "pass {0}= with the object, or --import the file that registers it"
 

@@ -7,6 +7,7 @@ import tracemalloc
 from fractions import Fraction
 from itertools import combinations, permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tests.designs.test_optimum import networks
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import digest_of, pack, read_json, write_json
+from obliv._util.codec import digest_of, pack, read_json, unpack, write_json
 from obliv.designs.bounds import network as search
 
 
@@ -127,7 +128,7 @@ def test_bounds_of_networks_made_in_python_contain_the_network(tmp_path: Path) -
     assert not obliv.verify(tmp_path / "forged.json").proved
 
 
-@pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection", "matching_bound"])
+@pytest.mark.parametrize("key", ["capacity", "oblivious", "adaptive", "bisection", "matching_bound", "price"])
 def test_raised_bounds_are_refused(key: str, saved: Path, tmp_path: Path) -> None:
     for factor in (Fraction(1001, 1000), Fraction(999, 1000)):
         content = copy.deepcopy(read_json(saved))
@@ -151,6 +152,25 @@ def test_loads_beyond_64_bits_do_not_vanish(saved: Path, tmp_path: Path) -> None
     write_json(content, tmp_path / "forged.json")
     failed = [step.check for step in obliv.verify(tmp_path / "forged.json").checks if step.ok is False]
     assert failed == ["capacity"]
+
+
+@pytest.mark.parametrize("key", ["capacity_lengths", "adaptive_lengths"])
+@pytest.mark.parametrize("change", [lambda x: [-length for length in x], lambda x: x[1:], lambda x: [0 * k for k in x]])
+def test_forged_lengths_are_refused(key: str, change: Any, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content["certificate"][key] = change(unpack(content["certificate"][key]))
+    assert refused(content, tmp_path / "forged.json")
+
+
+def test_capacities_by_the_paths_of_one_source_are_refused(tmp_path: Path) -> None:
+    obliv.bounds("ring:4").save(tmp_path / "bounds.json")
+    content = read_json(tmp_path / "bounds.json")
+    design = content["certificate"]["oblivious"]["paths"]
+    assert len(design["per_pair"]) == 4
+    content["certificate"]["capacity_paths"] = design
+    assert refused(content, tmp_path / "forged.json")
+    content["certificate"]["capacity_paths"] = content["certificate"]["capacity_lengths"]
+    assert refused(content, tmp_path / "forged.json")
 
 
 @pytest.mark.parametrize("key", ["permutation", "matching_permutation", "half"])
@@ -192,6 +212,13 @@ def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch:
     assert (some.capacity, some.oblivious) == (Fraction(2, 3), None)
     assert isinstance(some.bisection, obliv.Bounds)
     assert obliv.verify(some).proved
+    square = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
+    obliv.bounds(obliv.build("square", 4, square)).save(tmp_path / "square.json")
+    assert obliv.verify(tmp_path / "square.json").proved
+    content = read_json(tmp_path / "square.json")
+    for channels in (7, 9, 2**40, "8", None):
+        content["certificate"]["channels"] = channels
+        assert refused(content, tmp_path / "forged.json")
     with pytest.raises(obliv.TooLargeError, match="linear program"):
         obliv.bounds(obliv.topology("mesh:3x2").with_rates(2, 2))
     monkeypatch.setattr(search, "_COLUMNS", 0)
@@ -204,6 +231,7 @@ def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch:
     assert obliv.verify(tmp_path / "bounds.json").proved
     for change in (
         {"matching_bound": {"exact": "3", "value": 3.0}},
+        {"matching_bound": None},
         {"oblivious": {"lower": 1.0, "upper": 9.0}},
         {"capacity": {"lower": 1.0, "upper": 9.0}},
         {"adaptive": {"lower": 1.0, "upper": 9.0}},

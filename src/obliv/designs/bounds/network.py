@@ -25,6 +25,7 @@ from obliv.results import Bounds, NetworkBounds, provenance
 from obliv.results.numbers import bounded, rounded_down, rounded_up
 from obliv.topologies.base import Topology
 from obliv.topologies.base import topology as topology_of
+from obliv.topologies.carried import carried
 
 __all__ = ["bounds", "matching_bound"]
 
@@ -88,6 +89,8 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     except TooLargeError:
         if matching is None:
             raise
+        inside = carried(network)
+        certificate |= {} if inside is None else {"network": inside, "channels": network.channels}
     terminals = len(network.terminals)
     if best is not None or terminals * network.channels <= _COLUMNS:
         step("capacity", 0.5)
