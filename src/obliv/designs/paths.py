@@ -13,6 +13,7 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.designs._kernels import widest_paths
 from obliv.designs.exact.basis import InexactError, Rationals
+from obliv.designs.flows import FlowProgramme
 from obliv.designs.programme import Programme
 from obliv.designs.states import States
 from obliv.kernels import run
@@ -36,7 +37,7 @@ def rounded_flows(columns: Array) -> tuple[Array, int]:
     return np.rint(np.clip(columns, 0, 1) * _WHOLE).astype(np.int64), _WHOLE
 
 
-def exact_flows(programme: Programme, columns: Rationals) -> tuple[Array, int]:
+def exact_flows(programme: FlowProgramme, columns: Rationals) -> tuple[Array, int]:
     """Return the rational flows of a vertex as integers, and the number of units in one; InexactError if too large."""
     numerators, whole = columns.numerators[: programme.flows], columns.denominator
     divisor = gcd(whole, *numerators.tolist())

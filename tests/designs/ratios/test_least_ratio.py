@@ -21,6 +21,7 @@ from tests.strategies import examples
 import obliv
 from obliv._util.codec import read_json, unpack
 from obliv.designs import flows
+from obliv.designs.ratios import best, bounds, demands
 from obliv.errors import Interrupted
 
 
@@ -51,6 +52,20 @@ def test_known_optima_are_proved(spec: str, ratio: str) -> None:
     assert result.ratio == Fraction(ratio)
     assert result.gap == 0
     assert obliv.verify(result).proved
+
+
+def test_vertices_without_simple_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The basis of the simplex method is solved exactly where the solver's floats show no simple rationals."""
+    for module in (best, bounds, demands):
+        monkeypatch.setattr(module, "as_rationals", lambda values: None)
+    for network, ratio in (("mesh:3x2", "39/23"), (obliv.build("abilene", 11, both_ways(ABILENE)), "161/87")):
+        result = least(network, exact=True)
+        assert result.ratio == Fraction(ratio)
+        assert obliv.verify(result).proved
+    hops = least("mesh:3x2", then="hops", max_hops=Fraction("1.8"))
+    assert hops.gap == 0
+    assert hops.hops == hops.hops_bound
+    assert obliv.verify(hops).proved
 
 
 def test_abilene() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -14,9 +15,10 @@ from obliv._util.codec import pack
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.exact.basis import InexactError, Vertex, vertex_of
 from obliv.designs.exact.vertices import as_rationals
-from obliv.designs.paths import decomposed, rounded_flows
-from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, solved_lengths
+from obliv.designs.paths import decomposed, exact_flows, rounded_flows
+from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, exact_lengths, solved_lengths
 from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.ratios.demands import Demands, Trees, demands
 from obliv.designs.saved import described
@@ -123,12 +125,15 @@ class _Search:
         """Close the gap between the ratio of a routing and the lower bound."""
         programme = self.programme
         costs = None if self.limit is None else (programme.hop_cost, self.limit, -1)
-        for optimum, accuracy in self._solutions(programme.cost, costs, progress):
-            price = 0.0 if self.limit is None else max(0.0, -float(optimum.duals[-1])) / programme.pairs
-            for proof in demands(programme, self.trees, optimum.duals, price, self.allowed):
+        for optimum, accuracy, vertex in self._solutions(programme.cost, costs, progress):
+            duals, price = optimum.duals if vertex is None else vertex.duals, Fraction(0)
+            if self.limit is not None:
+                last = Fraction(float(optimum.duals[-1])) if vertex is None else vertex.duals.fraction(-1)
+                price = max(Fraction(0), -last / programme.pairs)
+            for proof in demands(programme, self.trees, duals, price, self.allowed):
                 if self.ratio_line is None or proof.line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.ratio_line = proof
-            for candidate in self._candidates(optimum, accuracy, progress):
+            for candidate in self._candidates(optimum, accuracy, vertex, progress):
                 if (self.limit is None or candidate.hops <= self.limit) and (
                     self.best is None or candidate.ratio < self.best.ratio
                 ):
@@ -143,12 +148,14 @@ class _Search:
         if self.best is None:
             return
         programme, most = self.programme, self.best.ratio
-        for optimum, accuracy in self._solutions(programme.hop_cost, (programme.cost, most, 0), progress):
-            for proof in demands(programme, self.trees, optimum.duals, 1 / programme.pairs, self.allowed):
+        limit, price = (programme.cost, most, 0), Fraction(1, programme.pairs)
+        for optimum, accuracy, vertex in self._solutions(programme.hop_cost, limit, progress):
+            duals = optimum.duals if vertex is None else vertex.duals
+            for proof in demands(programme, self.trees, duals, price, self.allowed):
                 if self.hops_line is None or proof.line.least_hops(most) > self.hops_line.line.least_hops(most):
                     self.hops_line = proof
             slack = 1 + (Fraction(self.gap) if accuracy else 0)
-            for candidate in self._candidates(optimum, accuracy, progress):
+            for candidate in self._candidates(optimum, accuracy, vertex, progress):
                 if candidate.ratio <= most * slack and candidate.hops < self.best.hops:
                     self.best = candidate
             fewest = self.hops_line.line.least_hops(most) if self.hops_line else Fraction(0)
@@ -157,39 +164,53 @@ class _Search:
 
     def _solutions(
         self, cost: Array, limit: tuple[Array, Fraction, int] | None, progress: Progress
-    ) -> Iterator[tuple[Optimum, float]]:
+    ) -> Iterator[tuple[Optimum, float, Vertex | None]]:
         """Yield solutions with their accuracy: a vertex (0) where it is wanted, then ever more accurate ones.
+
+        A vertex comes first with the numbers of the solver, which are often simple rationals, then with exact ones.
 
         A limit is costs, the most they may be, and the sign of a change of it, as large as the accuracy.
         """
-        rows, programme = self.programme.matrix.shape[0], self.programme
+        size, programme = self.programme.matrix.shape[0], self.programme
         accuracies = [0.0] if self.vertices else []
         accuracy = self.gap * _FIRST
         while accuracy > _LAST:
             accuracies.append(accuracy)
             accuracy *= _NEXT
         for k, accuracy in enumerate(accuracies):
-            progress(f"linear program of {rows:,} rows, accuracy {accuracy:.2g}", 0.1 + 0.8 * k / len(accuracies))
+            progress(f"linear program of {size:,} rows, accuracy {accuracy:.2g}", 0.1 + 0.8 * k / len(accuracies))
             if limit is not None:
                 costs, most, sign = limit
                 programme = self.programme.limited(costs, float(most) * (1 + sign * accuracy))
-            yield programme.solved(cost, accuracy or None), accuracy
+            optimum = programme.solved(cost, accuracy or None)
+            yield optimum, accuracy, None
+            vertex = _vertex(programme, cost, optimum)
+            if vertex is not None:
+                yield optimum, accuracy, vertex
 
-    def _candidates(self, optimum: Optimum, accuracy: float, progress: Progress) -> Iterator[_Candidate]:
-        """Yield the routing by simple rationals, if the solution is a vertex, and the one by rounded flows."""
+    def _candidates(
+        self, optimum: Optimum, accuracy: float, vertex: Vertex | None, progress: Progress
+    ) -> Iterator[_Candidate]:
+        """Yield the routing by the exact flows of a vertex; without, by simple rationals and by rounded flows."""
         states = states_of(self.topology, None)
-        columns = np.clip(optimum.columns[: self.programme.flows], 0, 1)
-        columns[columns < accuracy] = 0
-        for flows in (None if accuracy else as_rationals(columns), rounded_flows(columns)):
+        options: list[tuple[Array, int] | None] = []
+        if vertex is None:
+            columns = np.clip(optimum.columns[: self.programme.flows], 0, 1)
+            columns[columns < accuracy] = 0
+            options += [None if accuracy else as_rationals(columns), rounded_flows(columns)]
+        else:
+            with suppress(InexactError):
+                options.append(exact_flows(self.programme, vertex.columns))
+        for flows in options:
             if flows is None:
                 continue
             routing = _routing(self.programme.column, states, flows, progress)
             if routing is not None:
                 loads = routing.pair_loads()
-                lengths = self._lengths(loads, optimum.columns, accuracy)
+                lengths = self._lengths(loads, optimum.columns, accuracy, vertex)
                 yield _Candidate(routing, lengths, max(one.bound for one in lengths), loads.hops())
 
-    def _lengths(self, loads: Any, columns: Array, accuracy: float) -> list[Lengths]:
+    def _lengths(self, loads: Any, columns: Array, accuracy: float, vertex: Vertex | None) -> list[Lengths]:
         """Return lengths that bound the ratio on every channel, those of the linear program carried by symmetries."""
         opposite = self.programme.symmetry.opposite
         proved: dict[int, Lengths] = {}
@@ -199,13 +220,18 @@ class _Search:
                 if member.channel in proved:
                     continue
                 images = member.maps.channels
+                places = images if not member.reversed or opposite is None else opposite[images]
                 moved = np.empty_like(solved)
-                moved[images if not member.reversed or opposite is None else opposite[images]] = solved
+                moved[places] = solved
                 options = [
                     covered_lengths(self.links, loads, member.channel, moved + floor * moved.mean())
                     for floor in _FLOORS
                 ]
-                if not accuracy:
+                if vertex is not None:
+                    options += exact_lengths(
+                        self.links, loads, member.channel, vertex.columns, block.price[np.argsort(places)]
+                    )
+                elif not accuracy:
                     options.append(solved_lengths(self.links, loads, member.channel, moved))
                 sure = [option for option in options if option is not None]
                 idle = Lengths(np.zeros(len(moved), np.int64), Fraction(0))  # no pair loads the channel
@@ -259,6 +285,15 @@ def _routing(flow: Array, states: States, units: tuple[Array, int], progress: Pr
     """Return the routing whose paths carry the flows, given in units of one over a whole number."""
     values, whole = np.append(units[0], 0), units[1]
     return decomposed(states, "design", len(flow), whole, lambda s, d: values[flow[s, d]], progress)
+
+
+def _vertex(programme: RatioProgramme, cost: Array, optimum: Optimum) -> Vertex | None:
+    """Return the exact numbers of a vertex; None where there is none, or they are out of reach."""
+    if optimum.basis is None:
+        return None
+    with suppress(InexactError):
+        return vertex_of(programme.matrix, programme.lower, programme.upper, cost, optimum.basis)
+    return None
 
 
 def _saved(proof: Demands) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.typing import Array
 from obliv.designs._kernels import widest_paths
+from obliv.designs.exact.basis import Rationals
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.ratios.programme import WorstTraffic
 from obliv.designs.states import states_of
@@ -35,6 +36,7 @@ __all__ = [
     "Links",
     "Witness",
     "covered_lengths",
+    "exact_lengths",
     "simple_lengths",
     "solved_lengths",
     "witness_of",
@@ -201,6 +203,17 @@ def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Ar
         candidates.insert(0, simple[0])
     proved = [proved_lengths(links, loads, channel, length) for length in candidates]
     return min((lengths for lengths in proved if lengths is not None), key=lambda lengths: lengths.bound, default=None)
+
+
+def exact_lengths(
+    links: Links, loads: PairLoads, channel: int, values: Rationals, columns: Array
+) -> list[Lengths | None]:
+    """Return what the exact values of a vertex prove, by the column of every length; none where they are too large."""
+    numerators = np.maximum(values.numerators[columns], 0)
+    whole = numerators // (gcd(*numerators.tolist()) or 1)
+    if whole.max(initial=0) * links.topology.nodes >= _LARGEST:
+        return []
+    return [proved_lengths(links, loads, channel, whole.astype(np.int64))]
 
 
 def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic) -> Witness | None:

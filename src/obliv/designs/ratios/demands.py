@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd, lcm
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +20,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from obliv._util.typing import Array
 from obliv.designs._kernels import pair_distances
 from obliv.designs.bounds.worst_case import Line
+from obliv.designs.exact.basis import Rationals
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.ratios.compact import RatioProgramme
 from obliv.designs.states import states_of
@@ -82,37 +84,61 @@ class Trees:
 
 
 def demands(
-    programme: RatioProgramme, trees: Trees, duals: Array, price: float, allowed: Array | None
+    programme: RatioProgramme, trees: Trees, duals: Array | Rationals, price: float | Fraction, allowed: Array | None
 ) -> list[Demands]:
-    """Return what rounded and, where there are any, simple rational multipliers prove.
+    """Return what exact multipliers prove, or rounded ones and, where there are any, simple rational ones.
 
     Parameters
     ----------
     programme : RatioProgramme
     trees : Trees
-    duals : float array, shape (rows,)
-    price : float
+    duals : float array, shape (rows,), or Rationals
+    price : float or Fraction
         Multiplier of the total number of hops, at least 0.
     allowed : bool array, shape (terminals, terminals, channels), or None
         The channels that the paths of each pair may use.
     """
-    multiplier = np.append(np.maximum(duals, 0), 0.0)
-    flows = []
-    for block in programme.blocks:
-        members = len(block.channels.members)
-        flows.append(np.where(block.step >= 0, multiplier[block.step] / (block.alike * members), 0.0))
-    table = np.array(flows)
     speeds = [programme.topology.bandwidth_of(c) for c in range(programme.topology.channels)]
     limit = _LARGEST * float(min(speeds) / max(speeds))
+    shared = [block.alike * len(block.channels.members) for block in programme.blocks]
+    if isinstance(duals, Rationals):
+        candidates = _exact(programme, duals, Fraction(price), shared, limit)
+    else:
+        candidates = _rounded(programme, duals, float(price), shared, limit)
+    return [_proved(programme, trees, flow, cost, allowed) for flow, cost in candidates]
+
+
+def _rounded(
+    programme: RatioProgramme, duals: Array, price: float, shared: list[Array], limit: float
+) -> list[tuple[Array, int]]:
+    """Return flows and a price as integers up to a factor: rounded, and as simple rationals where they are that."""
+    multiplier = np.append(np.maximum(duals, 0), 0.0)
+    table = np.array([multiplier[block.step] / share for block, share in zip(programme.blocks, shared, strict=True)])
     largest = max(float(table.max(initial=0.0)), price)
-    candidates = []
-    if largest > 0:
-        candidates.append((np.rint(table * (limit / largest)).astype(np.int64), round(price * (limit / largest))))
-    simple = as_rationals(np.append(table.ravel() / largest, price / largest)) if largest > 0 else None
+    if largest <= 0:
+        return []
+    candidates = [(np.rint(table * (limit / largest)).astype(np.int64), round(price * (limit / largest)))]
+    simple = as_rationals(np.append(table.ravel() / largest, price / largest))
     if simple is not None and simple[0].max() <= limit:
         whole = simple[0] // max(1, int(np.gcd.reduce(simple[0])))
         candidates.append((whole[:-1].reshape(table.shape), int(whole[-1])))
-    return [_proved(programme, trees, flow, cost, allowed) for flow, cost in candidates]
+    return candidates
+
+
+def _exact(
+    programme: RatioProgramme, duals: Rationals, price: Fraction, shared: list[Array], limit: float
+) -> list[tuple[Array, int]]:
+    """Return exact flows and price as integers up to a factor; none where they are too large."""
+    multiplier = np.append(np.maximum(duals.numerators, 0), 0)
+    common = lcm(price.denominator, *(int(count) for share in shared for count in np.unique(share)))
+    table = np.array(
+        [multiplier[block.step] * (common // share) for block, share in zip(programme.blocks, shared, strict=True)]
+    )
+    cost = int(price * common) * duals.denominator
+    divisor = gcd(cost, *table.ravel().tolist()) or 1
+    if max(cost, table.max(initial=0)) // divisor > limit:
+        return []
+    return [((table // divisor).astype(np.int64), cost // divisor)]
 
 
 def _proved(programme: RatioProgramme, trees: Trees, flows: Array, price: int, allowed: Array | None) -> Demands:
