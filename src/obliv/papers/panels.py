@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "name_nodes", "pairs_of", "without_loads"]
 
+_DPI = 160  # of a PNG
+
 #: The title of a panel, and the function that draws it into axes.
 Panel = tuple[str, Callable[["Axes"], object]]
 
 
 def draw_panels(
-    path: str | Path, panels: Sequence[Panel], caption: str, size: tuple[float, float] = (5.0, 4.4), dpi: float = 160
+    path: str | Path, panels: Sequence[Panel], caption: str, size: tuple[float, float] = (5.0, 4.4)
 ) -> None:
     """Draw panels side by side into a file.
 
@@ -33,8 +35,6 @@ def draw_panels(
         The line below all panels.
     size : (float, float)
         Width and height of a panel in inches.
-    dpi : float
-        Pixels per inch of a PNG.
     """
     view.require_format(path)
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ def draw_panels(
         draw(ax)
         ax.set_title(title, fontsize=11, pad=10)
     figure.supxlabel(fill(caption, int(15 * width * len(panels))), fontsize=8, color="0.35")
-    view.save(figure, path, dpi=dpi)
+    view.save(figure, path, dpi=_DPI)
 
 
 def pairs_of(topology: obliv.Topology, pairs: Sequence[tuple[int, int]]) -> obliv.Traffic:
@@ -67,7 +67,7 @@ def draw_pairs(
     view.draw_loads(topology, loads, ax, worst=channel)
 
 
-def name_nodes(ax: Axes, names: Mapping[tuple[float, float], str], size: float = 9) -> None:
+def name_nodes(ax: Axes, names: Mapping[tuple[float, float], str], size: float) -> None:
     """Write names at coordinates."""
     for (x, y), name in names.items():
         ax.text(x, y, name, fontsize=size, ha="center", va="center", zorder=9)

@@ -16,6 +16,8 @@ from obliv.topologies.isomorphism import graph_search, undirected
 
 __all__ = ["automorphisms", "signatures"]
 
+_ROUNDS = 3  # of refinement
+
 
 def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     """Return generators of a group of node maps that the routing may keep; each still has to be verified.
@@ -42,10 +44,10 @@ def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     return [g for g in maps if not np.array_equal(g, np.arange(topology.nodes))]
 
 
-def signatures(loads: PairLoads, rounds: int = 3) -> Array:
+def signatures(loads: PairLoads) -> Array:
     """Return a class number for every channel; channels that a symmetry carries onto each other have the same.
 
-    Rounds of one-dimensional Weisfeiler-Leman refinement on each channel's weights between sources and destinations.
+    By one-dimensional Weisfeiler-Leman refinement of each channel's weights between sources and destinations.
     """
     numbers: dict[Any, int] = {}
     classes = []
@@ -54,7 +56,7 @@ def signatures(loads: PairLoads, rounds: int = 3) -> Array:
         row, col, weight = loads.weights(channel).spread()
         values = np.unique(weight, return_inverse=True)[1] if len(weight) else weight
         by_row, by_col = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for _ in range(rounds):
+        for _ in range(_ROUNDS):
             by_row, by_col = _refined(row, values, by_col, n), _refined(col, values, by_row, n)
         speed = loads.topology.bandwidth_of(channel)
         key = (speed, tuple(sorted(by_row.tolist())), tuple(sorted(by_col.tolist())), tuple(sorted(map(int, weight))))

@@ -16,7 +16,6 @@ def compared(
     fabric: Fabric,
     ends: tuple[Array, Array],
     level: Array,
-    number: Array,
     nodes: dict[tuple[int, int], int],
     sizes: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int, ...]]:

@@ -166,7 +166,7 @@ def recognise(fabric: Fabric) -> Shape | None:
     leaf, place = np.where(at_leaf, number[beside], -1), np.where(at_leaf, fabric.endpoint_places[0], -1)
     nodes = {(int(level[v]), int(number[v])): v for v in np.flatnonzero(level > 0).tolist()}
     sizes = tree.children[1:], tree.parents[1:]
-    missing, extra, cables = compared(fabric, (near, far), level, number, nodes, sizes)
+    missing, extra, cables = compared(fabric, (near, far), level, nodes, sizes)
     level[fabric.node_of[ends]] = 0
     shape = Shape(
         children=tree.children,

@@ -148,7 +148,7 @@ def draw_tiers(
         draw_flows(on, flows, ())
     if worst is not None and drawn[worst]:
         _circle_cell(ax, tiers.cells[worst])
-    return on, _signs(ax, topology, tiers, drawn)
+    return on, _signs(ax, tiers, drawn)
 
 
 def _pale(amounts: FloatArray | None) -> str:
@@ -180,7 +180,7 @@ def _circle_cell(ax: Axes, cell: FloatArray) -> None:
     circle.set_gid("circle round the worst channel")
 
 
-def _signs(ax: Axes, topology: Topology, tiers: Tiers, drawn: Array) -> list[Any]:
+def _signs(ax: Axes, tiers: Tiers, drawn: Array) -> list[Any]:
     """Mark the missing cables, and return the entries of the key for cells, crosses and channels without a place."""
     from matplotlib.lines import Line2D
 

@@ -97,7 +97,7 @@ def one_phase(
     ax = room(ax, 9.0, 5.0)
     ax.set_xlim(-0.012 * tau, 1.012 * tau)
     ax.set_ylim(a - 1.7, top + 1.2)
-    framed(ax, f"step of the phase, which begins at time {begin:,}", "level")
+    framed(ax, f"step of the phase, which begins at time {begin:,}")
     _frames(ax, a, lam, top, group + frame + 1)
 
     chosen = choose(schedule, np.unique(waves.packet[selected]), None)

@@ -139,7 +139,7 @@ def one_round(
     reached = max((line[:, 1].max() for line in compress(drawn.lines, riding)), default=a)
     top = min(max(int(reached) + 2, a + lam + 2), instance.network.depth)
     ax.set_ylim(max(a - 3, -1) - 0.5, top + 1.0)
-    framed(ax, f"step of the round, which begins at time {begin:,}", "level")
+    framed(ax, f"step of the round, which begins at time {begin:,}")
     _frames(ax, a, lam, top)
     _mirror(ax, tau, round == rounds)
     fates = [OTHER if p not in riders else SUCCEEDS if p in through else FAILS for p in drawn.packets.tolist()]

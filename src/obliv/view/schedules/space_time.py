@@ -98,7 +98,7 @@ def space_time(
     margin = 0.006 * (window[1] - window[0])
     ax.set_xlim(window[0] - margin, window[1] + margin)
     ax.set_ylim(-0.8, depth + 0.8)
-    framed(ax, "time step", "level")
+    framed(ax, "time step")
 
     inside = among[_present(schedule, among, window)]
     chosen = choose(schedule, inside, packets, MANY if waves else SOME)

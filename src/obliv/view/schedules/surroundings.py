@@ -158,12 +158,12 @@ def about(schedule: Schedule, *more: str) -> str:
     return f"{schedule.topology}, {paths}: {', '.join(numbers)}."
 
 
-def framed(ax: Axes, x: str, y: str) -> None:
-    """Label the axes, with whole numbers along them and a light frame."""
+def framed(ax: Axes, time: str) -> None:
+    """Label the axes, time and level, with whole numbers along them and a light frame."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.set_xlabel(x, fontsize=9.5)
-    ax.set_ylabel(y, fontsize=9.5)
+    ax.set_xlabel(time, fontsize=9.5)
+    ax.set_ylabel("level", fontsize=9.5)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.tick_params(labelsize=8.5, length=3, color=FAINT)
