@@ -17,7 +17,7 @@ from obliv._util.codec import unpack_array
 from obliv.checker.claims import MalformedError
 from obliv.topologies.base import Topology
 
-__all__ = ["capacity_load_of", "distances_from", "spent_on"]
+__all__ = ["capacity_load_of", "distances_from", "least_uniform_load", "spent_on"]
 
 
 def capacity_load_of(topology: Topology, proof: Any) -> Fraction | None:
@@ -51,12 +51,7 @@ def _proved_load(topology: Topology, proof: Any) -> Fraction:
     if len(lengths) != channels or any(type(length) is not int or length < 0 for length in lengths):
         raise MalformedError("the lengths of the capacity must be one whole number for each channel, 0 or more")
     upper = _attained(topology, rows, proof["whole"])
-    paid = 0
-    for source in terminals:
-        distance = distances_from(topology, lengths, source)
-        paid += sum(distance[destination] for destination in terminals)
-    spent = spent_on(topology, lengths)
-    lower = Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
+    lower = least_uniform_load(topology, lengths)
     if lower < upper:
         raise MalformedError("the lengths of the capacity prove less than its flows attain")
     return upper
@@ -80,6 +75,16 @@ def _attained(topology: Topology, rows: list[list[int]], whole: int) -> Fraction
             raise MalformedError("the flows of the capacity do not carry uniform traffic")
     largest = max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
     return Fraction(largest) / (whole * len(terminals))
+
+
+def least_uniform_load(topology: Topology, lengths: list[int]) -> Fraction:
+    """Return the lower bound that lengths prove for the largest load of uniform traffic."""
+    terminals, paid = topology.terminals.tolist(), 0
+    for source in terminals:
+        distance = distances_from(topology, lengths, source)
+        paid += sum(distance[destination] for destination in terminals)
+    spent = spent_on(topology, lengths)
+    return Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
 
 
 def distances_from(topology: Topology, lengths: list[int], source: int) -> list[int]:

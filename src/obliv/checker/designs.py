@@ -7,9 +7,7 @@ of channels, and holds whatever the lengths are, as long as none is negative.
 
 from __future__ import annotations
 
-import time
 import zlib
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -23,13 +21,15 @@ from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError, misstated_key, read_claim
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
+from obliv.checker.lines import Line, is_index, terminal_maps
 from obliv.checker.ratio_designs import check_ratio_bounds
-from obliv.checker.report import Report
+from obliv.checker.report import Report, short
 from obliv.checker.time_limit import TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import AverageDesign, Bounds, Design, Estimate, RatioDesign, Verification, provenance
+from obliv.results import AverageDesign, Bounds, Design, Estimate, RatioDesign, Verification
+from obliv.results.numbers import bounds_of
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
@@ -37,16 +37,6 @@ from obliv.topologies.base import Topology
 __all__ = ["array_of", "check_design", "paths_of"]
 
 _LARGEST = 2**61  # of sums in 64 bits
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """What lengths prove: ``distance ≤ price · pairs · hops + spent · worst`` for every routing."""
-
-    price: int
-    distance: int
-    spent: Fraction
-    pairs: int
 
 
 def check_design(
@@ -71,11 +61,9 @@ def check_design(
     MalformedError
         If a part of the design is missing or malformed.
     """
-    began = time.perf_counter()
     report = Report()
     claimed, certificate = _read(content)
-    fits = certificate.get("digest") == digest_of(content)
-    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    report.note_digest(certificate.get("digest") == digest_of(content))
     if claimed.objective != type(claimed).objective:
         report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
     sources_fit = dict(topology.sources) == claimed.provenance.sources
@@ -90,7 +78,7 @@ def check_design(
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
             rest = within(progress, 0.6, 1.0)
             if isinstance(claimed, RatioDesign):
-                time_limit = TimeLimit(began + budget)
+                time_limit = TimeLimit(report.began + budget)
                 check_ratio_bounds(report, claimed, certificate, routing, time_limit, rest)
             else:
                 _check_lower(report, claimed, certificate, topology, rest)
@@ -100,25 +88,12 @@ def check_design(
             report.note("paths", False, str(error))
     load = claimed.ratio if isinstance(claimed, RatioDesign) else claimed.channel_load
     what = "ratio is at most" if isinstance(claimed, RatioDesign) else "worst case is"
-    lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+    lower, upper = bounds_of(load)
     rules = " and ".join(text for text in claimed.constraints if text != "minimal")
     estimated = "; its average is an estimate, not proved" if isinstance(claimed, AverageDesign) else ""
     kind = ("minimal " if "minimal" in claimed.constraints else "") + "routing" + (f" with {rules}" if rules else "")
-    return Verification(
-        topology=claimed.topology,
-        routing="design",
-        provenance=provenance(
-            {"topology": claimed.topology, "routing": "design"}, time.perf_counter() - began, sources=topology.sources
-        ),
-        proved=report.holds,
-        claim=f"its {what} {_text(upper)}, and no {kind} has one below {_text(lower)}{estimated}",
-        checks=tuple(report.checks),
-        unchecked=unchecked,
-    )
-
-
-def _text(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+    statement = f"its {what} {short(upper)}, and no {kind} has one below {short(lower)}{estimated}"
+    return report.verification(statement, claimed.topology, "design", topology.sources, unchecked)
 
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
@@ -130,7 +105,7 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     if not isinstance(content.get("certificate"), dict):
         raise MalformedError("it contains no certificate")
     for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
-        if (number.lower if isinstance(number, Bounds) else number) <= 0:
+        if bounds_of(number)[0] <= 0:
             raise MalformedError("a load or ratio is not above 0")
     if isinstance(claimed, AverageDesign) and not (
         isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf
@@ -243,9 +218,9 @@ def _check_upper(
     """Check the worst case of the routing, as a claim of its own; return the channels that were not checked."""
     claim = _worst_claim(certificate)
     load = claimed.channel_load
-    upper = load.upper if isinstance(load, Bounds) else load
+    upper = bounds_of(load)[1]
     reached = claim.channel_load == upper or (isinstance(load, Bounds) and claim.channel_load <= upper)
-    claims = f"that of the routing is {_text(claim.channel_load)}, claimed {_text(upper)}"
+    claims = f"that of the routing is {short(claim.channel_load)}, claimed {short(upper)}"
     report.note("worst case", claim.kind == "worst" and reached, claims)
     checked = check_worst_case(claim, routing.topology, routing, quick, budget, progress)
     for step in checked.checks:
@@ -257,66 +232,51 @@ def _check_lower(
     report: Report, claimed: Design, certificate: dict[str, Any], topology: Topology, progress: Progress
 ) -> None:
     """Check the lower bounds of the worst case and of the hops."""
-    load = claimed.channel_load
-    lower, upper = (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+    lower, upper = bounds_of(claimed.channel_load)
     carried = _carried(certificate, topology)
     constraints = constraints_of(claimed.constraints)
     ways, limit = ways_of(topology, constraints), constraints.hops
     line = _line(certificate.get("load_line"), carried, ways, topology, constraints, progress)
-    bound = (line.distance - line.price * line.pairs * limit) / line.spent if line.spent else Fraction(0)
+    bound = line.least_objective(limit)
     reaches = bound >= lower and (limit > 0 or line.price == 0)
-    report.note("lower bound", reaches, f"lengths of channels prove {_text(bound)}, claimed {_text(lower)}")
+    report.note("lower bound", reaches, f"lengths of channels prove {short(bound)}, claimed {short(lower)}")
     if claimed.hops_bound is not None:
         line = _line(certificate.get("hops_line"), carried, ways, topology, constraints, progress)
-        bound = (line.distance - line.spent * upper) / (line.price * line.pairs) if line.price else Fraction(0)
+        bound = line.least_hops(upper)
         fits = bound >= claimed.hops_bound
-        report.note("fewest hops", fits, f"lengths prove {_text(bound)}, claimed {_text(claimed.hops_bound)}")
+        report.note("fewest hops", fits, f"lengths prove {short(bound)}, claimed {short(claimed.hops_bound)}")
     if limit and claimed.hops > limit:
-        report.note("limit of hops", False, f"{_text(claimed.hops)} mean hops exceed {_text(limit)}")
+        report.note("limit of hops", False, f"{short(claimed.hops)} mean hops exceed {short(limit)}")
 
 
 def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
     generators = array_of(certificate, "generators", 2, topology.channels * topology.nodes)
-    terminals = topology.terminals.astype(np.int64)
-    index = np.full(topology.nodes, -1, np.int64)
-    index[terminals] = np.arange(len(terminals))
-    if len(generators) and generators.shape[1] != topology.nodes:
-        raise MalformedError("a generator is not a permutation of the nodes")
-    maps = []
-    for generator in generators:
-        if not np.array_equal(np.sort(generator), np.arange(topology.nodes)):
-            raise MalformedError("a generator is not a permutation of the nodes")
-        maps.append(index[generator[terminals]])
-        if (maps[-1] < 0).any():
-            raise MalformedError("a generator does not keep the terminals")
+    terminals = len(topology.terminals)
+    maps = terminal_maps(generators, topology)
     focus, channels = certificate.get("focus"), certificate.get("channels")
     if not isinstance(focus, list) or not isinstance(channels, list) or len(channels) != topology.channels:
         raise MalformedError("channels must list where the lengths of every channel come from")
     source, here = [], []
     for entry in channels:
-        if not (isinstance(entry, list) and len(entry) == 2 and _is_index(entry[0], len(focus))):
+        if not (isinstance(entry, list) and len(entry) == 2 and is_index(entry[0], len(focus))):
             raise MalformedError("an entry of channels is not [focus, word]")
-        if not (isinstance(entry[1], list) and all(_is_index(step, len(maps)) for step in entry[1])):
+        if not (isinstance(entry[1], list) and all(is_index(step, len(maps)) for step in entry[1])):
             raise MalformedError("a word in channels contains something other than generator numbers")
-        image = np.arange(len(terminals))
+        image = np.arange(terminals)
         for step in entry[1]:
             image = maps[step][image]
         source.append(entry[0])
         here.append(image)
-    images = np.array(here, np.int64).reshape(-1, len(terminals))
+    images = np.array(here, np.int64).reshape(-1, terminals)
     return Carried(np.array(source, np.int64), images, np.argsort(images, axis=1))
-
-
-def _is_index(value: Any, count: int) -> bool:
-    return type(value) is int and 0 <= value < count
 
 
 def _line(
     content: Any, carried: Carried, ways: Ways, topology: Topology, constraints: Constraints, progress: Progress
-) -> _Line:
+) -> Line:
     """Return what the lengths of a line prove."""
-    if not isinstance(content, dict) or not _is_index(content.get("price"), _LARGEST):
+    if not isinstance(content, dict) or not is_index(content.get("price"), _LARGEST):
         raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
     price, tables = content["price"], content.get("lengths")
     count = int(carried.source.max(initial=-1)) + 1
@@ -345,7 +305,7 @@ def _line(
     run(add_distances, 20.0 * terminals**2 * len(ways.head), network, lengths, carried, price, sums)
     if (sums < 0).any():
         raise InputError("a terminal cannot be reached from another one")
-    return _Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
+    return Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:

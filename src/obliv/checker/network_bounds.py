@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zlib
 from fractions import Fraction
 from typing import Any
@@ -13,14 +12,14 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.checker.capacity import distances_from, spent_on
+from obliv.checker.capacity import distances_from, least_uniform_load, spent_on
 from obliv.checker.claims import MalformedError, misstated_key
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.errors import OblivError
-from obliv.results import Bounds, Design, NetworkBounds, Verification, provenance
+from obliv.results import Bounds, Design, NetworkBounds, Verification
 from obliv.results.format import shown
-from obliv.results.numbers import bounded
+from obliv.results.numbers import bounded, bounds_of
 from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
@@ -46,7 +45,6 @@ def check_network_bounds(
     MalformedError
         If a part is missing or malformed.
     """
-    began = time.perf_counter()
     report = Report()
     try:
         for key in ("permutation", "matching_permutation", "half"):
@@ -61,7 +59,7 @@ def check_network_bounds(
     if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
         raise MalformedError("it claims no bound")
     fits = certificate.get("digest") == digest_of(content) and dict(topology.sources) == claimed.provenance.sources
-    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content or the files")
+    report.note_digest(fits, "does not fit the content or the files")
     misstated = misstated_key(claimed, content)
     if misstated:
         report.note("figures", False, f"{misstated} does not follow from the other figures")
@@ -83,24 +81,13 @@ def check_network_bounds(
             raise
         except OblivError as error:
             report.note("paths", False, str(error))
-    return Verification(
-        topology=claimed.topology,
-        routing="any",
-        provenance=provenance({"topology": claimed.topology}, time.perf_counter() - began, sources=topology.sources),
-        proved=report.holds,
-        claim="no routing loads channels less than the lower bounds, and the upper ones are attained",
-        checks=tuple(report.checks),
-        unchecked=unchecked,
-    )
-
-
-def _ends(load: Fraction | Bounds) -> tuple[Fraction, Fraction]:
-    return (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
+    statement = "no routing loads channels less than the lower bounds, and the upper ones are attained"
+    return report.verification(statement, claimed.topology, "any", topology.sources, unchecked)
 
 
 def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, upper: Fraction) -> None:
     """Note whether proved bounds are at least as good as the claimed ones."""
-    low, high = _ends(load)
+    low, high = bounds_of(load)
     ok = low <= lower and upper <= high
     detail = f"{shown(bounded(lower, upper))}, claimed {shown(load)}"
     report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
@@ -119,12 +106,7 @@ def _check_capacity(
     """Check the least load of uniform traffic: lengths from below, paths from above."""
     lengths = _lengths(certificate, "capacity_lengths", topology)
     terminals = topology.terminals.tolist()
-    paid = 0
-    for source in terminals:
-        distance = distances_from(topology, lengths, source)
-        paid += sum(distance[destination] for destination in terminals)
-    spent = spent_on(topology, lengths)
-    lower = Fraction(paid, len(terminals)) / spent if spent else Fraction(0)
+    lower = least_uniform_load(topology, lengths)
     listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"), topology)).listed
     translated = len(listed.pair) - 1 != len(terminals) ** 2
     if translated:
@@ -156,7 +138,7 @@ def _check_oblivious(
     for step in others:
         report.note(step.check, step.ok, step.detail)
     if report.holds:
-        lower, upper = _ends(Design.from_dict(design).channel_load)
+        lower, upper = bounds_of(Design.from_dict(design).channel_load)
         _note(report, "oblivious", claimed, max(lower, least), upper)
     return checked
 
@@ -179,7 +161,7 @@ def _check_adaptive(
     paid = sum(distances_from(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
     spent = spent_on(topology, lengths)
     lower = Fraction(paid) / spent if spent else Fraction(0)
-    _note(report, "adaptive", claimed.adaptive, lower, _ends(oblivious)[1])
+    _note(report, "adaptive", claimed.adaptive, lower, bounds_of(oblivious)[1])
     return lower
 
 
@@ -209,9 +191,9 @@ def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction
     if abs(2 * here - terminals) > 1:
         report.note("bisection", False, f"the half holds {here} of {terminals} terminals")
         return
-    most = [] if claimed.oblivious is None else [_ends(claimed.oblivious)[1]]
+    most = [] if claimed.oblivious is None else [bounds_of(claimed.oblivious)[1]]
     if topology.unit_rates and claimed.capacity is not None:
-        most.append(Fraction(terminals, -(-terminals // 2)) * _ends(claimed.capacity)[1])
+        most.append(Fraction(terminals, -(-terminals // 2)) * bounds_of(claimed.capacity)[1])
     if not most:
         raise MalformedError("a bisection is bounded by capacity or oblivious, and both are missing")
     _note(report, "bisection", bisection, _crossing(topology, side), min(most))

@@ -20,11 +20,13 @@ from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.legal import constraints_of, ways_of
+from obliv.checker.lines import Line, is_index, terminal_maps
 from obliv.checker.ratios import Upper, merged
-from obliv.checker.report import Report
+from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import InputError
-from obliv.results import Bounds, RatioDesign
+from obliv.results import RatioDesign
+from obliv.results.numbers import bounds_of
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
 
@@ -42,16 +44,6 @@ class _Part:
     number: int
     back: Array  # the inverse of the map
     reversed: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """What flows prove: ``distance ≤ price · pairs · hops + spent · ratio`` for every routing."""
-
-    price: int
-    distance: int
-    spent: Fraction
-    pairs: int
 
 
 def check_ratio_bounds(
@@ -75,7 +67,7 @@ def check_ratio_bounds(
         Called with what is being done and the share that is done.
     """
     topology = routing.topology
-    lower, upper = _ends(claimed)
+    lower, upper = bounds_of(claimed.ratio)
     rules = constraints_of(claimed.constraints)
     if rules.turns is not None:
         raise MalformedError("a design of the least ratio has no limit of turns or virtual channels")
@@ -85,28 +77,19 @@ def check_ratio_bounds(
         _check_upper(report, upper, certificate, routing, time_limit, within(progress, 0.0, 0.5))
         parts = _parts(certificate, topology)
         line = _line(certificate.get("ratio_line"), parts, topology, hops, time_limit)
-        bound = (line.distance - line.price * line.pairs * limit) / line.spent if line.spent else Fraction(0)
+        bound = line.least_objective(limit)
         reaches = lower <= bound and lower <= upper and (limit > 0 or line.price == 0)
-        report.note("lower bound", reaches, f"traffic and its flows prove {_text(bound)}, claimed {_text(lower)}")
+        report.note("lower bound", reaches, f"traffic and its flows prove {short(bound)}, claimed {short(lower)}")
         progress("distances", 0.75)
         if claimed.hops_bound is not None:
             line = _line(certificate.get("hops_line"), parts, topology, hops, time_limit)
-            bound = (line.distance - line.spent * upper) / (line.price * line.pairs) if line.price else Fraction(0)
+            bound = line.least_hops(upper)
             fits = bound >= claimed.hops_bound
-            report.note("fewest hops", fits, f"flows prove {_text(bound)}, claimed {_text(claimed.hops_bound)}")
+            report.note("fewest hops", fits, f"flows prove {short(bound)}, claimed {short(claimed.hops_bound)}")
     except OutOfTimeError:
         report.note("ratio", None, "time limit reached; the ratio is not proved; raise --budget")
     if limit and claimed.hops > limit:
-        report.note("limit of hops", False, f"{_text(claimed.hops)} mean hops exceed {_text(limit)}")
-
-
-def _ends(claimed: RatioDesign) -> tuple[Fraction, Fraction]:
-    ratio = claimed.ratio
-    return (ratio.lower, ratio.upper) if isinstance(ratio, Bounds) else (ratio, ratio)
-
-
-def _text(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+        report.note("limit of hops", False, f"{short(claimed.hops)} mean hops exceed {short(limit)}")
 
 
 def _check_upper(
@@ -135,7 +118,7 @@ def _check_upper(
         bound.add(source, *merged(flow, source, topology.channels), flow.whole)
         progress("ratio of the routing", (source + 1) / len(topology.terminals))
     over = sorted(bound.over)
-    detail = f"lengths prove {_text(upper)} on {topology.channels} channels"
+    detail = f"lengths prove {short(upper)} on {topology.channels} channels"
     report.note("ratio", not over, f"channel {over[0]} may carry more than claimed" if over else detail)
 
 
@@ -150,16 +133,10 @@ def _array(content: Any, most: int) -> Array:
 def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
     """Return which traffic every channel takes; the maps must be automorphisms of the network."""
     generators = _array(certificate.get("generators"), topology.channels * topology.nodes).reshape(-1, topology.nodes)
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
-    capacity = _capacity(topology)
-    maps = []
+    maps, capacity = terminal_maps(generators, topology), _capacity(topology)
     for generator in generators:
-        if not np.array_equal(np.sort(generator), np.arange(topology.nodes)):
-            raise MalformedError("a generator is not a permutation of the nodes")
         moved = {(int(generator[tail]), int(generator[head])): speed for (tail, head), speed in capacity.items()}
-        maps.append(index[generator[topology.terminals]])
-        if moved != capacity or (maps[-1] < 0).any():
+        if moved != capacity:
             raise MalformedError("a generator is not a symmetry of the network")
     symmetric = {(head, tail): speed for (tail, head), speed in capacity.items()} == capacity
     content = certificate.get("demands")
@@ -171,10 +148,10 @@ def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
             raise MalformedError("an entry of demands is not [channel, class, word, reversed]")
         channel, number, word, turned = entry
         if not (
-            _is_index(channel, topology.channels)
-            and _is_index(number, topology.channels)
-            and all(_is_index(step, len(maps)) for step in word)
-            and _is_index(turned, 2)
+            is_index(channel, topology.channels)
+            and is_index(number, topology.channels)
+            and all(is_index(step, len(maps)) for step in word)
+            and is_index(turned, 2)
         ):
             raise MalformedError("an entry of demands is out of range")
         if turned and not symmetric:
@@ -189,20 +166,16 @@ def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
 def _capacity(topology: Topology) -> dict[tuple[int, int], Fraction]:
     """Return the bandwidth of all channels from one node to another, added up."""
     capacity: dict[tuple[int, int], Fraction] = {}
-    for channel, ends in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
-        capacity[ends] = capacity.get(ends, Fraction(0)) + topology.bandwidth_of(channel)
+    for channel, link in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
+        capacity[link] = capacity.get(link, Fraction(0)) + topology.bandwidth_of(channel)
     return capacity
-
-
-def _is_index(value: Any, count: int) -> bool:
-    return type(value) is int and 0 <= value < count
 
 
 def _line(
     content: Any, parts: list[_Part], topology: Topology, hops: tuple[Array, Array] | None, time_limit: TimeLimit
-) -> _Line:
+) -> Line:
     """Return what the flows of a line prove."""
-    if not isinstance(content, dict) or not _is_index(content.get("price"), 2**40):
+    if not isinstance(content, dict) or not is_index(content.get("price"), 2**40):
         raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
     tables, price = content.get("flows"), content["price"]
     if not isinstance(tables, list) or any(part.number >= len(tables) for part in parts):
@@ -229,7 +202,7 @@ def _line(
                 row = lengths[channel].astype(object) * factor.numerator // factor.denominator
                 lengths[channel] = row.astype(np.int64)
         distance += _distances(topology, source, lengths.T + price, hops)
-    return _Line(price, distance, fastest * spent, terminals**2)
+    return Line(price, distance, fastest * spent, terminals**2)
 
 
 def _carried(content: Any, topology: Topology) -> tuple[Array, Fraction]:

@@ -8,7 +8,6 @@ traffic that some routing carries without overload takes up at most the bandwidt
 
 from __future__ import annotations
 
-import time
 import zlib
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,11 +23,11 @@ from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.flows.base import Flow, Flows
 from obliv.checker.flows.sources import source_flows
-from obliv.checker.report import Report
+from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources
 from obliv.errors import OblivError
-from obliv.results import Verification, provenance
+from obliv.results import Verification
 from obliv.results.analysis.ratio import Ratio
 from obliv.results.numbers import rational
 from obliv.routings.base import Routing
@@ -78,42 +77,27 @@ def check_ratio(
     MalformedError
         If a part of the claim is missing or malformed.
     """
-    began = time.perf_counter()
-    claim = _read(content)
     report = Report()
-    fits = claim.digest_holds
-    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    claim = _read(content)
+    report.note_digest(claim.digest_holds)
     check_sources(report, claim.sources, topology, routing)
     unchecked: list[int] = list(range(topology.channels))
     if report.holds and _check_form(report, claim, topology):
         checked = [claim.channel] if quick else unchecked
         try:
             _check_flows(report, claim, topology)
-            limit = TimeLimit(began + budget)
+            limit = TimeLimit(report.began + budget)
             flows = source_flows(routing, claim.denominator, limit.check)
             if _check_loads(report, claim, topology, flows, checked, limit, progress):
                 unchecked = [channel for channel in unchecked if quick and channel != claim.channel]
         except (OblivError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
-    return Verification(
-        topology=claim.ratio.topology,
-        routing=claim.ratio.routing,
-        provenance=provenance(
-            {"topology": claim.ratio.topology, "routing": claim.ratio.routing},
-            time.perf_counter() - began,
-            sources=topology.sources,
-        ),
-        proved=report.holds,
-        claim="no traffic loads a link more than the best routing of it does, but for a factor of "
-        f"{_text(claim.ratio.upper)} ({scope}), and some does by {_text(claim.ratio.lower)}",
-        checks=tuple(report.checks),
-        unchecked=tuple(unchecked),
+    statement = (
+        "no traffic loads a link more than the best routing of it does, but for a factor of "
+        f"{short(claim.ratio.upper)} ({scope}), and some does by {short(claim.ratio.lower)}"
     )
-
-
-def _text(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+    return report.verification(statement, claim.ratio.topology, claim.ratio.routing, topology.sources, unchecked)
 
 
 def _read(content: dict[str, Any]) -> _Parts:
@@ -226,7 +210,7 @@ def _check_loads(
     load /= topology.bandwidth_of(claim.channel)
     reached = load >= claim.ratio.lower
     report.note(
-        "witness", reached, f"it loads channel {claim.channel} by {_text(load)}, claimed {_text(claim.ratio.lower)}"
+        "witness", reached, f"it loads channel {claim.channel} by {short(load)}, claimed {short(claim.ratio.lower)}"
     )
     over = sorted(upper.over)
     detail = f"lengths prove the bound of {len(checked)} channels"

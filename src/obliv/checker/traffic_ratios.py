@@ -7,7 +7,6 @@ itself are added up from what each source sends.
 
 from __future__ import annotations
 
-import time
 import zlib
 from fractions import Fraction
 from typing import Any
@@ -20,12 +19,12 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.flows.base import Flows
 from obliv.checker.flows.paths import paths_between
 from obliv.checker.flows.sources import source_flows
-from obliv.checker.report import Report
+from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Bounds, Verification, provenance
+from obliv.results import Bounds, Verification
 from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -57,7 +56,6 @@ def check_traffic_ratio(
     MalformedError
         If a part of the claim is missing or malformed.
     """
-    began = time.perf_counter()
     report = Report()
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
@@ -70,12 +68,11 @@ def check_traffic_ratio(
         raise MalformedError(str(error)) from None
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
-    fits = certificate.get("digest") == digest_of(content)
-    report.note("digest", fits, "SHA-256 of the file's content" if fits else "does not fit the content")
+    report.note_digest(certificate.get("digest") == digest_of(content))
     if claimed.to_dict()["ratio"] != content.get("ratio"):
         report.note("figures", False, "ratio is not the largest of the patterns")
     if report.holds:
-        limit = TimeLimit(began + budget)
+        limit = TimeLimit(report.began + budget)
         read = [*topology.sources, *routing.sources]
         try:
             flows = None if claimed.adaptive else source_flows(routing, denominator, limit.check)
@@ -92,19 +89,8 @@ def check_traffic_ratio(
             if isinstance(error, MalformedError):
                 raise
             report.note("loads", False, str(error))
-    return Verification(
-        topology=claimed.topology,
-        routing=claimed.routing,
-        provenance=provenance(
-            {"topology": claimed.topology, "routing": claimed.routing},
-            time.perf_counter() - began,
-            sources=topology.sources,
-        ),
-        proved=report.holds,
-        claim="the largest link load under each traffic, divided by that of the best routing of this traffic",
-        checks=tuple(report.checks),
-        unchecked=(),
-    )
+    statement = "the largest link load under each traffic, divided by that of the best routing of this traffic"
+    return report.verification(statement, claimed.topology, claimed.routing, topology.sources)
 
 
 def _check_pattern(
@@ -261,7 +247,7 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
 
 
 def _range(lower: Fraction, upper: Fraction) -> str:
-    return _text(upper) if lower == upper else f"from {_text(lower)} to {_text(upper)}"
+    return short(upper) if lower == upper else f"from {short(lower)} to {short(upper)}"
 
 
 def _within(claimed: Any, lower: Fraction, upper: Fraction) -> bool:
@@ -271,11 +257,7 @@ def _within(claimed: Any, lower: Fraction, upper: Fraction) -> bool:
     return isinstance(claimed, Fraction) and claimed == lower == upper
 
 
-def _text(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, Bounds):
-        return f"{_text(value.lower)} to {_text(value.upper)}"
-    return _text(value) if isinstance(value, Fraction) else str(value)
+        return f"{short(value.lower)} to {short(value.upper)}"
+    return short(value) if isinstance(value, Fraction) else str(value)

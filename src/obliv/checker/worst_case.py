@@ -7,8 +7,6 @@ proved: by its simple bound, min(Σ row maxima, Σ column maxima), or by prices 
 
 from __future__ import annotations
 
-import time
-
 from obliv._util.progress import Progress
 from obliv.checker.bounds import check_bounds
 from obliv.checker.claim_form import check_form
@@ -17,7 +15,7 @@ from obliv.checker.known_optimum import check_optimum
 from obliv.checker.report import Report
 from obliv.checker.time_limit import TimeLimit
 from obliv.errors import OblivError
-from obliv.results import Verification, provenance
+from obliv.results import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
@@ -47,11 +45,9 @@ def check_worst_case(
     progress : callable
         Called with what is being done and the share that is done.
     """
-    began = time.perf_counter()
     report = Report()
     unchecked: list[int] = []
-    detail = "SHA-256 of the file's content" if claim.digest_holds else "does not fit the content"
-    report.note("digest", claim.digest_holds, detail)
+    report.note_digest(claim.digest_holds)
     check_sources(report, claim.sources, topology, routing)
     if not report.holds:
         unchecked = list(range(topology.channels))
@@ -61,23 +57,13 @@ def check_worst_case(
                 check_optimum(report, topology)
             if routing.partial or claim.skipped:
                 _check_skipped(report, claim, routing)
-            unchecked = check_bounds(report, claim, topology, routing, quick, TimeLimit(began + budget), progress)
+            limit = TimeLimit(report.began + budget)
+            unchecked = check_bounds(report, claim, topology, routing, quick, limit, progress)
         except (OblivError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
-    return Verification(
-        topology=claim.topology,
-        routing=claim.routing,
-        provenance=provenance(
-            {"topology": claim.topology, "routing": claim.routing},
-            time.perf_counter() - began,
-            sources=topology.sources,
-        ),
-        proved=report.holds,
-        claim=f"{_STATEMENTS[claim.kind]} {claim.channel_load} ({scope})",
-        checks=tuple(report.checks),
-        unchecked=tuple(unchecked),
-    )
+    statement = f"{_STATEMENTS[claim.kind]} {claim.channel_load} ({scope})"
+    return report.verification(statement, claim.topology, claim.routing, topology.sources, unchecked)
 
 
 def check_sources(report: Report, claimed: dict[str, str], topology: Topology, routing: Routing) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "Number",
     "as_float",
     "bounded",
+    "bounds_of",
     "capped",
     "from_number",
     "interval_beside",
@@ -102,6 +103,11 @@ class Bounds:
 
 
 Number = Fraction | Estimate | None
+
+
+def bounds_of(value: Fraction | Bounds) -> tuple[Fraction, Fraction]:
+    """Return the lower and the upper bound of a number, which are equal where it is exact."""
+    return (value.lower, value.upper) if isinstance(value, Bounds) else (value, value)
 
 
 def number(value: Number | Bounds) -> Any:

@@ -6,7 +6,6 @@ link are laid side by side; together that is what watching the network step by s
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from obliv._util.progress import Progress, silent
@@ -17,7 +16,7 @@ from obliv.checker.schedules.form import check_form, check_network
 from obliv.checker.schedules.moves import check_links, check_walks
 from obliv.checker.schedules.rounds import check_rounds
 from obliv.checker.schedules.waves import check_waves
-from obliv.results import Verification, provenance
+from obliv.results import Verification
 
 __all__ = ["check_classes", "check_schedule"]
 
@@ -34,7 +33,6 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
         Its checks are: the form (numbers in range, edges between neighboring levels, whole paths), the packets'
         walks, the links, the figures, and for the paper's algorithms the plan.
     """
-    began = time.perf_counter()
     report = Report()
     if check_form(report, claim) and check_network(report, claim):
         progress("packets", 0.2)
@@ -46,16 +44,11 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
         if report.holds:
             _check_plan(report, claim)
     steps = len(claim.rows.time) + int(claim.rows.more.sum() if len(claim.rows.more) else 0)
-    return Verification(
-        topology=claim.topology,
-        routing=claim.routing,
-        provenance=provenance({"topology": claim.topology}, time.perf_counter() - began),
-        proved=report.holds,
-        claim=f"{claim.packets} packets arrive within {claim.figures.makespan} steps under the rules "
-        f"{claim.rules} ({claim.algorithm}, {steps} moves)",
-        checks=tuple(report.checks),
-        unchecked=(),
+    statement = (
+        f"{claim.packets} packets arrive within {claim.figures.makespan} steps under the rules "
+        f"{claim.rules} ({claim.algorithm}, {steps} moves)"
     )
+    return report.verification(statement, claim.topology, claim.routing)
 
 
 def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verification:
@@ -67,7 +60,6 @@ def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verif
     content : dict
         The content of the file of all classes.
     """
-    began = time.perf_counter()
     report = Report()
     for claim in claims:
         outcome = check_schedule(claim)
@@ -77,17 +69,11 @@ def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verif
         alike = name not in ("algorithm", "rules") or all(getattr(claim, name) == value for claim in claims)
         fits = content.get(name) == value and alike
         report.note(name, fits, f"{value} in total, claimed {content.get(name)!r:.40}")
-    topology = str(content.get("topology", ""))[:200]
-    return Verification(
-        topology=topology,
-        routing=claims[0].routing,
-        provenance=provenance({"topology": topology}, time.perf_counter() - began),
-        proved=report.holds,
-        claim=f"{content.get('packets')!r} packets in {len(claims)} classes, one after another, arrive within "
-        f"{content.get('makespan')!r} steps",
-        checks=tuple(report.checks),
-        unchecked=(),
+    statement = (
+        f"{content.get('packets')!r} packets in {len(claims)} classes, one after another, arrive within "
+        f"{content.get('makespan')!r} steps"
     )
+    return report.verification(statement, str(content.get("topology", ""))[:200], claims[0].routing)
 
 
 def _totals(claims: list[ScheduleClaim]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Estimate, provenance
 from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
-from obliv.results.numbers import bounded, rounded_down, rounded_up
+from obliv.results.numbers import bounded, bounds_of, rounded_down, rounded_up
 from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
@@ -139,11 +139,11 @@ def _rates(paths: PathList, over: PathCongestion, terminals: int) -> dict[str, A
 
 def _mean(values: list[Fraction | Bounds]) -> Estimate:
     """Return the mean over instances with its standard error, to which half the widest pair of bounds is added."""
-    ends = [(value.lower, value.upper) if isinstance(value, Bounds) else (value, value) for value in values]
-    floats = [float((lower + upper) / 2) for lower, upper in ends]
+    bounds = [bounds_of(value) for value in values]
+    floats = [float((lower + upper) / 2) for lower, upper in bounds]
     mean = sum(floats) / len(floats)
     error = sqrt(sum((value - mean) ** 2 for value in floats) / (len(floats) - 1) / len(floats))
-    return Estimate(mean, error + max(float(upper - lower) / 2 for lower, upper in ends), len(floats))
+    return Estimate(mean, error + max(float(upper - lower) / 2 for lower, upper in bounds), len(floats))
 
 
 @by_specs

@@ -12,7 +12,7 @@ from obliv.results.analysis.worst_case import FLOWS
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.format import shown
-from obliv.results.numbers import Bounds, Estimate, bounded
+from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of
 
 __all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
 
@@ -162,8 +162,8 @@ class TrafficRatio(Result):
         """The largest of the ratios."""
         ratios = [row.ratio for row in self.patterns]
         if any(isinstance(ratio, Bounds) for ratio in ratios):
-            ends = [_ends(ratio) for ratio in ratios if not isinstance(ratio, Estimate)]
-            return bounded(max(lower for lower, _ in ends), max(upper for _, upper in ends))
+            bounds = [bounds_of(ratio) for ratio in ratios if not isinstance(ratio, Estimate)]
+            return bounded(max(lower for lower, _ in bounds), max(upper for _, upper in bounds))
         return max((ratio for ratio in ratios if not isinstance(ratio, Bounds)), key=float, default=None)
 
     patterns: tuple[PatternRatio, ...] = ()
@@ -176,7 +176,3 @@ class TrafficRatio(Result):
         lines = [(row.traffic, row.text) for row in self.patterns]
         rates = [("rates", "the best for each traffic over the paths of the routing")] if self.adaptive else []
         return [*lines, *([("largest", shown(self.ratio))] if len(lines) > 1 else []), *rates]
-
-
-def _ends(ratio: Fraction | Bounds) -> tuple[Fraction, Fraction]:
-    return (ratio.lower, ratio.upper) if isinstance(ratio, Bounds) else (ratio, ratio)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import PACKED, derived, entry
 from obliv.results.format import shown
-from obliv.results.numbers import Bounds
+from obliv.results.numbers import Bounds, bounds_of
 
 __all__ = ["NetworkBounds"]
 
@@ -80,7 +80,7 @@ class NetworkBounds(Result):
         """The oblivious worst case over the adaptive one."""
         if self.oblivious is None or self.adaptive is None:
             return None
-        low, high = _ends(self.oblivious), _ends(self.adaptive)
+        low, high = bounds_of(self.oblivious), bounds_of(self.adaptive)
         lower, upper = max(Fraction(1), low[0] / high[1]), low[1] / high[0]
         return lower if lower == upper else Bounds(lower, upper)
 
@@ -92,10 +92,6 @@ class NetworkBounds(Result):
     @property
     def title(self) -> str:
         return f"bounds: least channel loads on {self.topology}"
-
-
-def _ends(load: Fraction | Bounds) -> tuple[Fraction, Fraction]:
-    return (load.lower, load.upper) if isinstance(load, Bounds) else (load, load)
 
 
 def _load(load: Fraction | Bounds | None) -> str:
