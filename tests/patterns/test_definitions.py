@@ -281,7 +281,10 @@ def test_patterns_above_the_rates_are_slowed_down(name: str) -> None:
     assert obliv.throughput(loads, fits).patterns[0]["channel_load"] == max(loads.under(fits))
 
 
-@pytest.mark.parametrize(("share", "text"), [("1", ""), ("1/2", ",share=1/2"), ("0.25", ",share=1/4")])
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [("1", ""), ("1/2", ",share=1/2"), ("0.25", ",share=1/4"), (f"{3**60 - 1}/{3**60}", f",share={3**60 - 1}/{3**60}")],
+)
 def test_hot_nodes(share: str, text: str) -> None:
     """A share goes evenly to the hot nodes, the rest to all alike, self-pairs included."""
     mesh = obliv.mesh(4, 4)

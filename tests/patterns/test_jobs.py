@@ -71,6 +71,8 @@ def _ends(traffic: obliv.Traffic) -> tuple[np.ndarray, np.ndarray]:
         ("clustered:1", "2 to 12"),
         ("hotspot:4,4", "16 terminals"),
         ("bernoulli:2", "probability"),
+        ("bernoulli:1/2,seed=-1", "seed must be 0 or more"),
+        ("ring:seed=-1", "seed must be 0 or more"),
     ],
 )
 def test_mistakes(spec: str, says: str) -> None:

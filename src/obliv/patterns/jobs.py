@@ -24,7 +24,7 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
     The traffic is scaled so that the busiest terminal sends or takes one packet per cycle.
     """
     n = len(topology.terminals)
-    where = np.random.default_rng(seed).permutation(n)
+    where = _generator(spec, seed).permutation(n)
     source, destination = where[ranks].T
     base = max((int(np.bincount(side).max()) for side in (source, destination) if len(side)), default=1)
     flows = np.sort(source * n + destination)
@@ -38,6 +38,12 @@ def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
         amount=np.ones(len(source), np.int64),
         denominator=base,
     )
+
+
+def _generator(spec: str, seed: int) -> np.random.Generator:
+    if seed < 0:
+        raise TrafficError(f"{spec}: a random seed must be 0 or more")
+    return np.random.default_rng(seed)
 
 
 def flows_of(name: str, n: int, *shape: int) -> Array:
@@ -165,7 +171,7 @@ def bernoulli(topology: Topology, density: Fraction, seed: int = 0) -> Traffic:
     if not 0 <= density <= 1:
         raise TrafficError(f"{spec}: the density is a probability, from 0 to 1")
     require_memory(24.0 * n * n, f"the flows of {spec}")
-    rng = np.random.default_rng(seed)
+    rng = _generator(spec, seed)
     hit = rng.random((n, n)) < float(density)
     np.fill_diagonal(hit, False)
     return placed(spec, topology, np.argwhere(hit), seed)

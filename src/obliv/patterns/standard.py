@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.arrays import whole
 from obliv._util.cost import require_memory
 from obliv.errors import TopologyError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
@@ -140,13 +141,14 @@ def hot_nodes(topology: Topology, *nodes: int | str, share: Fraction = Fraction(
         raise TrafficError(f"{spec}: the share is {share}; it must be above 0 and at most 1")
     require_memory(16.0 * n * len(nodes), f"the flows of {spec}")
     amount = share / len(nodes)
+    numerator = whole([amount.numerator])
     return Traffic(
         spec=spec,
         terminals=n,
         uniform=1 - share,
         source=np.repeat(np.arange(n, dtype=np.int32), len(nodes)),
         destination=np.tile(np.array(hot, np.int32), n),
-        amount=np.full(n * len(nodes), amount.numerator, np.int64),
+        amount=np.repeat(numerator, n * len(nodes)),
         denominator=amount.denominator,
     )
 
