@@ -26,7 +26,7 @@ __all__ = ["Basis", "InexactError", "Rationals", "Vertex", "solve_exactly", "ver
 _DIGITS = 24  # bits of every step of the refinement
 _MOST_BITS = 6144  # of accuracy: denominators of up to half as many bits
 _LARGEST = 2**30  # of the numbers of a program, over their common denominators
-_PLAIN = 10**6  # denominators of the rationals that the floats of a program stand for
+_PLAIN = 10**7  # denominators of the rationals that the floats of a program stand for
 
 
 class InexactError(OblivError):

@@ -34,7 +34,7 @@ from obliv.topologies.carried import carried
 
 __all__ = ["design_ratio"]
 
-_VERTEX_ROWS = 3000  # up to which the simplex method is fast, and its vertices are simple rationals
+_VERTEX_ROWS = 9000  # up to which the simplex method takes seconds
 _FIRST, _NEXT, _LAST = 1 / 16, 1 / 4, 1e-9  # accuracies of the first-order method: of the gap, of the one before, least
 _FLOORS = (0.0, 1e-3)  # least lengths, of the mean one
 
