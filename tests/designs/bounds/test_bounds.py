@@ -173,6 +173,18 @@ def test_capacities_by_the_paths_of_one_source_are_refused(tmp_path: Path) -> No
     assert refused(content, tmp_path / "forged.json")
 
 
+def test_designs_of_another_objective_prove_no_bounds(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    other = obliv.design("mesh:3x2", objective="ratio")  # its worst case is not the least one
+    wide = {"lower": 1.0, "upper": 2.0}
+    load = {"exact": str(other.channel_load), "value": float(other.channel_load)}
+    content |= {"oblivious": load, "adaptive": wide, "bisection": wide}
+    content |= {"price": {"lower": 1.0, "upper": float(other.channel_load)}}
+    for design in (other.to_dict(), None, {}):
+        content["certificate"]["oblivious"] = design
+        assert refused(content, tmp_path / "forged.json")
+
+
 @pytest.mark.parametrize("key", ["permutation", "matching_permutation", "half"])
 def test_compressed_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)
