@@ -376,7 +376,7 @@ def test_rates_and_terminals_are_not_dropped_in_silence(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("label", ["", "two words", "a,b", "#a", "é\u2003", "1"])
+@pytest.mark.parametrize("label", ["", "two words", "a,b", "#a", "é\u2003", "1", '"q"', "'tis", "--"])
 def test_edgelist_refuses_labels_that_are_no_words(tmp_path: Path, label: str) -> None:
     topology = build("x", 2, [(0, 1), (1, 0)], labels=("1", label))
     with pytest.raises(FileError, match="write GraphML"):

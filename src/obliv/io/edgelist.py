@@ -18,6 +18,7 @@ __all__ = ["parse", "read_edgelist", "write_edgelist"]
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _DIRECTED = re.compile(r"#+\s*(un)?directed\b", re.IGNORECASE)
+_ARROWS = ("->", "<-", "--", "-", "<->", "=>")
 _NODE = re.compile(r"#+\s*node:\s*([^\s,]+)((?:\s+[^\s=]+=\S+)*)\s*\Z")
 
 
@@ -86,8 +87,10 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
         )
     names = topology.labels or tuple(map(str, range(topology.nodes)))
     for name in names:
-        if not name or "," in name or name.startswith("#") or any(c.isspace() for c in name):
-            raise FileError(f"the label {shown(name)} is not a single word without commas: write GraphML", path)
+        if not name or "," in name or name[0] in "#\"'" or name in _ARROWS or any(c.isspace() for c in name):
+            raise FileError(
+                f"the label {shown(name)} is not a single word without commas and quotes: write GraphML", path
+            )
     if len(set(names)) < len(names):
         raise FileError("two nodes have the same label, an edge list cannot tell them apart: write GraphML", path)
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
@@ -161,7 +164,7 @@ def _words(line: str, path: object, number: int) -> list[str]:
         words.pop()
     single = not commas or all(len(word.split()) == 1 for word in words)
     quoted = next((word for word in words if word[:1] in "\"'"), None)
-    arrow = next((word for word in words if word in ("->", "<-", "--", "-", "<->", "=>")), None)
+    arrow = next((word for word in words if word in _ARROWS), None)
     if quoted or arrow:
         remedy = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
         word = shown(quoted or arrow or "")
