@@ -10,7 +10,7 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import numba
@@ -70,9 +70,21 @@ class _Cache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), tuple(_records(sig)))
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return cached machine code; None where what is cached is damaged or names a record that was moved."""
+        try:
+            return super().load_overload(sig, target_context)
+        except MemoryError:
+            raise
+        except Exception:  # unpickling raises whatever it likes
+            with suppress(OSError):
+                self.flush()
+            return None
+
     def _save_overload(self, sig: Any, data: Any) -> None:
-        super()._save_overload(sig, data)
-        self._remove_stale()
+        with suppress(OSError, ImportError):  # without room, or beside an index that cannot be replaced, do without
+            super()._save_overload(sig, data)
+            self._remove_stale()
 
     def _remove_stale(self) -> None:
         """Remove what earlier versions of the function left in the cache."""
