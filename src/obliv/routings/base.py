@@ -288,6 +288,10 @@ class Routing:
 
     # ------------------------------------------------------------------------------------------------------- operators
 
+    def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
+        """Return the pair loads of a mix that starts with this routing; None where nothing beats adding them up."""
+        return None
+
     def __mul__(self, weight: Any) -> Mix:
         from obliv.routings.mixes import Mix
 

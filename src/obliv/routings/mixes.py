@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -18,11 +17,9 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
-from obliv.loads.separable import SeparableLoads
 from obliv.routings.base import Crossed, Path, Routing
 from obliv.routings.checks import checked_channels, checked_paths, merged
 from obliv.routings.lengths import Lengths, add, times
-from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Mix", "TwoPhase"]
 
@@ -108,13 +105,9 @@ class Mix(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         parts = self.components()
-        if isinstance(self.topology, Cartesian) and all(part.programs for _, part in parts):
-            mixed = [
-                replace(program, probability=weight * program.probability)
-                for weight, part in parts
-                for program in part.programs
-            ]
-            return SeparableLoads(self.topology, tuple(mixed))
+        joined = parts[0][1].joined_loads(parts)
+        if joined is not None:
+            return joined
         return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in parts])
 
     def __mul__(self, factor: Any) -> Mix:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,12 @@ class ProgramRouting(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
+
+    def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
+        if not all(part.programs for _, part in parts):
+            return None
+        programs = (replace(p, probability=weight * p.probability) for weight, part in parts for p in part.programs)
+        return SeparableLoads(self.topology, tuple(programs))
 
     def _serving(self, source: int, destination: int) -> tuple[Coordinates, Coordinates, list[Program]]:
         """Return the coordinates of a pair, and the programs that serve it."""
@@ -263,11 +270,12 @@ def valiant(topology: Topology) -> Routing:
     >>> obliv.worst_case(valiant(obliv.torus(4, 4))).channel_load
     Fraction(1, 1)
     """
-    if not isinstance(topology, Cartesian) or not topology.all_terminals:
+    require_topology(topology, "valiant")
+    if not topology.axes or not topology.all_terminals:
         from obliv.routings.graphs.shortest import Shortest
         from obliv.routings.mixes import TwoPhase
 
-        return TwoPhase(DOR(topology) if isinstance(topology, Cartesian) else Shortest(topology), "valiant")
+        return TwoPhase(DOR(topology) if topology.axes else Shortest(topology), "valiant")
     orders = (tuple(range(len(topology.axes))),)
     phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
     return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")
