@@ -62,5 +62,5 @@ def successor(module: str) -> str:
     top = Path(__file__).parent
     if not rest.isidentifier() or (top / room / rest).is_dir():  # pytest asks for packages that are there, too
         return ""
-    found = sorted((top / room).rglob(f"{rest}.py"), key=lambda path: len(path.parts))
-    return ".".join((package, *found[0].relative_to(top).with_suffix("").parts)) if found else ""
+    files = sorted((top / room).rglob(f"{rest}.py"), key=lambda path: len(path.parts))
+    return ".".join((package, *files[0].relative_to(top).with_suffix("").parts)) if files else ""

@@ -184,7 +184,7 @@ def _check_figures(
     if misstated:
         report.note("figures", False, f"{misstated} does not follow from the other figures")
         return
-    wrong = next((f"{name} {said}, but they are {true}" for name, said, true in figures if said != true), "")
+    wrong = next((f"{name} {claim}, but they are {true}" for name, claim, true in figures if claim != true), "")
     report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")
     constraints = constraints_of(claimed.constraints)
     if constraints.minimal:

@@ -200,17 +200,17 @@ def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction
 
 
 def _crossing(topology: Topology, side: Array) -> Fraction:
-    """Return the load across a cut, the way on which it is larger."""
+    """Return the load across a cut, in the direction in which it is larger."""
     loads = [Fraction(0)]
     injection, ejection = topology.rates()
-    for way in (side, ~side):
+    for half in (side, ~side):
         sent, taken, speed = Fraction(0), Fraction(0), Fraction(0)
         for k, node in enumerate(topology.terminals.tolist()):
-            if way[node]:
+            if half[node]:
                 sent += injection[k]
             else:
                 taken += ejection[k]
-        for channel in np.flatnonzero(way[topology.tail] & ~way[topology.head]).tolist():
+        for channel in np.flatnonzero(half[topology.tail] & ~half[topology.head]).tolist():
             speed += topology.bandwidth_of(channel)
         if speed:
             loads.append(min(sent, taken) / speed)

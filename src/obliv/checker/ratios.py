@@ -258,8 +258,8 @@ class Upper:
     def add(self, source: int, destination: Array, channel: Array, amount: Array, whole: Array) -> None:
         """Check that what a source sends is at a distance above 0, and amount / whole · spent ≤ bound · distance."""
         row = self._row[channel]
-        kept = row >= 0
-        destination, row, amount = destination[kept], row[kept], amount[kept]
+        checked = row >= 0
+        destination, row, amount = destination[checked], row[checked], amount[checked]
         distance = self._distances(int(self._terminals[source]))[row, self._terminals[destination]]
         parts = whole[destination].astype(object)
         spent = np.array([float(value) for value in self._spent])[row]
@@ -268,7 +268,7 @@ class Upper:
         for k in unsure.tolist():
             used = Fraction(int(amount[k]), int(parts[k])) * self._spent[row[k]]
             if distance[k] == 0 or used > self._bound * int(distance[k]):
-                self.over.add(int(channel[kept][k]))
+                self.over.add(int(channel[checked][k]))
 
     def _distances(self, node: int) -> Array:
         """Return the distance of every node from one, under the lengths of each checked channel (Bellman and Ford)."""

@@ -53,7 +53,7 @@ def average(
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
     if exact and not path_samples:
         refuse_idle_seed(context, "--path-samples")
-    with answer.kept(), progress() as step:
+    with answer.best_so_far(), progress() as step:
         result = average_case(
             routing,
             100_000 if samples is None else samples,

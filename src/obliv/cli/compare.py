@@ -73,7 +73,7 @@ def compare(
     require_outputs(answer.output, plot, inputs=inputs)
     for note in dict.fromkeys(notes):
         say(note)
-    with answer.kept(), progress() as step:
+    with answer.best_so_far(), progress() as step:
         result = obliv.compare(
             networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
         )

@@ -143,7 +143,7 @@ def design(
         looks.save(curve.plot, plot)
         answer.show(curve)
         return
-    with progress() as step, answer.kept():
+    with progress() as step, answer.best_so_far():
         aim = None if then == "nothing" else then or "default"
         result = optimize.design(
             network,

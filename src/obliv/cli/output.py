@@ -74,7 +74,7 @@ class Answer:
             write("\n".join(map(printable, repr(result).split("\n"))))
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def best_so_far(self) -> Iterator[None]:
         """Print and save the finished part if Ctrl-C interrupts long work."""
         try:
             yield

@@ -71,7 +71,7 @@ def ratio(
             f"a closed form gives the best routing of all traffic on {routing.topology.spec}: leave out --certificate, "
             "or --traffic for a certificate of the ratio over all traffic"
         )
-    with progress() as step, answer.kept():
+    with progress() as step, answer.best_so_far():
         if named:
             patterns = named if instances else read_traffic(named, routing.topology, answer.output)
             proof = not instances and (answer.certificate or answer.output is not None)

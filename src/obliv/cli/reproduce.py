@@ -47,7 +47,7 @@ def reproduce(
         say(f"drawn in {plot}: {', '.join(file.name for file in files)}")
         if table and table not in papers.tables(paper):
             return  # a figure without numbers to compare
-    with answer.kept():
+    with answer.best_so_far():
         with progress() as step:
             result = papers.reproduce(paper, table, step)
         answer.show(result)

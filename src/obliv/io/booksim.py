@@ -87,14 +87,14 @@ def write_booksim(
     if not 0 < rate <= 1:
         raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
     cube = _cube(topology)
-    found = None if cube is None else _function(routing, cube[0])
+    call = None if cube is None else _function(routing, cube[0])
     written = [path]
-    digits = None if cube is None or found is None else cube[1:]
+    digits = None if cube is None or call is None else cube[1:]
     name_of_pattern = _pattern(pattern, digits)
-    if cube is not None and found is not None:
+    if cube is not None and call is not None:
         name = {"line": "mesh", "ring": "torus"}[cube[0]]
         network = [f"topology = {name};", f"k = {cube[1]};", f"n = {cube[2]};"]
-        function, channels = found
+        function, channels = call
     else:
         _require_min(routing, "" if cube is None else cube[0])
         file = path.with_suffix(".anynet")

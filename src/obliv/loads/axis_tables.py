@@ -87,7 +87,7 @@ def presence(axis: Axis, position: str, coordinate: int, modular: bool = False) 
         return np.ones((k, k), np.int64), k
     total: Array = np.zeros((k, k), np.int64)
     for step in (1, -1) if axis.kind != "clique" else (0,):
-        chance, far = _way(axis, step)
+        chance, far = _direction(axis, step)
         past = _offset(axis, step, start, coordinate)
         whole, share = _per_stop(axis, far, modular)
         on = (past >= 0) & (past <= far)
@@ -107,14 +107,14 @@ def _directed(axis: Axis, link: int) -> tuple[Array, Array, Array]:
     tail, head = axis.links[link]
     start, end = np.arange(k)[:, None], np.arange(k)[None, :]
     if axis.kind == "clique":
-        chance, far = _way(axis, 0)
+        chance, far = _direction(axis, 0)
         return chance, far, np.where((start == tail) & (end == head), 0, -1)
     step = (1 if link % 2 == 0 else -1) if axis.kind == "ring" else head - tail
-    chance, far = _way(axis, step)
+    chance, far = _direction(axis, step)
     return chance, far, np.broadcast_to(_offset(axis, step, start, tail), (k, k))
 
 
-def _way(axis: Axis, step: int) -> tuple[Array, Array]:
+def _direction(axis: Axis, step: int) -> tuple[Array, Array]:
     """Twice the chance that a minimal way goes in direction `step`, and its length; a way of length 0 counts once."""
     k = axis.radix
     start, end = np.arange(k)[:, None], np.arange(k)[None, :]

@@ -410,9 +410,9 @@ def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
         last = stride * radix == topology.nodes
         cells = side.tables[:, side.row, side.column]
         if wide:
-            weight, found = _distinct(weight)
+            weight, row_of = _distinct(weight)
             cells, own = _distinct(cells)
-            number = (found[number] + own[:, None] * weight.shape[1]).ravel()
+            number = (row_of[number] + own[:, None] * weight.shape[1]).ravel()
         weight = (
             _products_summed(weight, cells) if last else (cells[:, :, None] * weight[:, None, :]).reshape(groups, -1)
         )

@@ -12,7 +12,7 @@ from obliv._util.cost import Work, require_memory
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.loads.kernels.tree import NumberedRoutes, PairWays, add_flows, same_ways
+from obliv.loads.kernels.tree import NumberedRoutes, PairPaths, add_flows, same_paths
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.trees import NumberedPaths, Tree
@@ -155,9 +155,9 @@ class TreeLoads(PairLoads):
             turn = tree.turn(source, destination)
             if not np.array_equal(turn, tree.turn(there, end)):
                 return False
-            ways = PairWays(self._tops(start, source, turn), self.ways(source, destination))
-            image = PairWays(self._tops(start, there, turn), self.ways(there, end))
-            if not run(same_ways, 4.0 * ways.way.size, ways, image, channel, balance):
+            paths = PairPaths(self._tops(start, source, turn), self.ways(source, destination))
+            image = PairPaths(self._tops(start, there, turn), self.ways(there, end))
+            if not run(same_paths, 4.0 * paths.path.size, paths, image, channel, balance):
                 return False
         return True
 

@@ -146,13 +146,13 @@ class Tree(Topology):
         """Return the number of up links, which is that of down links, at a height."""
         return self.below[-1] // self.below[height] * self.width[height + 1]
 
-    def links_of(self, source: Array, destination: Array, way: Array, height: int, up: bool) -> Array:
+    def links_of(self, source: Array, destination: Array, path: Array, height: int, up: bool) -> Array:
         """Return the link numbers at a height of paths by number, -1 for pairs that turn below it; broadcasts."""
         turn = self.turn(source, destination)
         width = np.array(self.width)
         least = width[np.maximum(turn, height + 1)] // width[height + 1]
         end = source if up else destination
-        return np.where(turn > height, end // self.below[height] * width[height + 1] + way // least, -1)
+        return np.where(turn > height, end // self.below[height] * width[height + 1] + path // least, -1)
 
     def digits(self, host: int) -> tuple[int, ...]:
         """Return the place of a host in its sub-trees, from the roots down."""

@@ -1,7 +1,7 @@
 """Kernels: node-disjoint pairs on the links of a fat tree under a routing of single paths.
 
-``way[r, d]`` is the number of the path from the hosts r · alike .. (r + 1) · alike - 1, which share it, to host d;
-see :class:`obliv.topologies.trees.Tree` for numbers of paths and of links.  ``port[turn, way]`` is the part of it that
+``path[r, d]`` is the number of the path from the hosts r · alike .. (r + 1) · alike - 1, which share it, to host d;
+see :class:`obliv.topologies.trees.Tree` for numbers of paths and of links.  ``port[turn, path]`` is the part of it that
 tells links of one height apart, and a link of a height is (sub-tree, port).
 """
 
@@ -20,7 +20,7 @@ __all__ = ["Adjacency", "Routes", "Search", "Side", "link_bounds", "match_link"]
 class Routes(NamedTuple):
     """The path number of every (row of hosts, host), how many hosts share a row, and the hosts below each level."""
 
-    way: Array
+    path: Array
     alike: int
     below: Array
 
@@ -60,9 +60,9 @@ def _turn(a: int, b: int, below: Array) -> int:
 @kernel
 def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array) -> None:
     """Count the sources and the destinations of the pairs on every link of one side."""
-    way, alike, below = routes
+    path, alike, below = routes
     port, height, up, ports = side
-    rows, hosts = way.shape
+    rows, hosts = path.shape
     size = below[height]
     row_size = max(1, size // alike)
     last = np.empty(ports, np.int64)
@@ -77,7 +77,7 @@ def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array)
                 if turn <= height:
                     continue
                 for r in range(row_size):
-                    p = port[turn, way[sub * row_size + r, d]]
+                    p = port[turn, path[sub * row_size + r, d]]
                     if last[p] != d:
                         last[p] = d
                         destinations[base + p] += 1
@@ -90,7 +90,7 @@ def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array)
                 if turn <= height:
                     continue
                 for d in range(size):
-                    p = port[turn, way[r, sub * size + d]]
+                    p = port[turn, path[r, sub * size + d]]
                     if last[p] != r:
                         last[p] = r
                         sources[base + p] += alike
@@ -102,11 +102,11 @@ def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array)
 @kernel
 def _mark(row: int, routes: Routes, side: Side, port: int, first: int, used: Array) -> int:
     """Mark the hosts from `first` on that a row reaches through a port; return how many there are."""
-    way, alike, below = routes
+    path, alike, below = routes
     count = 0
     for k in range(len(used)):
         turn = _turn(row * alike, first + k, below)
-        used[k] = turn > side.height and side.port[turn, way[row, first + k]] == port
+        used[k] = turn > side.height and side.port[turn, path[row, first + k]] == port
         count += used[k]
     return count
 
@@ -114,7 +114,7 @@ def _mark(row: int, routes: Routes, side: Side, port: int, first: int, used: Arr
 @kernel
 def _pairs_on_link(routes: Routes, side: Side, link: int) -> Adjacency:
     """Return the pairs of rows and hosts whose path uses a link."""
-    rows, hosts = routes.way.shape
+    rows, hosts = routes.path.shape
     sub, port = link // side.ports, link % side.ports
     size = routes.below[side.height]
     first_row, end_row = (sub * size // routes.alike, (sub + 1) * size // routes.alike) if side.up else (0, rows)

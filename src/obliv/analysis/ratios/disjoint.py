@@ -91,7 +91,7 @@ def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progres
             for link in np.argsort(-bound, kind="stable").tolist():
                 if bound[link] <= (most if every else max(best, most)):
                     break
-                owner, reached = np.empty(hosts, np.int64), np.empty(len(routes.way), np.bool_)
+                owner, reached = np.empty(hosts, np.int64), np.empty(len(routes.path), np.bool_)
                 size = int(run(match_link, 1e7, routes, side, link, int(bound[link]), owner, reached))
                 of_link = int((tree.up_channel if up else tree.down_channel)(height, link))
                 if size < bound[link]:
@@ -135,7 +135,7 @@ def _ports(tree: Tree, height: int) -> Array:
 def _bounds(routes: Routes, side: Side, tree: Tree) -> Array:
     """Bound the disjoint pairs on each link of a side by the sources and the destinations of its pairs."""
     sources, destinations = np.zeros((2, tree.links(side.height)), np.int64)
-    run(link_bounds, 5.0 * routes.way.size, routes, side, sources, destinations)
+    run(link_bounds, 5.0 * routes.path.size, routes, side, sources, destinations)
     return np.minimum(sources, destinations)
 
 
@@ -154,5 +154,5 @@ def _cover(tree: Tree, routes: Routes, side: Side, link: int, reached: Array) ->
     """Return the destinations of the pairs of the rows that alternating paths reach."""
     row = np.flatnonzero(reached)
     source, host = row[:, None] * routes.alike, np.arange(tree.below[-1])
-    links = tree.links_of(source, host, routes.way[row].astype(np.int64), side.height, side.up)
+    links = tree.links_of(source, host, routes.path[row].astype(np.int64), side.height, side.up)
     return np.asarray((links == link).any(axis=0))

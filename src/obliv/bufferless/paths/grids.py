@@ -99,19 +99,19 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
     """
     if network.family == "array":
         right = network.shape[1]
-        source, (length,), notes = _kept(source, ((to - source) * right,), network.spec)
+        source, (length,), notes = _joined(source, ((to - source) * right,), network.spec)
         start = offsets(length)
         first = source if right > 0 else source - 1
         along = np.arange(start[-1]) - np.repeat(start[:-1], length)
         edge = np.repeat(first, length) + right * along
         return Drawn(start, edge.astype(np.int32), notes)
     if len(network.shape) > 4:
-        source, steps, notes = _kept(source, arrays.ahead(network, source, to), network.spec)
+        source, steps, notes = _joined(source, arrays.ahead(network, source, to), network.spec)
         dimensions = {"xy": range(len(steps)), "yx": range(len(steps) - 1, -1, -1)}.get(route)
         return arrays.monotone(network, source, steps, rng, dimensions)._replace(notes=notes)
     _, m, down, right = network.shape
     downs, rights = (to // m - source // m) * down, (to % m - source % m) * right
-    source, (downs, rights), notes = _kept(source, (downs, rights), network.spec)
+    source, (downs, rights), notes = _joined(source, (downs, rights), network.spec)
     start = offsets(downs + rights)
     step = np.empty(int(start[-1]), np.int8)
     if route in ("xy", "yx"):
@@ -239,7 +239,7 @@ def hypercube(
     differs = (source ^ to)[:, None] >> np.arange(k) & 1
     ahead = np.where(source & ~to, -1, differs.sum(axis=1))
     order = np.where(differs, rng.random((1 << k, k)), 2.0).argsort(axis=1)[ahead > 0]
-    source, (length,), notes = _kept(source, (ahead,), network.spec)
+    source, (length,), notes = _joined(source, (ahead,), network.spec)
     return _cube_paths(k, source, length, order[np.arange(k) < length[:, None]], notes)
 
 
@@ -284,7 +284,7 @@ def destinations(spec: str, kind: str, sides: tuple[int, ...], rng: np.random.Ge
     return reversed_bits(node, bits)
 
 
-def _kept(source: Array, ahead: tuple[Array, ...], spec: str) -> tuple[Array, tuple[Array, ...], tuple[str, ...]]:
+def _joined(source: Array, ahead: tuple[Array, ...], spec: str) -> tuple[Array, tuple[Array, ...], tuple[str, ...]]:
     """Return packets with edges to go, all in the right direction, and notes on the others."""
     against = np.any([edges < 0 for edges in ahead], axis=0)
     there = ~against & np.all([edges == 0 for edges in ahead], axis=0)

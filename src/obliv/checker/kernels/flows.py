@@ -82,7 +82,7 @@ class Used(NamedTuple):
 class Box(NamedTuple):
     """The nodes between source and destination: direction, extent and stride of the cells in every dimension."""
 
-    way: Array
+    direction: Array
     length: Array
     stride: Array
 
@@ -170,19 +170,19 @@ def _fold(source: int, destination: int, choice: int, grid: Grid, box: Box) -> i
     for x in range(len(grid.radix)):
         k = grid.radix[x]
         far = destination // grid.stride[x] % k - source // grid.stride[x] % k
-        way = 1
+        direction = 1
         if grid.ring[x] == 1:
             far = far % k
             if 2 * far == k:
-                way = 1 - 2 * (choice & 1)
+                direction = 1 - 2 * (choice & 1)
                 choice >>= 1
             elif 2 * far > k:
-                way = -1
+                direction = -1
                 far = k - far
         elif far < 0:
-            way = -1
+            direction = -1
             far = -far
-        box.way[x] = way
+        box.direction[x] = direction
         box.length[x] = far + 1
         box.stride[x] = cells
         cells *= far + 1
@@ -198,7 +198,7 @@ def _phase_in_box(
     A move along a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends there.
     """
     radix, stride, _, port, _ = grid
-    way, length, step = box
+    direction, length, step = box
     load, touched, number = used
     gathers = phases.target[p] == 1
     cells = step[-1] * length[-1]
@@ -212,7 +212,7 @@ def _phase_in_box(
             weight = phases.weight[o, place]
             n = length[x]
             start = source // stride[x] % radix[x]
-            side = (1 - way[x]) // 2
+            side = (1 - direction[x]) // 2
             for k in range(cells):
                 if k // step[x] % n != 0:
                     continue
@@ -226,7 +226,7 @@ def _phase_in_box(
                     mass[k] = 0
                 here = -start * stride[x]
                 for y in range(len(radix)):
-                    here += (source // stride[y] + way[y] * (k // step[y] % length[y])) % radix[y] * stride[y]
+                    here += (source // stride[y] + direction[y] * (k // step[y] % length[y])) % radix[y] * stride[y]
                 for t in range(n):
                     cell = k + t * step[x]
                     if gathers:
@@ -239,7 +239,7 @@ def _phase_in_box(
                         if gathers:
                             mass[cell] = going
                     elif going > 0 and weight > 0:
-                        c = port[x, side, here + (start + way[x] * t) % radix[x] * stride[x]]
+                        c = port[x, side, here + (start + direction[x] * t) % radix[x] * stride[x]]
                         if load[c] == 0:
                             touched[number[0]] = c
                             number[0] += 1

@@ -116,7 +116,7 @@ class TablesFiles(Files):
     ) -> None:
         """Print and save the result of an analysis, or the finished part if Ctrl-C interrupts it."""
         require_outputs(answer.output, inputs=self.inputs)
-        with answer.kept():
+        with answer.best_so_far():
             with progress() as step:
                 result = analysis(self.routing(skip, notes=notes), step)
             answer.show(result)

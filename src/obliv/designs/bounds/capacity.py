@@ -36,8 +36,8 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
     """
     require_connected(topology)
     demand, scale = _uniform(topology)
-    found = least_congestion(topology, demand, scale, symmetry_of(topology), progress)
-    return found, carried(topology, demand, scale, found)
+    least = least_congestion(topology, demand, scale, symmetry_of(topology), progress)
+    return least, carried(topology, demand, scale, least)
 
 
 def with_capacity(topology: Topology, progress: Progress | None = None) -> Topology:
@@ -82,20 +82,20 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     except TopologyError:
         return topology
     demand, scale = _uniform(topology)
-    found = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
-    simple = _simple_flow(topology, found.flow * scale)
+    least = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
+    simple = _simple_flow(topology, least.flow * scale)
     if simple is None:
-        best = carried(topology, demand, scale, found)
+        best = carried(topology, demand, scale, least)
         simple = best.flow(channels), best.paths.whole // scale
     flow, whole = simple
     loads = enumerate(flow.sum(axis=0).tolist())
-    if max(load / topology.bandwidth_of(c) for c, load in loads) != found.lower * scale * whole:
+    if max(load / topology.bandwidth_of(c) for c, load in loads) != least.lower * scale * whole:
         return topology
     source, channel = np.nonzero(flow)
     rows = np.stack([source, channel, flow[source, channel]], axis=1)
-    proof = {"lengths": pack(found.length), "flows": pack(rows), "whole": whole}
+    proof = {"lengths": pack(least.length), "flows": pack(rows), "whole": whole}
     known = copy.copy(topology)
-    for name, value in (("capacity_load", found.lower), ("capacity_proof", proof)):
+    for name, value in (("capacity_load", least.lower), ("capacity_proof", proof)):
         object.__setattr__(known, name, value)
     return known
 

@@ -105,15 +105,15 @@ def demand_of(traffic: Traffic) -> tuple[Array, int]:
         If the rates have a common denominator beyond 64 bits.
     """
     n = traffic.terminals
-    each = traffic.uniform / n if n else Fraction(0)
-    scale = lcm(each.denominator, traffic.denominator)
+    share = traffic.uniform / n if n else Fraction(0)
+    scale = lcm(share.denominator, traffic.denominator)
     largest = max((int(amount) for amount in traffic.amount), default=0) * (scale // traffic.denominator)
-    if (largest + each * scale) * n * n >= INT64_SAFE:
+    if (largest + share * scale) * n * n >= INT64_SAFE:
         raise TrafficError(
             f"{traffic.spec}: its rates have a common denominator of {len(str(scale))} digits; "
             "round them to fewer decimals"
         )
-    demand = np.full((n, n), int(each * scale), np.int64)
+    demand = np.full((n, n), int(share * scale), np.int64)
     np.add.at(
         demand, (traffic.source, traffic.destination), traffic.amount.astype(np.int64) * (scale // traffic.denominator)
     )
@@ -124,8 +124,8 @@ def demand_of(traffic: Traffic) -> tuple[Array, int]:
 
 def invariant(symmetry: Symmetry, demand: Array) -> Symmetry:
     """Return the symmetries that keep a traffic."""
-    kept = tuple(g for g in symmetry.generators if np.array_equal(demand[np.ix_(g.terminals, g.terminals)], demand))
-    return replace(symmetry, generators=kept)
+    maps = tuple(g for g in symmetry.generators if np.array_equal(demand[np.ix_(g.terminals, g.terminals)], demand))
+    return replace(symmetry, generators=maps)
 
 
 def least_congestion(
@@ -290,7 +290,7 @@ class _Paths(NamedTuple):
     amount: Array
 
 
-def carried(topology: Topology, demand: Array, scale: int, found: Congestion) -> Carried:
+def carried(topology: Topology, demand: Array, scale: int, congestion: Congestion) -> Carried:
     """Return paths that carry a traffic, close to the flows of its least congestion.
 
     Parameters
@@ -299,18 +299,18 @@ def carried(topology: Topology, demand: Array, scale: int, found: Congestion) ->
     demand : int64 array, shape (terminals, terminals)
         Packets in units of 1 / `scale`.
     scale : int
-    found : Congestion
+    congestion : Congestion
         What its flows do not carry takes the widest path.
     """
-    shares = np.clip(found.flow * scale, 0, None)
+    shares = np.clip(congestion.flow * scale, 0, None)
     units = max(1, min(_WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
     choices = [(np.rint(shares * units).astype(np.int64), units)]
     simple = as_rationals(shares.ravel())
     if simple is not None and simple[1] * int(demand.sum()) < INT64_SAFE // 4:
         choices.append((simple[0].reshape(shares.shape), simple[1]))
-    if found.exact is not None:
-        choices.append((found.exact[0].copy(), found.exact[1]))
-    return min((_decomposed(topology, demand, scale, *choice) for choice in choices), key=lambda found: found.load)
+    if congestion.exact is not None:
+        choices.append((congestion.exact[0].copy(), congestion.exact[1]))
+    return min((_decomposed(topology, demand, scale, *choice) for choice in choices), key=lambda paths: paths.load)
 
 
 def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> Carried:

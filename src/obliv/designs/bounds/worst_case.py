@@ -119,8 +119,8 @@ def _line(programme: Programme, length: Array, price: int) -> Line:
     sources, terminals, _ = flow.shape
     distance = np.empty((sources, terminals), np.int64)
     column, ends = programme.column, topology.terminals.astype(np.int64)
-    ways = programme.states.kernel
-    run(pair_distances, 20.0 * column.size, ways, ends[:sources], ends, column, flow, length + price, distance)
+    network = programme.states.kernel
+    run(pair_distances, 20.0 * column.size, network, ends[:sources], ends, column, flow, length + price, distance)
     total = sum(map(int, distance.sum(axis=1))) * (terminals // sources)
     spent = Fraction(0)
     lengths = np.append(length, 0)  # of closed channels

@@ -95,7 +95,7 @@ def few_paths(
     if len(families[0].pairs) < programme.pairs <= _SMALL:
         families.append(family_of(programme.topology, Symmetry((), None)))
     pool, weights = _listed(families[0], best)
-    yield _rounded(families[0], *_kept(pool, weights, most or count), parts)
+    yield _rounded(families[0], *_top(pool, weights, most or count), parts)
     if free:
         yield from _known(programme.topology, most, parts)
     for k, family in enumerate(families):
@@ -139,7 +139,7 @@ def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
     return [[tuple(path) for path, _ in own] for own in paths], [np.array([float(p) for _, p in own]) for own in paths]
 
 
-def _kept(support: Support, weights: list[Array], most: int, where: Array | None = None) -> tuple[Support, list[Array]]:
+def _top(support: Support, weights: list[Array], most: int, where: Array | None = None) -> tuple[Support, list[Array]]:
     """Return the paths of most weight, at most so many for each pair, or for those marked; none of weight 0."""
     paths, shares = [], []
     for k, (own, weight) in enumerate(zip(support, weights, strict=True)):
@@ -201,9 +201,9 @@ class _Search:
             if not (over > _NONE).any():
                 break
             limit = np.quantile(over[over > _NONE], step / _PASSES)
-            choice = self.solved(*_kept(support, weights, most, over <= limit + 1e-12), 0.02)
+            choice = self.solved(*_top(support, weights, most, over <= limit + 1e-12), 0.02)
             support, weights = choice.support, choice.weights
-        return self.solved(_kept(support, weights, most)[0])
+        return self.solved(_top(support, weights, most)[0])
 
     def improved(self, choice: _Choice, most: int, rounds: int, *more: Support) -> _Choice:
         """Return a choice at least as good, after paths came back that are short under the multipliers."""
@@ -225,13 +225,13 @@ class _Search:
     def sparse(self) -> _Choice:
         """Return the best weights on few of the paths of the pool, without a limit."""
         choice = self.solved(self.pool, self.weights, 0.005)
-        return self.solved(_kept(choice.support, choice.weights, len(choice.master.keys))[0])
+        return self.solved(_top(choice.support, choice.weights, len(choice.master.keys))[0])
 
     def descend(self, most: int, progress: Progress) -> _Choice:
         """Return the best choice with at most so many paths per pair."""
         progress("few paths", 0.0)
         start = self.solved(self.pool, self.weights, 0.01)
-        support, weights = _kept(start.support, start.weights, len(start.master.keys))
+        support, weights = _top(start.support, start.weights, len(start.master.keys))
         levels: dict[int, _Choice] = {}
         for k, level in enumerate(_LEVELS):
             choice = self.improved(self.pruned(support, weights, level), level, _ROUNDS)
@@ -243,7 +243,7 @@ class _Search:
         for level in range(1, most + 1):
             fits = [levels[level]] if level in levels else []
             fits += [self.solved(own) for own in known if max(map(len, own)) == level]
-            fits.append(self.solved(_kept(self.pool, self.weights, level)[0]))
+            fits.append(self.solved(_top(self.pool, self.weights, level)[0]))
             best = min([*fits, best], key=lambda choice: choice.load)
             if level == 1:
                 units = [[1] for _ in best.support]

@@ -90,15 +90,15 @@ def _orbit(topology: Topology, symmetry: Symmetry, channel: int) -> list[Member]
 def _stabilizer(topology: Topology, symmetry: Symmetry, members: list[Member]) -> tuple[Maps, ...]:
     """Return generators of the automorphisms that keep the first member (Schreier)."""
     place = {member.channel: member for member in members}
-    found: dict[bytes, Array] = {}
+    automorphisms: dict[bytes, Array] = {}
     for member in members:
         for g in symmetry.generators:
             back = np.argsort(place[int(g.channels[member.channel])].maps.nodes)
             nodes = back[g.nodes[member.maps.nodes]]
             if not np.array_equal(nodes, np.arange(topology.nodes)):
-                found[nodes.tobytes()] = nodes
+                automorphisms[nodes.tobytes()] = nodes
     stabilizer = []
-    for nodes in found.values():
+    for nodes in automorphisms.values():
         channels, terminals = channel_map(topology, nodes), terminal_map(topology, nodes)
         if channels is not None and terminals is not None and channels[members[0].channel] == members[0].channel:
             stabilizer.append(Maps(nodes, terminals, channels))

@@ -191,9 +191,9 @@ class _Builder:
         return matrix
 
 
-def _numbered(label: Array, count: int, kept: Array) -> tuple[Array, int]:
-    """Return a number for every element, one for each orbit, −1 for orbits with an element that is not kept."""
+def _numbered(label: Array, count: int, needed: Array) -> tuple[Array, int]:
+    """Return a number for every element, one for each orbit, −1 for orbits with an element that is not needed."""
     used = np.ones(count, bool)
-    used[label[~kept]] = False
+    used[label[~needed]] = False
     number = np.where(used, np.cumsum(used) - 1, -1)
     return number[label], int(used.sum())

@@ -105,19 +105,19 @@ class _Best:
         """Return bounds of the least largest load, by lengths of channels and by paths, and their proof."""
         demand, scale = demand_of(traffic)
         symmetry = invariant(self._symmetry, demand)
-        found = least_congestion(self.topology, demand, scale, symmetry, progress)
-        if not found.lower:
+        least = least_congestion(self.topology, demand, scale, symmetry, progress)
+        if not least.lower:
             raise SolverError("the multipliers of the linear program prove nothing; report this network and traffic")
-        best = carried(self.topology, demand, scale, found)
-        return (found.lower, best.load), self._proof(demand, scale, found, best)
+        best = carried(self.topology, demand, scale, least)
+        return (least.lower, best.load), self._proof(demand, scale, least, best)
 
-    def _proof(self, demand: Array, scale: int, found: Congestion, best: Carried) -> dict[str, Any]:
+    def _proof(self, demand: Array, scale: int, least: Congestion, best: Carried) -> dict[str, Any]:
         """Return what proves both sides of the least load, and the traffic that it is about."""
         flow = best.flow(self.topology.channels)
         return {
             "demand": pack(_rows(demand)),
             "scale": scale,
-            "lengths": pack(found.length),
+            "lengths": pack(least.length),
             "flows": pack(_rows(flow)),
             "whole": best.paths.whole,
         }

@@ -7,14 +7,14 @@ from typing import NamedTuple
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["NumberedRoutes", "PairWays", "add_flows", "same_ways"]
+__all__ = ["NumberedRoutes", "PairPaths", "add_flows", "same_paths"]
 
 
-class PairWays(NamedTuple):
-    """The numbers of the ways of every pair, and where the pair begins in a table of channels."""
+class PairPaths(NamedTuple):
+    """The numbers of the paths of every pair, and where the pair begins in a table of channels."""
 
     first: Array
-    way: Array
+    path: Array
 
 
 class NumberedRoutes(NamedTuple):
@@ -40,33 +40,33 @@ def add_flows(routes: NumberedRoutes, source: Array, destination: Array, amount:
         turn = 0
         while turn < levels and first[turn, s] != first[turn, d]:
             turn += 1
-        way = int(number[s // alike, d])
+        path = int(number[s // alike, d])
         for h in range(turn - 1, -1, -1):
-            totals[1, h, first[h, s] + way] += amount[f]
-            totals[0, h, first[h, d] + way] += amount[f]
-            way //= parents[h]
+            totals[1, h, first[h, s] + path] += amount[f]
+            totals[0, h, first[h, d] + path] += amount[f]
+            path //= parents[h]
 
 
 @kernel
-def same_ways(ways: PairWays, image: PairWays, channel: Array, balance: Array) -> bool:
-    """Whether the ways of each pair become those of its image, in any order.
+def same_paths(paths: PairPaths, image: PairPaths, channel: Array, balance: Array) -> bool:
+    """Whether the paths of each pair become those of its image, in any order.
 
-    Way w of pair p is identified by the channel ``channel[0, first[p] + w]``, for images ``channel[1, first[p] + w]``;
+    Path w of pair p is identified by the channel ``channel[0, first[p] + w]``, for images ``channel[1, first[p] + w]``;
     nothing is compared where the first is negative. `balance` holds zeros before and after.
     """
-    first, way = ways
-    image_first, image_way = image
+    first, path = paths
+    image_first, image_path = image
     same = True
     for p in range(len(first)):
         if first[p] < 0:
             continue
-        for j in range(way.shape[1]):
-            balance[channel[0, first[p] + way[p, j]]] += 1
-            balance[channel[1, image_first[p] + image_way[p, j]]] -= 1
-        for j in range(way.shape[1]):
-            if balance[channel[0, first[p] + way[p, j]]] != 0:
+        for j in range(path.shape[1]):
+            balance[channel[0, first[p] + path[p, j]]] += 1
+            balance[channel[1, image_first[p] + image_path[p, j]]] -= 1
+        for j in range(path.shape[1]):
+            if balance[channel[0, first[p] + path[p, j]]] != 0:
                 same = False
-            if balance[channel[1, image_first[p] + image_way[p, j]]] != 0:
+            if balance[channel[1, image_first[p] + image_path[p, j]]] != 0:
                 same = False
             if not same:
                 return False

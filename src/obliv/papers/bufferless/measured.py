@@ -158,7 +158,7 @@ def perturbed(name: str, chi: int, s: int, packet: int, seed: int, oracle: bool 
     """Return what :func:`uninformed` counts if one packet of an instance gets another path."""
     one = instance(name)
     other = other_path(one, packet, np.random.default_rng(seed))
-    first, second = (_distributed(each, chi, s, seed, oracle) for each in (one, other))
+    first, second = (_distributed(drawn, chi, s, seed, oracle) for drawn in (one, other))
     return uninformed(one, first.moves, other, second.moves, np.array([packet]))
 
 

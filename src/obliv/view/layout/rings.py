@@ -58,10 +58,10 @@ def _automorphisms(topology: Topology) -> list[Array]:
     terminal[topology.terminals] = 1
     graph = undirected(topology, terminal.tolist(), [0] * topology.channels)
     try:
-        found = graph_search("automorphism_group", [graph], _SECONDS)
+        answers = graph_search("automorphism_group", [graph], _SECONDS)
     except MissingExtraError:
         return []
-    maps = [np.array(g[: topology.nodes]) for g in (found or [[]])[0]]
+    maps = [np.array(g[: topology.nodes]) for g in (answers or [[]])[0]]
     return [g for g in maps if _keeps(topology, g)]
 
 

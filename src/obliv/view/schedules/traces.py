@@ -152,10 +152,10 @@ def deflections(schedule: Schedule, packets: Array | None = None) -> tuple[Array
     """
     instance, moves = moved(schedule)
     chosen = np.arange(schedule.packets) if packets is None else packets
-    none = np.zeros(0, np.int64)
+    empty = np.zeros(0, np.int64)
     kind = schedule.plan.kind if schedule.plan else ""
     if schedule.rules != "bufferless" or not schedule.deflections or not len(chosen) or kind == "distributed":
-        return none, none, none
+        return empty, empty, empty
     row = _rows_of(moves, chosen)
     size = moves.start[chosen + 1] - moves.start[chosen]
     owner = np.repeat(chosen, size)
