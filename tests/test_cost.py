@@ -30,7 +30,7 @@ Heard = list[tuple[str, float]]
     ],
 )
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch, seconds: float, space: float, said: list[str]) -> None:
-    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**34)
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**34)
     heard: Heard = []
     announce(lambda what, share: heard.append((what, share)), "it", Work(seconds, space))
     assert heard == [(text, 0.0) for text in said]
@@ -38,7 +38,7 @@ def test_what_is_said(monkeypatch: pytest.MonkeyPatch, seconds: float, space: fl
 
 
 def test_what_cannot_fit_is_refused_and_a_rough_estimate_at_twice_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**30)
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**30)
     heard: Heard = []
     with pytest.raises(obliv.TooLargeError, match="it would need about 1 GiB"):
         announce(lambda what, share: heard.append((what, share)), "it", Work(1e6, 2.0**30))
@@ -73,7 +73,7 @@ def test_a_torus_too_large_is_refused_before_any_exact_table(monkeypatch: pytest
     def unwanted(*parts: Any) -> Any:
         raise AssertionError("an exact table was computed")
 
-    monkeypatch.setattr(cost, "_free_memory", lambda: 4.0 * 2**30)
+    monkeypatch.setattr(cost, "free_memory", lambda: 4.0 * 2**30)
     monkeypatch.setattr(separable, "_summed", unwanted)
     torus = obliv.torus(301, 301)
     for symmetry in ("auto", "off"):
@@ -85,7 +85,7 @@ def test_a_torus_too_large_is_refused_before_any_exact_table(monkeypatch: pytest
 
 def test_merged_classes_need_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Valiant's classes make a channel small, however large the network."""
-    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**30)
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**30)
     loads = obliv.routing("valiant", obliv.torus(101, 101)).pair_loads()
     assert loads.work(np.arange(loads.topology.channels)[:1]).memory < 2**24
     assert len(loads.weights(0).weight) < 20_000
@@ -190,7 +190,7 @@ def test_the_building_of_a_huge_network_is_announced_and_refused(
     monkeypatch.setattr(cost, "_BYTES", 1.0)
     assert main(["worst", "ring:5", "dor"]) == 0
     assert capsys.readouterr().err.startswith("obliv: ring:5 (5 nodes, 10 channels): about a second and ")
-    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**30)
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**30)
     assert main(["worst", "torus:3000x3000", "dor"]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)

@@ -98,7 +98,7 @@ def test_the_ratio_says_its_programs_first(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_cannot_fit_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(cost, "_free_memory", lambda: 2.0**24)
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**24)
     line = failed(["design", "mesh:12x12"], capsys)
     assert "would need about" in line
     assert "linear program" in line

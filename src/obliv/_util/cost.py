@@ -11,7 +11,7 @@ from typing import NamedTuple
 from obliv._util.progress import Progress, silent
 from obliv.errors import TooLargeError
 
-__all__ = ["Cost", "Work", "announce", "announce_here", "forecast", "listening", "require_memory"]
+__all__ = ["Cost", "Work", "announce", "announce_here", "forecast", "free_memory", "listening", "require_memory"]
 
 _SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
 _TRIAL = 1.0  # seconds of work that tell how long the rest takes
@@ -110,7 +110,7 @@ def require_memory(needed: float, what: str) -> None:
     """Raise TooLargeError, with `what` at the start of its message, unless `needed` bytes fit in the free memory."""
     if needed <= _SMALL:
         return
-    free = _free_memory()
+    free = free_memory()
     if needed > 0.9 * free:
         raise TooLargeError(
             f"{what} would need about {_gigabytes(needed)} and {_gigabytes(free)} are free: choose a smaller network"
@@ -121,7 +121,8 @@ def _gigabytes(size: float) -> str:
     return f"{size / 2**30:,.0f} GiB" if size >= 100 * 2**30 else f"{size / 2**30:.3g} GiB"
 
 
-def _free_memory() -> float:
+def free_memory() -> float:
+    """Return the bytes of memory that are free."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:

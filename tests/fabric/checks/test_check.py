@@ -461,7 +461,7 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     log = tmp_path / "osm.log"
     text = b"\xef\xbb\xbf" + b"Nov 20 0x02 -> chatter \xff\x00\n" * 1000 + FELL_BACK.replace("\n", "\r\n").encode()
     log.write_bytes(text)
-    monkeypatch.setattr("obliv._util.cost._free_memory", lambda: 1000.0)
+    monkeypatch.setattr("obliv._util.cost.free_memory", lambda: 1000.0)
     notes = Notes(str(log))
     assert engine_of(log, notes) == EngineRun("minhop", "ftree", ("ftree",))
     assert [each.line for each in notes.findings()] == [1003]

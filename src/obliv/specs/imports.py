@@ -1,4 +1,4 @@
-"""Python files of users that ``--import`` runs before a verb."""
+"""Python files of users, run before a verb or a study, which may register names."""
 
 from __future__ import annotations
 
