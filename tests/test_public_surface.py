@@ -23,7 +23,7 @@ from obliv.specs.builtin import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
 SOURCES = Path(obliv.__file__).parent
-PACKAGES = ("obliv", "obliv.bufferless", "obliv.fabric", "obliv.view")
+PACKAGES = ("obliv", "obliv.bufferless", "obliv.fabric", "obliv.study", "obliv.view")
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -127,7 +127,7 @@ def test_renamed_modules_exist_and_others_stay_unknown() -> None:
         importlib.import_module("obliv.nothing")
 
 
-ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "view")
+ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "study", "view")
 EXPORTS = [name for name in obliv.__all__ if name not in (*ROOMS, "__version__")]
 
 

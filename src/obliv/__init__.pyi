@@ -5,6 +5,7 @@ from obliv import errors as errors
 from obliv import fabric as fabric
 from obliv import io as io
 from obliv import papers as papers
+from obliv import study as study
 from obliv import view as view
 from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare

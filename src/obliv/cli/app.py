@@ -29,6 +29,7 @@ VERBS = {
     "export": ("export:export", "Write files for a simulator, or the paths of a routing as a table."),
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
+    "study": ("study.app:app", "Compute many cells and keep them: topologies, routings, measures."),
     "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),
 }
 
@@ -64,7 +65,7 @@ class Verbs(TyperGroup):
 
 def _import(files: list[str]) -> None:
     if files:
-        from obliv.cli.imports import run_files
+        from obliv.specs.imports import run_files
 
         run_files(files)
 

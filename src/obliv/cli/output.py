@@ -36,6 +36,7 @@ __all__ = [
     "require_outputs",
     "say",
     "say_cost",
+    "write",
 ]
 
 CsvTable = tuple[Iterable[Mapping[str, Any]], Sequence[str]]

@@ -1,0 +1,1 @@
+"""The verbs of studies, one module each."""

@@ -1,0 +1,48 @@
+"""``obliv study export``: all results of a store for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from obliv._util.files import write_whole
+from obliv.cli.output import require_outputs, say, write
+from obliv.cli.study.options import StoreFile, StudyName
+from obliv.errors import InputError
+
+__all__ = ["export"]
+
+
+def export(
+    store: StoreFile,
+    *,
+    format: Annotated[
+        Literal["csv", "parquet", "json"], typer.Option("--format", case_sensitive=False, help="Output format.")
+    ] = "csv",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default: standard output).")
+    ] = None,
+    study: StudyName = "",
+) -> None:
+    """Export all results of a store, certificates apart.
+
+    Parquet needs an output file, and the extra "parquet".
+
+    Example: obliv study export meshes.db --format csv --output meshes.csv
+    """
+    import obliv.study
+
+    require_outputs(output, inputs=((str(store), ""),))
+    if format == "parquet":
+        if output is None:
+            raise InputError("Parquet is not text: add --output FILE.parquet")
+        obliv.study.write_parquet(store, output, study)
+    else:
+        text = obliv.study.export(store, format, study)
+        if output is None:
+            write(text, end="")
+            return
+        write_whole(output, text.encode("utf-8"))
+    say(f"saved in {output}")

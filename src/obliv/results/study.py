@@ -1,0 +1,298 @@
+"""The results of studies: what a run did, the table of a store, how two differ, and whether all claims hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from obliv._util.text import plural
+from obliv.results.base import Result
+from obliv.results.codec import Codec, Record, derived, entry
+from obliv.results.format import brief
+from obliv.results.numbers import Bounds, Estimate, from_number, number
+
+__all__ = ["CellVerdict", "Difference", "Study", "StudyCell", "StudyDiff", "StudyRow", "StudyRun", "StudyVerification"]
+
+_NUMBERS = Fraction | Estimate | Bounds
+
+
+def _encode(value: Any) -> Any:
+    return number(value) if isinstance(value, _NUMBERS) else value
+
+
+def _decode(value: Any) -> Any:
+    return from_number(value) if isinstance(value, dict) else value
+
+
+_VALUE = Codec(_encode, _decode)
+_VALUES = Codec(
+    lambda values: {name: _encode(value) for name, value in values.items()},
+    lambda values: {name: _decode(value) for name, value in values.items()},
+)
+_OPTIONS = Codec(dict, dict)
+
+
+@dataclass(frozen=True)
+class StudyCell(Record):
+    """A cell of a study: a measure of a routing on a topology, with its options; and why it failed, if it did."""
+
+    topology: str = entry(column="topology")
+    routing: str | None = entry(column="routing")
+    measure: str = entry(column="measure")
+    options: dict[str, Any] = entry(default_factory=dict, codec=_OPTIONS)
+    seed: int | None = entry(None, column="seed")
+    reason: str = entry("", column="reason", omit=lambda cell: not cell.reason)
+
+    @property
+    def label(self) -> str:
+        """The cell in one line."""
+        return f"{self.measure}{_options(self)}: " + (
+            self.topology if self.routing is None else f"{self.routing} on {self.topology}"
+        )
+
+
+def _options(cell: StudyCell) -> str:
+    seed = {"seed": cell.seed} if cell.seed else {}
+    return "".join(f" {name}={value}" for name, value in (cell.options | seed).items())
+
+
+@dataclass(frozen=True)
+class StudyRow(StudyCell):
+    """A cell with its state, ``done``, ``failed`` or ``pending``, and what the table shows of it."""
+
+    status: str = entry("pending", column="status")
+    figures: dict[str, Any] = entry(default_factory=dict, codec=_VALUES)
+
+
+@dataclass(frozen=True, repr=False)
+class StudyRun(Result):
+    """What a run of a study did.
+
+    Parameters
+    ----------
+    cells : int
+        All cells of the study.
+    done : int
+        Those with a result, of which `found` were in the store before.
+    computed : int
+        Those that this run computed, failed ones included.
+    failed, skipped : tuple of StudyCell
+        Those without a result, and those that do not fit together, with the reasons.
+    """
+
+    kind: ClassVar[str] = "study-run"
+
+    topology: str = entry("", hidden=True)
+    routing: str = entry("", hidden=True)
+    name: str = entry("", key="study")
+    store: str = ""
+    cells: int = entry(0, label="cells")  # type: ignore[assignment]  # it has no columns
+    done: int = entry(0, label="done", text=lambda run: f"{run.done:,}" + (f", {run.found:,} before" * bool(run.found)))
+    computed: int = 0
+    found: int = 0
+    failed: tuple[StudyCell, ...] = entry(())
+    skipped: tuple[StudyCell, ...] = entry(())
+
+    @property
+    def left(self) -> int:
+        """The number of cells that are neither done nor failed nor left out."""
+        return self.cells - self.done - len(self.failed) - len(self.skipped)
+
+    @property
+    def title(self) -> str:
+        return f"study: {self.name} in {self.store}"
+
+    def summary(self) -> list[tuple[str, str]]:
+        lines = super().summary()
+        for name, cells in (("failed", self.failed), ("left out", self.skipped)):
+            if cells:
+                lines.append((name, f"{len(cells):,}"))
+                lines += [("", f"{cell.label} ({cell.reason})") for cell in cells[:_MOST]]
+                lines += [("", f"and {len(cells) - _MOST} more: --format json lists them")] * (len(cells) > _MOST)
+        return [*lines, *([("left", f"{self.left:,}")] if self.left else [])]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the numbers of cells."""
+        yield {
+            "study": self.name,
+            "cells": self.cells,
+            "done": self.done,
+            "computed": self.computed,
+            "found": self.found,
+            "failed": len(self.failed),
+            "skipped": len(self.skipped),
+            "left": self.left,
+        }
+
+
+_MOST = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Study(Result):
+    """The cells of a store; its table has a row for each routing on each topology, and a column for each measure."""
+
+    kind: ClassVar[str] = "study"
+
+    topology: str = entry("", hidden=True)
+    routing: str = entry("", hidden=True)
+    name: str = entry("", key="study")
+    entries: tuple[StudyRow, ...] = entry((), key="rows")
+
+    @property
+    def title(self) -> str:
+        return f"study: {self.name}"
+
+    @property
+    @derived()
+    def done(self) -> int:
+        """The number of cells with a result."""
+        return sum(row.status == "done" for row in self.entries)
+
+    @property
+    @derived()
+    def failed(self) -> int:
+        """The number of cells that failed."""
+        return sum(row.status == "failed" for row in self.entries)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each routing on each topology; cells that failed or are not finished say so."""
+        names = _column_names(self.entries)
+        table: dict[tuple[str, str | None], dict[str, Any]] = {}
+        columns: dict[str, None] = {}
+        for row in self.entries:
+            cells = table.setdefault((row.topology, row.routing), {})
+            name = names[row.measure, _options(row)]
+            figures = row.figures or {"": row.status}
+            for figure, value in figures.items():
+                columns[column := f"{name} {figure}".strip()] = None
+                cells[column] = value
+        for (topology, routing), cells in table.items():
+            yield {"topology": topology, "routing": routing} | {name: cells.get(name) for name in columns}
+
+    def table_cells(self) -> list[tuple[str, ...]]:
+        """Return the table as text, its heading first."""
+        rows = list(self.rows())
+        if not rows:
+            return [("topology", "routing")]
+        return [tuple(rows[0]), *(tuple(map(_text, row.values())) for row in rows)]
+
+    def __repr__(self) -> str:
+        grid = self.table_cells()
+        widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+        lines = ["  " + "  ".join(f"{text:<{n}}" for text, n in zip(row, widths, strict=True)).rstrip() for row in grid]
+        counts = [f"{self.done:,} of {plural(len(self.entries), 'cell')} done"]
+        counts += [f"{self.failed:,} failed"] * bool(self.failed)
+        return "\n".join([f"{self.title}, {', '.join(counts)}", *lines])
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "-" if value is None else brief(value)
+
+
+def _column_names(rows: tuple[StudyRow, ...]) -> dict[tuple[str, str], str]:
+    """Return the column of each measure with its options: options are named where they tell columns apart."""
+    variants: dict[str, dict[str, StudyRow]] = {}
+    for row in rows:
+        variants.setdefault(row.measure, {})[_options(row)] = row
+    names = {}
+    for measure, by_options in variants.items():
+        for options, row in by_options.items():
+            own = row.options | ({"seed": row.seed} if row.seed is not None else {})
+            others = [other.options | {"seed": other.seed} for other in by_options.values()]
+            apart = [name for name in own if any(other.get(name) != own[name] for other in others)]
+            traffic = [str(own["traffic"])] if "traffic" in own else []
+            words = traffic + [f"{name}={own[name]}" for name in apart if name != "traffic"]
+            names[measure, options] = " ".join(([] if measure == "throughput" else [measure]) + words)
+    return names
+
+
+@dataclass(frozen=True)
+class Difference(StudyCell):
+    """A cell that two stores answer differently: the figure, and its value in both; None where there is none."""
+
+    figure: str = entry("", column="figure")
+    first: Any = entry(None, column="first", codec=_VALUE)
+    second: Any = entry(None, column="second", codec=_VALUE)
+
+
+@dataclass(frozen=True, repr=False)
+class StudyDiff(Result):
+    """How two stores differ: the cells that only one of them has, and those with different figures."""
+
+    kind: ClassVar[str] = "study-diff"
+    table: ClassVar[str] = "differences"
+    columns: ClassVar[tuple[str, ...]] = Difference.header()
+
+    topology: str = entry("", hidden=True)
+    routing: str = entry("", hidden=True)
+    first: str = ""
+    second: str = ""
+    same: int = entry(0, label="same cells")
+    only_first: int = entry(0, label="only in the first")
+    only_second: int = entry(0, label="only in the second")
+    differences: tuple[Difference, ...] = entry((), key="rows")
+
+    @property
+    def equal(self) -> bool:
+        """Whether both have the same cells with the same figures."""
+        return not (self.differences or self.only_first or self.only_second)
+
+    @property
+    def title(self) -> str:
+        return f"study: {self.first} and {self.second}"
+
+    def summary(self) -> list[tuple[str, str]]:
+        lines = [*super().summary(), ("different", f"{len({row.label for row in self.differences}):,}")]
+        lines += [
+            ("", f"{row.label} {row.figure}: {_text(row.first)} | {_text(row.second)}")
+            for row in self.differences[:_MOST]
+        ]
+        more = len(self.differences) - _MOST
+        return lines + [("", f"and {more} more: --format csv lists them")] * (more > 0)
+
+
+@dataclass(frozen=True)
+class CellVerdict(StudyCell):
+    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, or ``no claim``."""
+
+    verdict: str = entry("", column="verdict")
+
+
+@dataclass(frozen=True, repr=False)
+class StudyVerification(Result):
+    """Whether all claims in a store hold; estimates and the like claim nothing that could be checked."""
+
+    kind: ClassVar[str] = "study-verification"
+    table: ClassVar[str] = "verdicts"
+    columns: ClassVar[tuple[str, ...]] = CellVerdict.header()
+
+    topology: str = entry("", hidden=True)
+    routing: str = entry("", hidden=True)
+    store: str = ""
+    verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
+
+    @property
+    @derived(rank=-1)
+    def proved(self) -> bool:
+        """Whether no claim failed its check."""
+        return not self.count("not proved")
+
+    def count(self, verdict: str) -> int:
+        """Return the number of cells with a verdict."""
+        return sum(row.verdict == verdict for row in self.verdicts)
+
+    @property
+    def title(self) -> str:
+        return f"verification: {self.store}"
+
+    def summary(self) -> list[tuple[str, str]]:
+        wrong = [row for row in self.verdicts if row.verdict == "not proved"]
+        return [
+            ("proved", f"{self.count('proved'):,}"),
+            ("not proved", f"{len(wrong):,}"),
+            *(("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]),
+            ("no claim", f"{self.count('no claim'):,}"),
+        ]

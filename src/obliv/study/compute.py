@@ -1,0 +1,141 @@
+"""The work of one process: cells computed one after another, each with its result or the reason why there is none."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import obliv
+from obliv._util.progress import Progress, silent
+from obliv.errors import MissingExtraError, OblivError, TooLargeError
+from obliv.results.numbers import Bounds, Estimate, from_number, number
+from obliv.specs.imports import run_files
+from obliv.study.cells import Cell
+from obliv.study.inputs import sha256_of
+from obliv.study.store import Outcome
+
+if TYPE_CHECKING:
+    from obliv.results import Result
+    from obliv.routings.base import Routing
+    from obliv.topologies.base import Topology
+
+__all__ = ["compute", "decoded", "encoded", "require"]
+
+
+def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progress = silent) -> list[Outcome]:
+    """Compute cells in this process, after running the Python files that register names."""
+    _imported(tuple(imports))
+    return [_outcome(cell, progress) for cell in cells]
+
+
+def require(cell: Cell) -> None:
+    """Raise an error if a cell cannot be computed, as far as that shows before the work."""
+    cell.method.require(_subject(cell), cell.options)
+
+
+def _outcome(cell: Cell, progress: Progress) -> Outcome:
+    began = time.perf_counter()
+
+    def failed(reason: str, retry: bool = False) -> Outcome:
+        return Outcome(cell.key, time.perf_counter() - began, " ".join(reason.split()), retry=retry)
+
+    try:
+        seed = {} if cell.seed is None else {"seed": cell.seed}
+        result = cell.method.compute(_subject(cell), progress, **cell.options, **seed)
+    except TooLargeError as error:
+        return failed(str(error), retry=True)
+    except OblivError as error:
+        return failed(str(error))
+    except MemoryError:
+        return failed("the problem does not fit in memory; choose a smaller network", retry=True)
+    except Exception as error:
+        steps = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else "an unknown place"
+        return failed(f"{type(error).__name__} at {place}: {error}")
+    try:
+        sources = _other_sources(cell, result)
+    except OblivError as error:
+        return failed(str(error))
+    return _stored(cell, result, sources, time.perf_counter() - began)
+
+
+def _stored(cell: Cell, result: Result, sources: list[tuple[str, str]], seconds: float) -> Outcome:
+    headline = {name: encoded(value) for name, value in cell.method.headline(result, cell.options).items()}
+    rows = [
+        {name: encoded(value) for name, value in row.items() if name not in ("topology", "routing")}
+        for row in result.rows()
+    ]
+    whole = json.dumps(result.to_dict(), separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    return Outcome(
+        cell.key,
+        seconds,
+        headline=json.dumps(headline),
+        rows=json.dumps(rows),
+        result=zlib.compress(whole, 3),
+        sources=json.dumps(sources),
+    )
+
+
+def _other_sources(cell: Cell, result: Result) -> list[tuple[str, str]]:
+    """Return the files that were read and that the specs do not name; OblivError if one of the others changed."""
+    known = dict(cell.files)
+    read = result.provenance.sources if result.provenance is not None else {}
+    for path, digest in read.items():
+        if known.get(path, digest) != digest:
+            raise OblivError(f"{path} changed during the study: run it again")
+    for path, digest in known.items():
+        if path not in read and sha256_of(path) != digest:
+            raise OblivError(f"{path} changed during the study: run it again")
+    return [(path, digest) for path, digest in read.items() if path not in known]
+
+
+def encoded(value: Any) -> Any:
+    """Return a number or text of a row as JSON."""
+    if isinstance(value, Fraction | Estimate | Bounds):
+        return number(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def decoded(value: Any) -> Any:
+    """Return a number or text of a stored row."""
+    return from_number(value) if isinstance(value, dict) else value
+
+
+def _subject(cell: Cell) -> Any:
+    return (
+        _topology(cell.topology, cell.files)
+        if cell.routing is None
+        else _routing(cell.topology, cell.routing, cell.files)
+    )
+
+
+# The measures of one routing come one after another, and so do the routings on one topology. The files are part of the
+# arguments, so that nothing old is returned for a file that changed.
+
+
+@lru_cache(maxsize=2)
+def _topology(spec: str, files: tuple[tuple[str, str], ...]) -> Topology:
+    network = obliv.topology(spec)
+    with suppress(MissingExtraError):
+        return obliv.with_capacity(network)
+    return network
+
+
+@lru_cache(maxsize=2)
+def _routing(topology: str, spec: str, files: tuple[tuple[str, str], ...]) -> Routing:
+    return obliv.routing(spec, _topology(topology, files))
+
+
+@lru_cache(maxsize=1)
+def _imported(imports: tuple[str, ...]) -> None:
+    run_files(imports)

@@ -1,0 +1,117 @@
+"""Executors: processes that outlive their workers, and the calling process alone.
+
+Anything with the interface of :class:`concurrent.futures.Executor` will do for a study.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from obliv._util.cost import free_memory
+from obliv._util.rationals import integer
+from obliv.errors import InputError
+
+__all__ = ["Processes", "Serial", "default_jobs", "executor_of", "width_of"]
+
+T = TypeVar("T")
+
+_MEMORY = 2.0**30  # bytes of free memory for each process
+
+
+def default_jobs() -> int:
+    """Return the number of processes that cores and free memory suffice for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, int(free_memory() / _MEMORY)))
+
+
+def executor_of(jobs: int | None) -> Executor:
+    """Return an executor with so many processes; by default as many as cores and memory suffice for."""
+    count = default_jobs() if jobs is None else integer(jobs, "jobs")
+    if count < 1:
+        raise InputError(f"{count} jobs: at least 1 is needed")
+    return Serial() if count == 1 else Processes(count)
+
+
+def width_of(executor: Executor) -> int:
+    """Return how many calls an executor can run at a time."""
+    for name in ("_max_workers", "num_workers"):
+        if isinstance(count := getattr(executor, name, None), int) and count > 0:
+            return count
+    return os.cpu_count() or 1
+
+
+class Serial(Executor):
+    """Calls functions at once, in the calling process."""
+
+    _max_workers = 1
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Call a function and return its finished future."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Processes(Executor):
+    """Worker processes, which are replaced when one of them dies.
+
+    The calls that ran or waited then raise :class:`concurrent.futures.BrokenExecutor`; later ones go to new processes.
+    Workers end when the process that made them ends, however that comes.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._max_workers = jobs
+        self._pool: ProcessPoolExecutor | None = None
+        self._alive: Connection | None = None
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Call a function in a worker process; a pool that is broken is replaced first."""
+        if self._pool is not None:
+            try:
+                return self._pool.submit(fn, *args, **kwargs)
+            except BrokenExecutor:
+                self.shutdown(wait=False)
+        context = multiprocessing.get_context("spawn")
+        reader, self._alive = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(self._max_workers, context, _begin, (reader,))
+        return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers: after the calls that are waiting, or at once with `wait` false."""
+        if self._pool is None or self._alive is None:
+            return
+        if not wait:
+            self._alive.close()  # the sign for the workers to end
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+        self._alive.close()
+        self._pool = None
+
+
+def _begin(alive: Connection) -> None:
+    """Let a worker ignore Ctrl-C, which is for its parent, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(alive,), daemon=True).start()
+
+
+def _follow(alive: Connection) -> None:
+    """End this process when the other end of a pipe is closed, as it is when its process dies."""
+    with suppress(EOFError, OSError):
+        alive.recv_bytes()
+    os._exit(1)

@@ -1,0 +1,265 @@
+"""Measures of a study: what is computed of a topology, or of a routing on it, with the options that a file may set.
+
+A measure is a function; its first parameter says what it is about, its keywords are its options. Reading a study file,
+the published schema and the calls follow from the signatures.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+
+import obliv
+from obliv._util.progress import Progress
+
+if TYPE_CHECKING:
+    from obliv.results import Result
+    from obliv.routings.base import Routing
+    from obliv.topologies.base import Topology
+
+__all__ = ["MEASURES", "Least", "Measure", "Option"]
+
+
+class Least(NamedTuple):
+    """The smallest value of an option, as an annotation."""
+
+    value: int
+
+
+class Option(NamedTuple):
+    """An option of a measure: its type, what it may be, and its default."""
+
+    kind: type[Any]
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    default: Any = inspect.Parameter.empty
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is inspect.Parameter.empty
+
+
+#: What a measure shows in the table of a study: the value, or several by name.
+Headline = Callable[[Any, Mapping[str, Any]], dict[str, Any]]
+
+
+def _require_nothing(subject: Any, options: Mapping[str, Any]) -> None:
+    """Accept every topology and routing."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A function that computes a result, what the table shows of it, and the version of its method.
+
+    `require` raises an error where the measure cannot be computed; `claims` says whether results can be verified.
+    Raise `version` when answers change: stored cells are then computed again.
+    """
+
+    compute: Callable[..., Any]
+    headline: Headline
+    require: Callable[[Any, Mapping[str, Any]], None] = _require_nothing
+    claims: bool = False
+    version: int = 1
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+
+    @property
+    def of_routing(self) -> bool:
+        """Whether it is about a routing, not about a topology alone."""
+        return next(iter(inspect.signature(self.compute).parameters)) == "routing"
+
+    @property
+    def random(self) -> bool:
+        """Whether chance has a part, so that it has a seed."""
+        return "seed" in inspect.signature(self.compute).parameters
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """The options by name, the seed apart."""
+        parameters = inspect.signature(self.compute).parameters.values()
+        return {
+            parameter.name: _option(eval(parameter.annotation, globals()), parameter.default)
+            for parameter in parameters
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name != "seed"
+        }
+
+
+def _option(hint: Any, default: Any) -> Option:
+    least = None
+    if default is None:  # TYPE | None
+        hint = next(kind for kind in typing.get_args(hint) if kind is not type(None))
+    if typing.get_origin(hint) is Annotated:
+        hint, least = hint.__origin__, next(note.value for note in hint.__metadata__ if isinstance(note, Least))
+    if typing.get_origin(hint) is Literal:
+        return Option(str, typing.get_args(hint), None, default)
+    return Option(hint, (), least, default)
+
+
+def worst(routing: Routing, progress: Progress, *, symmetry: Literal["auto", "search", "off"] = "auto") -> Result:
+    """Compute the exact worst case, with its certificate."""
+    return obliv.worst_case(routing, symmetry=symmetry, certificate=True, progress=progress)
+
+
+def average(
+    routing: Routing,
+    progress: Progress,
+    *,
+    samples: Annotated[int, Least(2)] = 100_000,
+    ensemble: str = "permutations",
+    seed: int = 0,
+) -> Result:
+    """Estimate the average throughput over random traffic, with its standard error."""
+    return obliv.average_case(routing, samples, seed, ensemble=ensemble, jobs=1, progress=progress)
+
+
+def throughput(routing: Routing, progress: Progress, *, traffic: str) -> Result:
+    """Compute the exact throughput of a traffic pattern."""
+    return obliv.throughput(routing, traffic, progress=progress)
+
+
+def ratio(routing: Routing, progress: Progress, *, traffic: str | None = None) -> Result:
+    """Compute the oblivious performance ratio, or the ratio under one traffic, with its certificate."""
+    from obliv.analysis.ratios.optimum import has_base_load
+
+    if traffic is None:
+        return obliv.ratio(routing, certificate=True, progress=progress)
+    proof = not has_base_load(routing.topology)
+    return obliv.traffic_ratio(routing, traffic, certificate=proof, progress=progress)
+
+
+def deadlock(routing: Routing, progress: Progress, *, vc: str = "none") -> Result:
+    """Find out whether packets can deadlock under a virtual-channel scheme, or the scheme with the fewest channels."""
+    if vc == "fewest":
+        return obliv.fewest_virtual_channels(routing, progress=progress)
+    return obliv.deadlock(routing, vc, progress=progress)
+
+
+def hops(routing: Routing, progress: Progress) -> Result:
+    """Compute the mean hops and the distribution of path lengths."""
+    return obliv.locality(routing, progress=progress)
+
+
+def fabric(routing: Routing, progress: Progress, *, hottest: Annotated[int, Least(0)] = 10) -> Result:
+    """Compute the exact worst case of an InfiniBand fabric, with names and the most loaded cables."""
+    return obliv.fabric.worst(cast(Any, routing), hottest=hottest, certificate=True, progress=progress)
+
+
+def design(
+    topology: Topology,
+    progress: Progress,
+    *,
+    objective: Literal["worst", "ratio"] = "worst",
+    max_hops: str | None = None,
+    max_turns: Annotated[int, Least(0)] | None = None,
+    paths: Annotated[int, Least(1)] | None = None,
+    minimal: bool = False,
+) -> Result:
+    """Design the best routing with a certified gap: least worst case, or least oblivious performance ratio."""
+    return obliv.design(
+        topology,
+        objective=objective,
+        max_hops=max_hops,
+        max_turns=max_turns,
+        paths=paths,
+        minimal=minimal,
+        progress=progress,
+    )
+
+
+def bounds(topology: Topology, progress: Progress) -> Result:
+    """Bound the least loads that any routing can attain."""
+    return obliv.bounds(topology, progress=progress)
+
+
+def bufferless(
+    topology: Topology, progress: Progress, *, algorithm: str = "direct", paths: str = "random", seed: int = 0
+) -> Result:
+    """Schedule packets on a leveled network, with all moves."""
+    classes = obliv.bufferless.instances(topology, paths, rng=seed)
+    return obliv.bufferless.schedules(classes, algorithm, topology=topology.spec, rng=seed, progress=progress)
+
+
+def _throughput(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"": result.throughput}
+
+
+def _pattern(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"": result.patterns[0].throughput}
+
+
+def _ratio(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"": result.ratio}
+
+
+def _deadlock(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    if hasattr(result, "fewest"):
+        return {"": None if result.fewest is None else f"{result.fewest} by {result.best}"}
+    return {"": "free" if result.acyclic else "possible"}
+
+
+def _hops(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"": result.hops}
+
+
+def _design(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    if options.get("objective") == "ratio":
+        return {"ratio": result.ratio, "hops": result.hops}
+    return {"": result.throughput, "hops": result.hops}
+
+
+def _bounds(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in ("capacity", "oblivious", "adaptive", "bisection")}
+
+
+def _bufferless(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"steps": result.makespan, "C": result.congestion, "D": result.dilation}
+
+
+def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
+    if "traffic" in options:
+        obliv.traffic(options["traffic"], routing.topology)
+
+
+def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
+    from obliv.analysis.deadlocks.schemes import find
+
+    if options.get("vc", "none") != "fewest":
+        find(options.get("vc", "none"))
+
+
+def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:
+    from obliv.errors import RoutingError
+    from obliv.fabric.routes.routing import FabricRouting
+
+    if not isinstance(routing, FabricRouting):
+        raise RoutingError(f"the measure fabric needs forwarding tables (lft:FILE), not {routing.spec}")
+
+
+def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
+    from obliv.bufferless.algorithms import find
+
+    find(options.get("algorithm", "direct"))
+    obliv.bufferless.instances(topology, options.get("paths", "random"))
+
+
+#: All measures by name.
+MEASURES = {
+    "worst": Measure(worst, _throughput, claims=True),
+    "average": Measure(average, _throughput),
+    "throughput": Measure(throughput, _pattern, _require_traffic),
+    "ratio": Measure(ratio, _ratio, _require_traffic, claims=True),
+    "deadlock": Measure(deadlock, _deadlock, _require_scheme),
+    "hops": Measure(hops, _hops),
+    "design": Measure(design, _design, claims=True),
+    "bounds": Measure(bounds, _bounds, claims=True),
+    "bufferless": Measure(bufferless, _bufferless, _require_levels, claims=True),
+    "fabric": Measure(fabric, _throughput, _require_tables, claims=True),
+}

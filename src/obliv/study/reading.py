@@ -1,0 +1,376 @@
+"""Reading a study file: TOML, checked strictly, expanded to cells."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Any, NoReturn
+
+from obliv._util.files import read_text
+from obliv._util.text import did_you_mean, shown
+from obliv.errors import FileError, SpecError
+from obliv.specs.imports import run_files
+from obliv.study.cells import Cell
+from obliv.study.declared import FILTER, KEYS
+from obliv.study.inputs import Named, files_of, sha256_of
+from obliv.study.measures import MEASURES, Option
+from obliv.study.places import line_of
+
+__all__ = ["Plan", "read"]
+
+_NAME = re.compile(r"\{(\w+)\}")
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?: step ([1-9]\d*))?")
+_MOST = 1_000_000  # cells
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of a study, in order, with its name.
+
+    Parameters
+    ----------
+    name : str
+    cells : tuple of Cell
+    path : str
+        The file that it was read from, for messages; empty if it was made in Python.
+    text : str
+        The content of that file.
+    imports : tuple of str
+        Python files that every process runs first.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    path: str = ""
+    text: str = ""
+    imports: tuple[str, ...] = ()
+
+
+def read(path: str | Path) -> Plan:
+    """Read a study file.
+
+    Parameters
+    ----------
+    path : path-like
+        TOML; ``obliv.study.schema()`` describes it.
+
+    Returns
+    -------
+    Plan
+        All cells: topologies x routings x measures, without those that filters leave out.
+
+    Raises
+    ------
+    FileError
+        With the line: unknown keys and names, values of another type, empty axes, filters that select nothing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> text = 'topologies = ["mesh:{k}x{k}"]' + chr(10) + 'routings = ["dor"]' + chr(10) + 'measures = ["worst"]'
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "small.study.toml"
+    ...     _ = file.write_text(text + chr(10) + '[ranges]' + chr(10) + 'k = "3..5"')
+    ...     plan = read(file)
+    >>> plan.name, [str(cell) for cell in plan.cells]
+    ('small', ['worst: dor on mesh:3x3', 'worst: dor on mesh:4x4', 'worst: dor on mesh:5x5'])
+    """
+    text = read_text(path)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"(.*) \(at line (\d+), column \d+\)", str(error))
+        what, line = (match[1], int(match[2])) if match else (str(error), text.rstrip().count("\n") + 1)
+        raise FileError(f"invalid TOML: {what}", path, line) from None
+    file = _File(Path(path), text)
+    _check(file, content)
+    run_files(content.get("imports", ()))
+    name = content.get("name") or re.sub(r"(\.study)?\.toml$", "", Path(path).name)
+    inputs = _Inputs(file)
+    cells = tuple(_filtered(file, content, _cells(file, content, inputs)))
+    imports = dict.fromkeys([*content.get("imports", ()), *inputs.imports])
+    return Plan(name, cells, str(path), text, tuple(imports))
+
+
+@dataclass(frozen=True)
+class _File:
+    """A study file, for messages."""
+
+    path: Path
+    text: str
+
+    def refuse(self, message: str, *words: str) -> NoReturn:
+        """Raise an error at the line of the last of `words`."""
+        raise FileError(message, self.path, line_of(self.text, *words))
+
+
+def _check(file: _File, content: Mapping[str, Any]) -> None:
+    """Check keys and types, measures and options apart."""
+    _require_known(file, content, KEYS, "key")
+    for name, key in KEYS.items():
+        if name not in content and key.required:
+            raise FileError(f"{name} is missing: write for example {_EXAMPLES[name]}", file.path)
+        if name in content:
+            _check_value(file, name, content[name], key.schema)
+    for name, values in content.get("ranges", {}).items():
+        _values(file, name, values)
+    for kind in ("only", "skip"):
+        for table in content.get(kind, ()):
+            if not table:
+                file.refuse(f"an empty filter selects nothing: write for example {_EXAMPLES[kind]}", kind)
+            _require_known(file, table, FILTER, "key of a filter", kind)
+            for key, words in table.items():
+                if not words or not all(isinstance(word, str) for word in _several(words)):
+                    file.refuse(f"{key} of a filter must be a pattern or a list of patterns", kind, key)
+
+
+_EXAMPLES = {
+    "topologies": 'topologies = ["mesh:8x8"]',
+    "routings": 'routings = ["dor", "o1turn"]',
+    "measures": 'measures = ["worst", "hops"]',
+    "seeds": "seeds = [0, 1]",
+    "ranges": '[ranges] k = "4..16"',
+    "imports": 'imports = ["own.py"]',
+    "name": 'name = "meshes"',
+    "only": '[[only]] topology = "mesh:*"',
+    "skip": '[[skip]] routing = "romm*"',
+}
+
+_TYPES: dict[str, type[Any]] = {"string": str, "integer": int, "object": dict, "array": list}
+_NAMES = {"string": "text", "integer": "whole numbers", "object": "tables"}
+
+
+def _check_value(file: _File, name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    if not isinstance(value, _TYPES[schema["type"]]):
+        what = {"array": "a list", "object": "a table", "string": "text"}[schema["type"]]
+        file.refuse(f"{name} must be {what}: write for example {_EXAMPLES[name]}", name)
+    if schema["type"] in ("array", "string") and not value:
+        file.refuse(f"{name} is empty: write for example {_EXAMPLES[name]}", name)
+    kind = schema["items"].get("type", "") if schema["type"] == "array" else ""
+    for item in value if kind else ():
+        if not isinstance(item, _TYPES[kind]) or isinstance(item, bool) or item == "":
+            file.refuse(f"{name} must be a list of {_NAMES[kind]}: write for example {_EXAMPLES[name]}", name)
+        if name == "seeds" and item < 0:
+            file.refuse(f"seed {item}: a random seed must be 0 or more", name)
+
+
+def _require_known(file: _File, table: Mapping[str, Any], known: Iterable[str], what: str, *place: str) -> None:
+    for key in table:
+        if key not in known:
+            file.refuse(f"unknown {what} {key!r}: {did_you_mean(key, known)}", *place, key)
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _values(file: _File, name: str, values: Any) -> list[str]:
+    """Return the values of a range as text."""
+    if isinstance(values, str) and (match := _RANGE.fullmatch(values.strip())):
+        first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
+        if last < first:
+            file.refuse(f"the range {name} is empty: {values} ends before it begins", "ranges", name)
+        if (last - first) // step >= _MOST:
+            file.refuse(f"the range {name} has more than {_MOST:,} values", "ranges", name)
+        return [str(value) for value in range(first, last + 1, step)]
+    if not isinstance(values, list) or any(isinstance(v, bool) or not isinstance(v, int | str) for v in values):
+        hint = 'write "4..16", "4..16 step 2" or a list such as [4, 8, 16]'
+        file.refuse(f"invalid range {name} = {shown(str(values))}: {hint}", "ranges", name)
+    if not values:
+        file.refuse(f"the range {name} is empty: write for example [4, 8, 16]", "ranges", name)
+    return [str(value) for value in values]
+
+
+def _cells(file: _File, content: Mapping[str, Any], inputs: _Inputs) -> Iterator[Cell]:
+    """Yield the cells in order, those of a topology alone again for each routing."""
+    ranges = {name: _values(file, name, values) for name, values in content.get("ranges", {}).items()}
+    measures = [part for value in content["measures"] for part in _expanded(_measure(file, value))]
+    routings, seeds = content.get("routings", []), content.get("seeds", [0])
+    if not routings and (needing := [name for name, _ in measures if MEASURES[name].of_routing]):
+        file.refuse(f"{needing[0]} needs routings: write for example {_EXAMPLES['routings']}", "measures", needing[0])
+    used: set[str] = set()
+    for topology, routing, fixed in _places(file, ranges, used, content["topologies"], routings or [""]):
+        for name, options in measures:
+            given = routing if MEASURES[name].of_routing else ""
+            texts = [value for value in options.values() if isinstance(value, str)]
+            for values in _assignments(file, ranges, used, *texts, fixed=fixed):
+                for seed in seeds if MEASURES[name].random else [None]:
+                    chosen = _converted(file, name, options, values)
+                    specs = _filled(topology, values), _filled(given, values) or None
+                    named = {"topology": (specs[0], topology), "routing": (specs[1] or "", given)}
+                    if isinstance(options.get("traffic"), str):
+                        named["traffic"] = chosen["traffic"], options["traffic"]
+                    yield Cell(*specs, name, chosen, seed, inputs.of(named))
+    for name in ranges:
+        if name not in used:
+            file.refuse(f"the range {name} is not used: write {{{name}}} in a spec", "ranges", name)
+
+
+def _places(
+    file: _File, ranges: Mapping[str, list[str]], used: set[str], topologies: list[str], routings: list[str]
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield each topology with each routing, and the values of the names in them."""
+    for topology in topologies:
+        for network in _assignments(file, ranges, used, topology):
+            for routing in routings:
+                for values in _assignments(file, ranges, used, routing, fixed=network):
+                    yield topology, routing, values
+
+
+class _Inputs:
+    """The files behind specs, each read once; unknown names are refused at the line of their spec."""
+
+    def __init__(self, file: _File) -> None:
+        self._file = file
+        self._digests: dict[str, str] = {}
+        self._named: dict[tuple[str, str], Named] = {}
+
+    @property
+    def imports(self) -> list[str]:
+        """The Python files of users that register names in the specs."""
+        return [path for named in self._named.values() for path in named.imports]
+
+    def of(self, specs: Mapping[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """Return the files of specs, each given by kind with the text in the file that it comes from."""
+        files: dict[str, None] = {}
+        for kind, (spec, text) in specs.items():
+            if not spec:
+                continue
+            if (kind, spec) not in self._named:
+                try:
+                    self._named[kind, spec] = files_of(kind, spec)
+                except SpecError as error:
+                    self._file.refuse(str(error), text)
+            files |= dict.fromkeys(self._named[kind, spec].files)
+        for path in files.keys() - self._digests.keys():
+            self._digests[path] = sha256_of(path)
+        return tuple((path, self._digests[path]) for path in files)
+
+
+def _assignments(
+    file: _File,
+    ranges: Mapping[str, list[str]],
+    used: set[str],
+    *texts: str,
+    fixed: Mapping[str, str] | None = None,
+) -> Iterator[dict[str, str]]:
+    """Yield the values of the names in braces in some texts, besides those that are fixed."""
+    fixed = fixed or {}
+    names = dict.fromkeys(name for text in texts for name in _NAME.findall(text))
+    for name in names:
+        if name not in ranges:
+            text = next(text for text in texts if f"{{{name}}}" in text)
+            hint = did_you_mean(name, ranges) if ranges else f'add  [ranges] {name} = "4..16"'
+            file.refuse(f"{text} has no range {name}: {hint}", text)
+    used.update(names)
+    free = [name for name in names if name not in fixed]
+    for values in product(*(ranges[name] for name in free)):
+        yield {**fixed, **dict(zip(free, values, strict=True))}
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda match: values[match[1]], text).strip()
+
+
+def _measure(file: _File, given: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of a measure and its options, whose lists are to be expanded."""
+    table = {"measure": given} if isinstance(given, str) else given
+    if not isinstance(table, dict):
+        file.refuse(f"measures must be names or tables: write for example {_EXAMPLES['measures']}", "measures")
+    name = table.get("measure")
+    if not isinstance(name, str):
+        file.refuse('a measure has no name: write for example { measure = "average", samples = 1000 }', "measures")
+    if name not in MEASURES:
+        file.refuse(f"unknown measure {shown(name)}: {did_you_mean(name, MEASURES)}", "measures", name)
+    known = MEASURES[name].options
+    for option, value in table.items():
+        if option == "measure":
+            continue
+        if option not in known:
+            takes = did_you_mean(option, known) if known else "it takes no options"
+            file.refuse(f"{name} has no option {option!r}: {takes}", "measures", option)
+        if value == []:
+            file.refuse(f"the option {option} of {name} is empty: give one value or more", "measures", option)
+        for one in _several(value):
+            _require_option(file, name, option, known[option], one)
+    for option, how in known.items():
+        if how.required and option not in table:
+            file.refuse(
+                f'{name} needs {option}: write for example {{ measure = "{name}", {option} = "transpose" }}',
+                "measures",
+                name,
+            )
+    return name, {option: value for option, value in table.items() if option != "measure"}
+
+
+def _require_option(file: _File, name: str, option: str, how: Option, value: Any) -> None:
+    """Refuse a value that an option cannot have; names in braces are replaced later."""
+    if isinstance(value, str) and _NAME.search(value):
+        return
+    if how.choices and value not in how.choices:
+        hint = did_you_mean(str(value), how.choices)
+        file.refuse(f"{option} of {name} is {shown(str(value))}: {hint}", "measures", option)
+    if not isinstance(value, how.kind) or (isinstance(value, bool) and how.kind is not bool) or value == "":
+        kind = {int: "a whole number", bool: "true or false", str: "text"}[how.kind]
+        file.refuse(f"{option} of {name} is {shown(str(value))}: it must be {kind}", "measures", option)
+    if how.least is not None and value < how.least:
+        file.refuse(f"{option} of {name} is {value}: it must be at least {how.least}", "measures", option)
+
+
+def _expanded(measure: tuple[str, dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a measure with each combination of its options' values."""
+    name, options = measure
+    for values in product(*map(_several, options.values())):
+        yield name, dict(zip(options, values, strict=True))
+
+
+def _converted(file: _File, name: str, options: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """Return options with the values of ranges, without those that are the default."""
+    converted: dict[str, Any] = {}
+    for option, value in options.items():
+        how = MEASURES[name].options[option]
+        if isinstance(value, str) and _NAME.search(value):
+            value = _filled(value, values)
+            if how.kind is int and re.fullmatch(r"-?\d+", value):
+                value = int(value)
+            _require_option(file, name, option, how, value)
+        if value != how.default:
+            converted[option] = value
+    return converted
+
+
+def _filtered(file: _File, content: Mapping[str, Any], cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells that filters keep, each once; refuse filters without effect, and a study without cells."""
+    kept = []
+    seen: set[str] = set()
+    for cell in cells:
+        if cell.key not in seen:
+            seen.add(cell.key)
+            kept.append(cell)
+        if len(kept) > _MOST:
+            raise FileError(f"more than {_MOST:,} cells: use smaller ranges", file.path)
+    for kind in ("only", "skip"):
+        filters = content.get(kind, ())
+        for table in filters:
+            if not any(_selects(table, cell) for cell in kept):
+                what = ", ".join(f"{key} = {words}" for key, words in table.items())
+                word = next(iter(_several(next(iter(table.values())))))
+                file.refuse(f"the filter {kind} selects no cell ({what}): leave it out or correct it", kind, word)
+        if filters:
+            kept = [cell for cell in kept if any(_selects(table, cell) for table in filters) == (kind == "only")]
+    if not kept:
+        raise FileError("the filters leave no cell", file.path)
+    return kept
+
+
+def _selects(table: Mapping[str, Any], cell: Cell) -> bool:
+    return all(
+        any(fnmatchcase(getattr(cell, key) or "", pattern) for pattern in _several(words))
+        for key, words in table.items()
+    )

@@ -1,0 +1,387 @@
+"""Running a study: cells go to an executor, finished ones into the store, until none is left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from obliv._util.progress import Progress, silent
+from obliv._util.text import plural
+from obliv.errors import (
+    FileError,
+    InputError,
+    Interrupted,
+    OblivError,
+    RoutingError,
+    TooLargeError,
+    TopologyError,
+    TrafficError,
+)
+from obliv.results import provenance
+from obliv.results.study import StudyCell, StudyRun
+from obliv.study.cells import Cell
+from obliv.study.compute import compute, require
+from obliv.study.executors import Serial, executor_of, width_of
+from obliv.study.reading import Plan, read
+from obliv.study.store import Outcome, Store, opened
+
+__all__ = ["ImpossibleError", "impossible", "run"]
+
+_GROUP = 0.25  # seconds between two writes, and of work in one call
+_BLOCK = 512  # cells of one call, and claimed at a time
+_BEAT = 10.0  # seconds between two signs of life
+_POLL = 0.1  # seconds between two looks at the cells of another run
+
+#: What one topology or routing cannot do, another may.
+_MISFIT = (RoutingError, TopologyError, TrafficError, TooLargeError)
+
+
+def impossible(plan: Plan, cells: Iterable[Cell] | None = None) -> list[tuple[Cell, str]]:
+    """Return the cells of a study that do not fit together, such as a routing on a topology, with the reason.
+
+    Parameters
+    ----------
+    plan : Plan
+    cells : iterable of Cell, optional
+        Those to look at; default all.
+    """
+    misfits = []
+    for cell in plan.cells if cells is None else cells:
+        try:
+            require(cell)
+        except _MISFIT as error:
+            misfits.append((cell, str(error)))
+        except InputError as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"{cell}: {error}", plan.path or None) from None
+    return misfits
+
+
+def run(
+    plan: Plan | str | Path,
+    store: str | Path,
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    skip_impossible: bool = False,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> StudyRun:
+    """Compute the cells of a study that the store does not have yet.
+
+    Parameters
+    ----------
+    plan : Plan or path-like
+        From :func:`obliv.study.read`, or the file.
+    store : path-like
+        SQLite file; it is made where there is none. Several runs may use it at a time.
+    executor : concurrent.futures.Executor, optional
+        Where cells are computed; it must be able to pickle them. Default: processes of its own.
+    jobs : int, optional
+        Number of these processes; default as many as cores and free memory suffice for. With 1, cells are computed in
+        the calling process.
+    skip_impossible : bool
+        Leave out cells that do not fit together instead of refusing the study.
+    retry_failed : bool
+        Compute cells again that failed before.
+    progress : callable, optional
+        Called with the numbers of cells done, failed and left, and the share that is done.
+
+    Returns
+    -------
+    StudyRun
+        The numbers of cells, and those that failed with their reasons.
+
+    Raises
+    ------
+    FileError
+        If the file or the store cannot be used, or cells do not fit together.
+    Interrupted
+        By Ctrl-C; finished cells are in the store.
+
+    Notes
+    -----
+    A cell is stored under a key of its specs, the files that they name, its options and the version of its method. The
+    result does not depend on the executor. If a worker process dies, the cells it may have worked on are computed once
+    more, one at a time; they fail if it dies again.
+    """
+    began = time.perf_counter()
+    plan = plan if isinstance(plan, Plan) else read(plan)
+    if executor is not None and jobs is not None:
+        raise InputError("jobs counts the processes of the default executor: leave it out with executor=")
+    with opened(store, write=True) as db:
+        known = db.status()
+        unknown = [cell for cell in plan.cells if known.get(cell.key, ("", ""))[0] != "done"]
+        misfits = impossible(plan, unknown)
+        if misfits and (not skip_impossible or len(misfits) == len(plan.cells)):
+            raise _refusal(plan, misfits, skip_impossible)
+        left_out = {cell.key for cell, _ in misfits}
+        cells = [cell for cell in plan.cells if cell.key not in left_out]
+        db.enroll(plan.name, plan.text, cells)
+        again = {"stale", "failed"} if retry_failed else {"stale"}
+        db.reset([cell.key for cell in cells if known.get(cell.key, ("", ""))[0] in again])
+        before = {cell.key for cell in cells if known.get(cell.key, ("", ""))[0] in {"done", "failed"} - again}
+        state = _State(
+            db,
+            {cell.key: cell for cell in cells},
+            plan.imports,
+            progress or silent,
+            pending=deque(cell.key for cell in cells if cell.key not in before),
+            failed={key: known[key][1] for key in before if known[key][0] == "failed"},
+            done=sum(known[key][0] == "done" for key in before),
+        )
+        finished_before = state.done
+
+        def result() -> StudyRun:
+            return StudyRun(
+                provenance=provenance({"study": plan.name}, time.perf_counter() - began),
+                name=plan.name,
+                store=str(store),
+                cells=len(plan.cells),
+                done=state.done,
+                computed=state.computed,
+                found=finished_before,
+                failed=tuple(_shown(cell, state.failed[cell.key]) for cell in cells if cell.key in state.failed),
+                skipped=tuple(_shown(cell, reason) for cell, reason in misfits),
+            )
+
+        try:
+            with _running(db) as state.run, _used(executor, jobs, len(state.pending)) as chosen:
+                _work(state, chosen)
+        except KeyboardInterrupt:
+            so_far = result()
+            text = f"after {state.done} of {len(cells)} cells, which are in {store}; run the same command to go on"
+            raise Interrupted(text, so_far) from None
+        return result()
+
+
+class ImpossibleError(FileError):
+    """Cells of a study that do not fit together.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Each of them with the reason.
+    """
+
+    def __init__(self, message: str, path: object = None, line: int | None = None, lines: Sequence[str] = ()) -> None:
+        super().__init__(message, path, line)
+        self.lines = tuple(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.path, self.line, self.lines)
+
+
+def _refusal(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -> ImpossibleError:
+    reasons: dict[str, list[Cell]] = {}
+    for cell, reason in misfits:
+        reasons.setdefault(reason, []).append(cell)
+    lines = [f"{cells[0]}{_more(cells)}: {reason}" for reason, cells in reasons.items()]
+    count = f"{len(misfits):,} of {plural(len(plan.cells), 'cell')} cannot be computed"
+    hint = "none is left" if skip else "leave them out with --skip-impossible, or by a filter"
+    return ImpossibleError(f"{count}: {hint}", plan.path or None, None, lines)
+
+
+def _more(cells: Sequence[Cell]) -> str:
+    return f" and {plural(len(cells) - 1, 'more cell')}" if len(cells) > 1 else ""
+
+
+def _shown(cell: Cell, reason: str) -> StudyCell:
+    return StudyCell(cell.topology, cell.routing, cell.measure, cell.options, cell.seed, reason)
+
+
+@contextmanager
+def _running(db: Store) -> Iterator[int]:
+    """Enter a run in the store, give signs of life for it from a thread, and give up its claims at the end."""
+    number = db.begin()
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(_BEAT):
+            with suppress(OblivError), opened(db.path, write=True) as own:
+                own.beat(number)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield number
+    finally:
+        stop.set()
+        thread.join()
+        db.end(number)
+
+
+@contextmanager
+def _used(executor: Executor | None, jobs: int | None, cells: int) -> Iterator[Executor]:
+    """Return a given executor as it is, or one of our own, which is ended at once if the work is stopped."""
+    if executor is not None:
+        yield executor
+        return
+    own = executor_of(jobs) if cells > 1 else Serial()
+    try:
+        yield own
+    except BaseException:
+        own.shutdown(wait=False, cancel_futures=True)
+        raise
+    own.shutdown()
+
+
+@dataclass
+class _State:
+    """What a run knows of its cells: keys that wait, are claimed, in work, or to be written."""
+
+    db: Store
+    cells: dict[str, Cell]
+    imports: tuple[str, ...]
+    progress: Progress
+    pending: deque[str]
+    failed: dict[str, str]
+    done: int
+    run: int = 0
+    computed: int = 0
+    claimed: deque[str] = field(default_factory=deque)
+    suspects: deque[str] = field(default_factory=deque)  # were in work when a worker died
+    large: deque[str] = field(default_factory=deque)  # had too little memory beside others
+    flying: dict[Future[list[Outcome]], list[str]] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    written: float = field(default_factory=time.monotonic)
+    tried: int = 0
+    seconds: float = 0.0  # that the cells tried so far took
+
+    def report(self) -> None:
+        """Report the numbers of cells."""
+        total, finished = len(self.cells), self.done + len(self.failed)
+        what = f"{self.done} done, {len(self.failed)} failed, {total - finished} left"
+        self.progress(what, finished / total)
+
+
+def _work(state: _State, executor: Executor) -> None:
+    """Compute and write until every cell is finished, by this run or by another one."""
+    width = width_of(executor)
+    state.report()
+    try:
+        while True:
+            _claim(state, width)
+            _submit(state, executor, width)
+            if state.flying:
+                _collect(state, executor)
+            elif state.pending:  # all of them are in work elsewhere
+                time.sleep(_POLL)
+            elif not (state.claimed or state.suspects or state.large):
+                break
+            if time.monotonic() - state.written > _GROUP:
+                _write(state)
+    except BaseException:
+        _rescue(state)
+        raise
+    _write(state)
+
+
+def _claim(state: _State, width: int) -> None:
+    """Claim what is needed next; cells of another run go back to the end of the queue."""
+    if len(state.claimed) >= 2 * width * _size(state, width) or not state.pending:
+        return
+    count = min(_BLOCK, 4 * width * _size(state, width), len(state.pending))
+    claims = state.db.claim(state.run, [state.pending.popleft() for _ in range(count)])
+    state.claimed += claims.own
+    state.pending += claims.elsewhere
+    for key, status in claims.finished.items():
+        if status == "done":
+            state.done += 1
+        else:
+            state.failed[key] = state.db.status()[key][1]
+    if claims.finished:
+        state.report()
+
+
+def _size(state: _State, width: int) -> int:
+    """Return how many cells go to one call: some tenths of a second of work, one where Ctrl-C would lose others."""
+    if width == 1 or not state.tried:
+        return 1
+    return max(1, min(_BLOCK // (4 * width), int(_GROUP * state.tried / max(state.seconds, 1e-9))))
+
+
+def _submit(state: _State, executor: Executor, width: int) -> None:
+    """Give cells to the executor, those that broke it or needed its memory one at a time."""
+    alone = state.suspects or (state.large if not state.claimed else None)
+    if alone:
+        if not state.flying:
+            _call(state, executor, [alone[0]])
+        return
+    size = _size(state, width)
+    while state.claimed and len(state.flying) < (2 * width if width > 1 else 1):
+        _call(state, executor, [state.claimed.popleft() for _ in range(min(size, len(state.claimed)))])
+
+
+def _call(state: _State, executor: Executor, keys: list[str]) -> None:
+    cells = [state.cells[key] for key in keys]
+    try:
+        future = executor.submit(compute, cells, state.imports)
+    except BrokenExecutor as error:
+        raise OblivError(f"the executor is broken ({error}); finished cells are kept") from None
+    except KeyboardInterrupt:
+        raise
+    state.flying[future] = keys
+
+
+def _collect(state: _State, executor: Executor) -> None:
+    """Take what is finished."""
+    for future in wait(state.flying, timeout=_GROUP, return_when=FIRST_COMPLETED).done:
+        keys = state.flying.pop(future)
+        alone = _removed(keys[0], state.suspects) or _removed(keys[0], state.large)
+        try:
+            outcomes = future.result()
+        except BrokenExecutor:
+            if alone:
+                outcomes = [Outcome(keys[0], 0.0, "its process died twice; there may be too little memory")]
+            else:
+                state.suspects += keys
+                continue
+        except Exception as error:
+            outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
+        for outcome in outcomes:
+            state.tried, state.seconds = state.tried + 1, state.seconds + outcome.seconds
+            if outcome.retry and not alone and width_of(executor) > 1:
+                state.large.append(outcome.key)
+            else:
+                state.outcomes.append(outcome)
+
+
+def _removed(key: str, queue: deque[str]) -> bool:
+    """Remove a key from the head of a queue; return whether it was there."""
+    if queue and queue[0] == key:
+        queue.popleft()
+        return True
+    return False
+
+
+def _write(state: _State) -> None:
+    """Write the results so far in one transaction."""
+    state.written = time.monotonic()
+    if not state.outcomes:
+        return
+    state.db.finish(state.outcomes)
+    for outcome in state.outcomes:
+        if outcome.reason:
+            state.failed[outcome.key] = outcome.reason
+        else:
+            state.done += 1
+    state.computed += len(state.outcomes)
+    state.outcomes = []
+    state.report()
+
+
+def _rescue(state: _State) -> None:
+    """Write what is finished when the work is stopped."""
+    for future, _ in list(state.flying.items()):
+        if not future.cancel() and future.done() and not future.cancelled() and future.exception() is None:
+            state.outcomes += [outcome for outcome in future.result() if not outcome.retry]
+    with suppress(OblivError):
+        _write(state)

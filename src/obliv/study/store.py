@@ -1,0 +1,382 @@
+"""The store of a study: one SQLite file, a row per cell; what is finished is never lost and never computed again.
+
+Every run writes whole groups of results in one transaction, so that a killed process, a full disk or a second run
+leave a row either as it was or complete. A run claims the cells that it works on; claims of runs that ended are void.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from obliv._util.files import require_file, require_place
+from obliv.errors import FileError
+from obliv.study.cells import Cell
+from obliv.study.inputs import sha256_of
+
+__all__ = ["Claims", "Outcome", "Store", "Stored", "opened"]
+
+VERSION = 1  #: Of the tables below; stores of newer versions are refused.
+_APPLICATION = 0x6F626C76  # "oblv"
+_PATIENCE = 60.0  # seconds to wait for another writer, and for the sign of life of a run on another machine
+_TABLES = """
+CREATE TABLE cells (
+    key TEXT PRIMARY KEY, topology TEXT NOT NULL, routing TEXT, measure TEXT NOT NULL, options TEXT NOT NULL,
+    seed INTEGER, method INTEGER NOT NULL, files TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'pending', run INTEGER,
+    reason TEXT, headline TEXT, rows TEXT, result BLOB, checksum INTEGER, sources TEXT, seconds REAL
+);
+CREATE TABLE studies (name TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE members (
+    study TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (study, position)
+) WITHOUT ROWID;
+CREATE TABLE runs (id INTEGER PRIMARY KEY, host TEXT NOT NULL, process TEXT NOT NULL, beat REAL NOT NULL);
+"""
+
+
+class Outcome(NamedTuple):
+    """What became of a cell: its result in the forms that are stored, or the reason why there is none."""
+
+    key: str
+    seconds: float
+    reason: str = ""
+    headline: str = ""
+    rows: str = ""
+    result: bytes = b""
+    sources: str = "[]"
+    retry: bool = False  #: Whether it may succeed alone: there was not enough memory beside other cells.
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A cell with what the store holds of it."""
+
+    cell: Cell
+    status: str
+    reason: str
+    headline: dict[str, Any]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a run got of the cells that it asked for: its own, those finished, and those of other runs."""
+
+    own: list[str]
+    finished: dict[str, str]
+    elsewhere: list[str]
+
+
+@contextmanager
+def opened(path: str | Path, *, write: bool = False) -> Iterator[Store]:
+    """Open a store; with `write`, make it where there is none.
+
+    Raises
+    ------
+    FileError
+        If the file is not a store, damaged, of a newer version, read-only, locked, or the disk is full.
+    """
+    require_place(path)
+    with _mapped(path):
+        connection = _connect(Path(path), write)
+        try:
+            yield Store(path, connection)
+        finally:
+            connection.close()
+
+
+class Store:
+    """An open store; see :func:`opened`."""
+
+    def __init__(self, path: str | Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Run a transaction that is written whole or not at all."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+            self._db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+
+    def enroll(self, name: str, text: str, cells: Sequence[Cell]) -> None:
+        """Enter a study and those of its cells that are not there yet."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?)", (name, text))
+            db.execute("DELETE FROM members WHERE study = ?", (name,))
+            db.executemany(
+                "INSERT OR IGNORE INTO cells (key, topology, routing, measure, options, seed, method, files) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        cell.key,
+                        cell.topology,
+                        cell.routing,
+                        cell.measure,
+                        json.dumps(cell.options, sort_keys=True),
+                        cell.seed,
+                        cell.method.version,
+                        json.dumps(cell.files),
+                    )
+                    for cell in cells
+                ],
+            )
+            db.executemany(
+                "INSERT INTO members VALUES (?, ?, ?)", [(name, k, cell.key) for k, cell in enumerate(cells)]
+            )
+
+    def status(self) -> dict[str, tuple[str, str]]:
+        """Return status and reason of every cell, by key; those whose files changed meanwhile are not finished."""
+        known: dict[str, tuple[str, str]] = {}
+        digests: dict[str, str] = {}
+        for key, status, reason, sources in self._db.execute("SELECT key, status, reason, sources FROM cells"):
+            changed = [path for path, digest in json.loads(sources or "[]") if _digest(path, digests) != digest]
+            known[key] = ("stale", "") if changed else (status, reason or "")
+        return known
+
+    def reset(self, keys: Iterable[str]) -> None:
+        """Let cells be computed again."""
+        with self._writing() as db:
+            db.executemany("UPDATE cells SET status = 'pending', run = NULL WHERE key = ?", [(key,) for key in keys])
+
+    def begin(self) -> int:
+        """Enter a run, and return its number."""
+        with self._writing() as db:
+            db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in self._ended()])
+            entry = (_host(), _process(os.getpid()), time.time())
+            number = db.execute("INSERT INTO runs (host, process, beat) VALUES (?, ?, ?)", entry).lastrowid
+        return int(number or 0)
+
+    def beat(self, run: int) -> None:
+        """Say that a run still works."""
+        with self._writing() as db:
+            db.execute("UPDATE runs SET beat = ? WHERE id = ?", (time.time(), run))
+
+    def end(self, run: int) -> None:
+        """Give up what a run has claimed and not finished."""
+        with self._writing() as db:
+            db.execute("UPDATE cells SET run = NULL WHERE run = ? AND status = 'pending'", (run,))
+            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def _ended(self) -> list[int]:
+        """Return the runs that do not work any more."""
+        here, now = _host(), time.time()
+        ended = []
+        for run, host, process, beat in self._db.execute("SELECT id, host, process, beat FROM runs"):
+            known = host == here and process.partition(":")[2]
+            if (_process(int(process.partition(":")[0])) != process) if known else now - beat > _PATIENCE:
+                ended.append(run)
+        return ended
+
+    def claim(self, run: int, keys: Sequence[str]) -> Claims:
+        """Claim cells for a run, except those that are finished and those of other runs that still work."""
+        own, finished, elsewhere = [], {}, []
+        with self._writing() as db:
+            ended = set(self._ended())
+            working = {number for (number,) in db.execute("SELECT id FROM runs")} - ended - {run}
+            for key in keys:
+                status, holder = db.execute("SELECT status, run FROM cells WHERE key = ?", (key,)).fetchone()
+                if status != "pending":
+                    finished[key] = status
+                elif holder in working:
+                    elsewhere.append(key)
+                else:
+                    own.append(key)
+            db.executemany("UPDATE cells SET run = ? WHERE key = ?", [(run, key) for key in own])
+        return Claims(own, finished, elsewhere)
+
+    def finish(self, outcomes: Sequence[Outcome]) -> None:
+        """Write results; a cell that another run has finished meanwhile stays as it is."""
+        with self._writing() as db:
+            db.executemany(
+                "UPDATE cells SET status = ?, reason = ?, headline = ?, rows = ?, result = ?, checksum = ?, "
+                "sources = ?, seconds = ?, run = NULL WHERE key = ? AND status = 'pending'",
+                [
+                    (
+                        "failed" if outcome.reason else "done",
+                        outcome.reason or None,
+                        outcome.headline or None,
+                        outcome.rows or None,
+                        outcome.result or None,
+                        zlib.crc32(outcome.result),
+                        outcome.sources,
+                        round(outcome.seconds, 6),
+                        outcome.key,
+                    )
+                    for outcome in outcomes
+                ],
+            )
+
+    def names(self) -> list[str]:
+        """Return the names of the studies."""
+        return [name for (name,) in self._db.execute("SELECT name FROM studies ORDER BY rowid")]
+
+    def cells(self, study: str = "") -> list[Stored]:
+        """Return the cells of a study, or of all, in the order of their files."""
+        rows = self._db.execute(
+            "SELECT topology, routing, measure, options, seed, files, status, reason, headline, rows, cells.key "
+            "FROM members JOIN cells USING (key) WHERE study = ? OR ? = '' "
+            "ORDER BY (SELECT rowid FROM studies WHERE name = study), position",
+            (study, study),
+        )
+        stored: dict[str, Stored] = {}
+        for topology, routing, measure, options, seed, files, status, reason, headline, lines, key in rows:
+            named = tuple((path, digest) for path, digest in json.loads(files))
+            stored[key] = Stored(
+                Cell(topology, routing, measure, json.loads(options), seed, named),
+                status,
+                reason or "",
+                json.loads(headline or "{}"),
+                json.loads(lines or "[]"),
+            )
+        return list(stored.values())
+
+    def result(self, key: str) -> dict[str, Any] | None:
+        """Return the saved result of a cell with its certificate; None if it is not finished.
+
+        Raises
+        ------
+        FileError
+            If it is damaged.
+        """
+        row = self._db.execute(
+            "SELECT result, checksum FROM cells WHERE key = ? AND status = 'done'", (key,)
+        ).fetchone()
+        if row is None:
+            return None
+        try:
+            if zlib.crc32(row[0]) != row[1]:
+                raise ValueError
+            content = json.loads(zlib.decompress(row[0]))
+        except (ValueError, TypeError, zlib.error):
+            raise FileError(_DAMAGED.format(f"the result of cell {key[:12]}"), self.path) from None
+        return dict(content)
+
+    def check(self) -> None:
+        """Check the whole file; FileError if it is damaged."""
+        verdict = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise FileError(_DAMAGED.format(verdict), self.path)
+
+
+_DAMAGED = "is damaged ({}): restore a copy, or compute it again into another file"
+
+#: How to go on after an error of SQLite, by a part of its message.
+_ERRORS = {
+    "disk is full": "cannot be written, the disk is full: make space and run the same command again",
+    "readonly": "cannot be written, it is read-only: change its permissions or name another file",
+    "unable to open": "cannot be opened: check its permissions and those of its directory",
+    "locked": "another program locked it for more than a minute: close that and run the same command again",
+    "disk I/O error": "cannot be read or written (disk I/O error): check the disk and the space on it, "
+    "and run the same command again",
+    "not a database": "is not a store of studies: name another file",
+}
+
+
+@contextmanager
+def _mapped(path: str | Path) -> Iterator[None]:
+    """Raise errors of SQLite as FileError with what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        advice = next((advice for part, advice in _ERRORS.items() if part in text), _DAMAGED.format(text))
+        kept = "; finished cells are kept" if "run the same" in advice else ""
+        raise FileError(advice + kept, path) from None
+
+
+def _connect(path: Path, write: bool) -> sqlite3.Connection:
+    if not write:
+        require_file(path)
+    place = path.absolute().as_uri() + ("" if write else "?mode=ro")
+    db = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
+    try:
+        if not write and not _readable(db):  # without the right to make the shared memory of a log
+            db.close()
+            db = sqlite3.connect(place.replace("mode=ro", "immutable=1"), isolation_level=None, uri=True)
+        application, version, tables = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version", "schema_version")
+        )
+        if tables and application != _APPLICATION:
+            raise FileError("is not a store of studies: name another file", path)
+        if version > VERSION:
+            raise FileError(
+                f"was written by a newer obliv (store version {version}, this one reads {VERSION}): upgrade obliv", path
+            )
+        if write:
+            _prepare(db)
+        elif not tables:
+            raise FileError("is not a store of studies: name another file", path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _readable(db: sqlite3.Connection) -> bool:
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if "unable to open" in str(error) or "readonly" in str(error):
+            return False
+        raise
+    return True
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Make the tables where there are none; two processes may do so at a time."""
+    deadline = time.monotonic() + _PATIENCE
+    while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("BEGIN IMMEDIATE")
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        for statement in _TABLES.split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {_APPLICATION}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("COMMIT")
+
+
+def _digest(path: str, digests: dict[str, str]) -> str:
+    if path not in digests:
+        try:
+            digests[path] = sha256_of(path)
+        except FileError:
+            digests[path] = ""
+    return digests[path]
+
+
+def _host() -> str:
+    """Return the machine, and the namespace of its process numbers where there are some."""
+    try:
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return platform.node()
+
+
+def _process(number: int) -> str:
+    """Return a process by its number and the time of its start; the latter is empty if the system does not say."""
+    try:
+        with open(f"/proc/{number}/stat", encoding="ascii", errors="replace") as stream:
+            return f"{number}:{stream.read().rpartition(')')[2].split()[19]}"
+    except (OSError, IndexError):
+        return f"{number}:"

@@ -1,0 +1,121 @@
+"""Runs that are killed or interrupted at random moments: the final table is that of an undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.study.files import written
+
+import obliv
+
+TEXT = """
+topologies = ["mesh:{k}x{k}", "torus:{k}x{k}"]
+routings = ["dor", "o1turn", "valiant", "ecmp"]
+measures = ["worst", "hops", "deadlock", { measure = "average", samples = 500 }]
+seeds = [0, 1, 2, 3]
+
+[ranges]
+k = "3..8"
+"""
+
+
+def begun(folder: Path, jobs: int) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "obliv", "study", "run", "small.study.toml", "--store", "s.db", "-j", str(jobs)]
+    return subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finished_rows(store: Path) -> dict[str, bytes]:
+    """The finished rows, which must all be whole."""
+    if not store.exists() or not store.stat().st_size:
+        return {}
+    db = sqlite3.connect(store)
+    try:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return {}
+        rows = db.execute("SELECT key, result FROM cells WHERE status = 'done'").fetchall()
+        assert len({key for key, _ in rows}) == len(rows)
+        return dict(rows)
+    finally:
+        db.close()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("jobs", "processes"), [(2, 1), (1, 1), (2, 2)], ids=["pool", "serial", "two runs"])
+def test_kill_at_fifty_moments(jobs: int, processes: int, tmp_path: Path) -> None:
+    """No finished row is lost or computed again, none is half written, and no worker outlives its run."""
+    file = written(tmp_path, TEXT)
+    obliv.study.run(file, tmp_path / "whole.db", jobs=1)
+    store, chance, before = tmp_path / "s.db", random.Random(jobs + 10 * processes), dict[str, bytes]()
+    for _ in range(50):
+        runs = [begun(tmp_path, jobs) for _ in range(processes)]
+        time.sleep(chance.uniform(0.3, 2.5))
+        for run in runs:
+            run.send_signal(signal.SIGKILL)
+            run.communicate()
+        after = finished_rows(store)
+        assert after.items() >= before.items()
+        before = after
+    assert len(before) > 20
+    for run in [begun(tmp_path, jobs) for _ in range(processes)]:
+        assert run.wait() == 0, run.communicate()
+    assert finished_rows(store).items() >= before.items()
+    for form in ("csv", "json"):
+        assert obliv.study.export(store, form) == obliv.study.export(tmp_path / "whole.db", form)
+    assert obliv.study.verify(store).proved
+
+
+@pytest.mark.nightly
+def test_workers_killed_at_random_moments(tmp_path: Path) -> None:
+    """A run whose workers are killed again and again finishes all cells."""
+    file = written(tmp_path, TEXT)
+    obliv.study.run(file, tmp_path / "whole.db", jobs=1)
+    chance = random.Random(3)
+    run = begun(tmp_path, 2)
+    kills = 0
+    while run.poll() is None:
+        time.sleep(chance.uniform(1.5, 3.0))
+        children = subprocess.run(["pgrep", "-P", str(run.pid), "-f", "spawn_main"], capture_output=True, text=True)
+        for number in children.stdout.split()[:1]:
+            try:
+                os.kill(int(number), signal.SIGKILL)
+                kills += 1
+            except ProcessLookupError:
+                pass
+    assert kills
+    run.communicate()
+    obliv.study.run(file, tmp_path / "s.db", jobs=1, retry_failed=True)
+    assert obliv.study.export(tmp_path / "s.db") == obliv.study.export(tmp_path / "whole.db")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_at_ten_moments(jobs: int, tmp_path: Path) -> None:
+    """The status is 130 within two seconds, and what is finished is kept."""
+    written(tmp_path, TEXT)
+    chance, before, interrupted = random.Random(jobs), dict[str, bytes](), 0
+    for _ in range(10):
+        run = begun(tmp_path, jobs)
+        time.sleep(chance.uniform(1.5, 3.5))
+        run.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = run.communicate(timeout=20)
+        assert time.monotonic() - began < 5
+        assert "Traceback" not in out + err
+        if run.returncode == 130:
+            interrupted += 1
+            assert "interrupted" in err
+        else:
+            assert run.returncode == 0, err
+        after = finished_rows(tmp_path / "s.db")
+        assert after.items() >= before.items()
+        before = after
+    assert interrupted

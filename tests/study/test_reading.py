@@ -1,0 +1,125 @@
+"""Study files: what they expand to, and how mistakes in them are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.study.files import SMALL, written
+
+import obliv
+from obliv.study.measures import MEASURES
+
+
+def test_axes_are_multiplied_in_order(tmp_path: Path) -> None:
+    plan = obliv.study.read(written(tmp_path))
+    assert plan.name == "small"
+    assert len(plan.cells) == 3 * 2 * (1 + 2 + 2)
+    assert [str(cell) for cell in plan.cells[:5]] == [
+        "hops: dor on ring:3",
+        "throughput traffic=tornado: dor on ring:3",
+        "throughput traffic=uniform: dor on ring:3",
+        "average samples=20: dor on ring:3",
+        "average samples=20 seed=1: dor on ring:3",
+    ]
+    assert len({cell.key for cell in plan.cells}) == len(plan.cells)
+
+
+def test_measures_of_a_topology_have_one_cell_each(tmp_path: Path) -> None:
+    text = 'topologies = ["ring:5"]\nroutings = ["dor", "valiant"]\nmeasures = ["bounds", "hops"]'
+    cells = obliv.study.read(written(tmp_path, text)).cells
+    assert [(cell.measure, cell.routing) for cell in cells] == [("bounds", None), ("hops", "dor"), ("hops", "valiant")]
+
+
+def test_ranges_in_several_places_and_options(tmp_path: Path) -> None:
+    text = (
+        'topologies = ["fattree:{m},2"]\nroutings = ["kpath:{p}"]\n'
+        'measures = [{ measure = "average", samples = "{n}" }, { measure = "throughput", traffic = "shift:{m}" }]\n'
+        "[ranges]\nm = [4]\np = '1..2'\nn = '100..300 step 200'"
+    )
+    assert [str(cell) for cell in obliv.study.read(written(tmp_path, text)).cells] == [
+        "average samples=100: kpath:1 on fattree:4,2",
+        "average samples=300: kpath:1 on fattree:4,2",
+        "throughput traffic=shift:4: kpath:1 on fattree:4,2",
+        "average samples=100: kpath:2 on fattree:4,2",
+        "average samples=300: kpath:2 on fattree:4,2",
+        "throughput traffic=shift:4: kpath:2 on fattree:4,2",
+    ]
+
+
+def test_options_at_their_default_make_no_other_cell(tmp_path: Path) -> None:
+    text = 'topologies = ["ring:5"]\nroutings = ["dor"]\nmeasures = ["worst", { measure = "worst", symmetry = "auto" }]'
+    assert len(obliv.study.read(written(tmp_path, text)).cells) == 1
+
+
+def test_filters(tmp_path: Path) -> None:
+    text = SMALL + '\n[[only]]\ntopology = ["ring:3", "ring:4"]\n[[skip]]\nrouting = "val*"\nmeasure = "average"'
+    cells = obliv.study.read(written(tmp_path, text)).cells
+    assert {cell.topology for cell in cells} == {"ring:3", "ring:4"}
+    assert len(cells) == 2 * (5 + 3)
+
+
+def test_keys_follow_the_content_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.txt").write_text("a b\nb c\nc a\n")
+    file = written(tmp_path, 'topologies = ["file:net.txt"]\nroutings = ["ecmp"]\nmeasures = ["hops"]')
+    (before,) = obliv.study.read(file).cells
+    assert obliv.study.read(file).cells[0].key == before.key
+    assert [path for path, _ in before.files] == ["net.txt"]
+    Path("net.txt").write_text("a b\nb c\nc d\n")
+    (after,) = obliv.study.read(file).cells
+    assert after.key != before.key
+    assert after.identity == before.identity
+
+
+def test_the_published_schema_is_current() -> None:
+    file = Path(obliv.study.__file__).with_name("study.schema.json")  # written by  obliv study schema
+    assert json.loads(file.read_text(encoding="utf-8")) == obliv.study.schema()
+    assert set(MEASURES) <= {
+        entry.get("properties", {}).get("measure", {}).get("const")
+        for entry in obliv.study.schema()["properties"]["measures"]["items"]["anyOf"]
+    }
+
+
+HEAD = 'topologies = ["ring:5"]\nroutings = ["dor"]\n'
+
+MISTAKES = {
+    'topologys = ["ring:5"]': (1, "unknown key 'topologys': did you mean topologies?"),
+    'topologies = ["ring:5"]': (None, "measures is missing"),
+    HEAD + "measures = []": (3, "measures is empty"),
+    'topologies = []\nmeasures = ["bounds"]': (1, "topologies is empty"),
+    'topologies = "ring:5"\nmeasures = ["bounds"]': (1, "topologies must be a list"),
+    "topologies = [5]\nmeasures = ['bounds']": (1, "topologies must be a list of text"),
+    'topologies = ["ring:5"]\nmeasures = ["bounds", "worst"]': (2, "worst needs routings"),
+    HEAD + 'measures = ["worts"]': (3, "unknown measure 'worts': did you mean worst?"),
+    HEAD + 'measures = ["throughput"]': (3, "throughput needs traffic"),
+    HEAD + 'measures = [\n  "worst",\n  { measure = "average", sampels = 5 }]': (5, "did you mean samples?"),
+    HEAD + 'measures = [{ measure = "average", samples = 1 }]': (3, "must be at least 2"),
+    HEAD + 'measures = [{ measure = "average", samples = "many" }]': (3, "must be a whole number"),
+    HEAD + 'measures = [{ measure = "average", samples = [] }]': (3, "is empty"),
+    HEAD + 'measures = [{ measure = "worst", symmetry = "autp" }]': (3, "did you mean auto?"),
+    HEAD + "measures = [{ samples = 5 }]": (3, "a measure has no name"),
+    HEAD + "measures = [7]": (3, "measures must be names or tables"),
+    HEAD + 'measures = ["worst"]\nseeds = [-1]': (4, "0 or more"),
+    HEAD + 'measures = ["worst"]\n[ranges]\nk = "3..5"': (5, "the range k is not used"),
+    HEAD + 'measures = ["worst"]\n[ranges]\nk = "5..3"': (5, "the range k is empty"),
+    HEAD + 'measures = ["worst"]\n[ranges]\nk = "3-5"': (5, "invalid range k"),
+    'topologies = ["ring:{k}"]\nmeasures = ["bounds"]': (1, "has no range k"),
+    'topologies = ["rnig:5"]\nmeasures = ["bounds"]': (1, "did you mean ring?"),
+    HEAD + '# "romm2"\nmeasures = ["worst"]\n[[skip]]\nrouting = "romm*"': (6, "selects no cell"),
+    HEAD + 'measures = ["worst"]\n[[skip]]\nrooting = "dor"': (5, "did you mean routing?"),
+    HEAD + 'measures = ["worst"]\n[[skip]]\nrouting = "*"': (None, "leave no cell"),
+    HEAD + 'measures = ["worst"': (3, "invalid TOML"),
+    HEAD + 'measures = ["worst"]\nimports = ["own"]': (None, "file to import not found"),
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    line, message = MISTAKES[text]
+    with pytest.raises(obliv.FileError) as caught:
+        obliv.study.read(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.line == line

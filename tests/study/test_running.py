@@ -1,0 +1,223 @@
+"""Runs of studies: nothing is computed twice or lost, whoever computes it and whatever ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.study.files import written
+
+import obliv
+from obliv.errors import Interrupted
+from obliv.study import compute
+from obliv.study.executors import Processes, Serial
+
+
+def tables(store: Path) -> tuple[str, str]:
+    """Both exports, byte for byte."""
+    return obliv.study.export(store), obliv.study.export(store, "json")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("finished")
+    run = obliv.study.run(written(folder), folder / "store.db", jobs=1)
+    assert (run.cells, run.done, run.computed, run.found, run.left) == (30, 30, 30, 0, 0)
+    return folder / "store.db"
+
+
+def test_finished_cells_are_not_computed_again(finished: Path, tmp_path: Path) -> None:
+    before = tables(finished)
+    run = obliv.study.run(written(tmp_path), finished, executor=Refusing())
+    assert (run.done, run.computed, run.found) == (30, 0, 30)
+    assert tables(finished) == before
+
+
+def test_the_table(finished: Path) -> None:
+    study = obliv.study.show(finished)
+    assert (study.done, study.failed, len(study.entries)) == (30, 0, 30)
+    row = next(row for row in study.rows() if (row["topology"], row["routing"]) == ("ring:5", "valiant"))
+    assert row["hops"] == obliv.locality("ring:5", "valiant").hops
+    assert row["tornado"] == obliv.throughput("ring:5", "valiant", "tornado").patterns[0].throughput
+    assert row["average seed=1"] == obliv.average_case("ring:5", "valiant", samples=20, rng=1).throughput
+    assert type(study).from_dict(json.loads(json.dumps(study.to_dict()))) == study
+
+
+class Refusing(Executor):
+    """Computes nothing."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise AssertionError("a finished cell is computed again")
+
+
+class Dying(Executor):
+    """Processes whose worker dies with each call that has a cell for the `times`-th time at most."""
+
+    def __init__(self, topology: str, times: int) -> None:
+        self._max_workers = 2
+        self._topology, self._times = topology, times
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._times and any(cell.topology == self._topology for cell in args[0]):
+            self._times -= 1
+            future: Future[Any] = Future()
+            future.set_exception(BrokenExecutor("a worker died"))
+            return future
+        return Serial().submit(fn, *args, **kwargs)
+
+
+def test_threads_give_the_same_table(finished: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        obliv.study.run(written(tmp_path), tmp_path / "store.db", executor=pool)
+    assert tables(tmp_path / "store.db") == tables(finished)
+    assert obliv.study.diff(tmp_path / "store.db", finished).equal
+
+
+def test_a_worker_that_dies_costs_its_cells_time(finished: Path, tmp_path: Path) -> None:
+    run = obliv.study.run(written(tmp_path), tmp_path / "store.db", executor=Dying("ring:4", 1))
+    assert (run.done, run.failed) == (30, ())
+    assert tables(tmp_path / "store.db") == tables(finished)
+
+
+def test_cells_whose_worker_dies_again_fail_with_the_reason(finished: Path, tmp_path: Path) -> None:
+    file, store = written(tmp_path), tmp_path / "store.db"
+    run = obliv.study.run(file, store, executor=Dying("ring:4", 10**6))
+    assert {cell.topology for cell in run.failed} == {"ring:4"}
+    assert (run.done, len(run.failed)) == (20, 10)
+    assert "died twice" in run.failed[0].reason
+    again = obliv.study.run(file, store, executor=Refusing())
+    assert again.failed == run.failed
+    assert obliv.study.run(file, store, jobs=1, retry_failed=True).done == 30
+    assert tables(store) == tables(finished)
+
+
+def test_two_runs_on_one_store(finished: Path, tmp_path: Path) -> None:
+    """Each cell is computed by one of them, and both wait for all."""
+    file, store = written(tmp_path), tmp_path / "store.db"
+    runs: list[Any] = []
+
+    def one() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            runs.append(obliv.study.run(file, store, executor=pool))
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [run.done for run in runs] == [30, 30]
+    assert sum(run.computed for run in runs) == 30
+    assert tables(store) == tables(finished)
+
+
+def test_an_interrupt_keeps_what_is_finished(finished: Path, tmp_path: Path) -> None:
+    file, store = written(tmp_path), tmp_path / "store.db"
+
+    class Stopping(Serial):
+        calls = 0
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            self.calls += 1
+            if self.calls == 8:
+                raise KeyboardInterrupt
+            return super().submit(fn, *args, **kwargs)
+
+    with pytest.raises(Interrupted) as caught:
+        obliv.study.run(file, store, executor=Stopping())
+    assert caught.value.so_far.done == obliv.study.show(store).done == 7
+    assert caught.value.so_far.left == 23
+    assert obliv.study.run(file, store, jobs=1).computed == 23
+    assert tables(store) == tables(finished)
+
+
+def test_too_little_memory_beside_others_is_tried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[list[str]] = []
+
+    def computed(cells: Any, imports: Any) -> Any:
+        names = [cell.topology for cell in cells]
+        short = "ring:4" in names and not any("ring:4" in call for call in tried)
+        tried.append(names)
+        outcomes = compute.compute(cells, imports)
+        return [outcome._replace(reason="no", retry=True) if short else outcome for outcome in outcomes]
+
+    monkeypatch.setattr("obliv.study.running.compute", computed)
+    text = 'topologies = ["ring:4", "ring:5", "ring:6"]\nroutings = ["dor"]\nmeasures = ["hops"]'
+    with ThreadPoolExecutor(2) as pool:
+        run = obliv.study.run(written(tmp_path, text), tmp_path / "store.db", executor=pool)
+    assert run.done == 3
+    assert tried[-1] == ["ring:4"]
+
+
+def test_impossible_cells_are_refused_or_left_out(tmp_path: Path) -> None:
+    text = 'topologies = ["ring:4", "mesh:3x3"]\nroutings = ["dor", "xyx"]\nmeasures = ["hops"]'
+    file, store = written(tmp_path, text), tmp_path / "store.db"
+    with pytest.raises(obliv.FileError, match="1 of 4 cells cannot be computed") as caught:
+        obliv.study.run(file, store, jobs=1)
+    assert caught.value.lines == ("hops: xyx on ring:4: xyx needs two dimensions, ring:4 has 1; u2turn fits any",)
+    run = obliv.study.run(file, store, jobs=1, skip_impossible=True)
+    assert (run.done, len(run.skipped), run.left) == (3, 1, 0)
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    net, store = Path("net.txt"), tmp_path / "store.db"
+    file = written(tmp_path, 'topologies = ["file:net.txt"]\nroutings = ["ecmp"]\nmeasures = ["hops"]')
+    hops = []
+    for text in ("a b\nb c\n", "a b\nb c\nc a\n"):
+        net.write_text(text)
+        assert obliv.study.run(file, store, jobs=1).computed == 1
+        (row,) = obliv.study.show(store).rows()
+        hops.append(row["hops"])
+    assert hops[0] > hops[1]
+    net.write_text("a b\nb c\nc d\n")
+    plan = obliv.study.read(file)
+    net.write_text("a b\n")
+    run = obliv.study.run(plan, tmp_path / "other.db", jobs=1)
+    assert "changed during the study" in run.failed[0].reason
+
+
+def test_own_names_by_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(
+        "import obliv\n@obliv.register_topology('own-ring-of-study')\n"
+        "def own(k: int):\n    return obliv.build(f'own-ring-of-study:{k}', k, [(v, (v + 1) % k) for v in range(k)])\n"
+    )
+    text = 'topologies = ["own-ring-of-study:3"]\nroutings = ["shortest"]\nmeasures = ["hops"]\nimports = ["own.py"]'
+    plan = obliv.study.read(written(tmp_path, text))
+    assert plan.imports == ("own.py",)
+    assert [path for path, _ in plan.cells[0].files] == ["own.py"]
+    assert obliv.study.run(plan, "store.db", jobs=1).done == 1
+
+
+def end(status: int) -> None:
+    """End this process, as a crash would."""
+    os._exit(status)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_processes_are_replaced_when_one_dies() -> None:
+    with Processes(1) as pool:
+        first = pool.submit(os.getpid).result()
+        with pytest.raises(BrokenExecutor):
+            pool.submit(end, 1).result()
+        assert pool.submit(os.getpid).result() not in (first, os.getpid())
+
+
+def test_claims_are_proved_and_forged_ones_are_not(tmp_path: Path) -> None:
+    text = 'topologies = ["ring:4", "mesh:2x2"]\nroutings = ["dor"]\nmeasures = ["worst", "hops"]'
+    store = tmp_path / "store.db"
+    obliv.study.run(written(tmp_path, text), store, jobs=1)
+    checked = obliv.study.verify(store)
+    assert (checked.proved, checked.count("proved"), checked.count("no claim")) == (True, 2, 2)
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE cells SET headline = ? WHERE measure = 'worst'", ['{"": {"exact": "2", "value": 2.0}}'])
+    db.close()
+    assert not obliv.study.verify(store).proved
