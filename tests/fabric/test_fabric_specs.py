@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.designs.ratios.test_ratios import plain
+from tests.fabric.damage import cables, without
 
 import obliv
-from obliv.errors import FileError, InputError, RoutingError, SpecError
+from obliv.cli import main
+from obliv.errors import FileError, RoutingError, SpecError
 from obliv.fabric.analyses.worst import worst
 from obliv.fabric.files.lft import write_tables
 from obliv.fabric.files.net import write_net
@@ -91,11 +95,26 @@ def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
     assert worst(routing).skipped == pairs
 
 
-def test_routings_and_ratios_of_trees_say_what_a_fabric_takes_instead() -> None:
+def test_the_ratio_of_a_damaged_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One cable less: the equal split over shortest paths no longer carries all traffic as the best routing does."""
+    whole = from_topology(obliv.topology("fattree:4,2"))
+    damaged = network(without(whole, cables(whole)[:1]), "fabric:damaged")
+    routing = obliv.routing("ecmp", damaged)
+    result = obliv.ratio(routing, certificate=True)
+    assert result.ratio == pytest.approx(plain(routing)) == 3 / 2
+    assert obliv.verify(result, topology=damaged, routing=routing).proved
+    tables, fabric = tmp_path / "a.lft", tmp_path / "a.net"
+    for spec, ratio in (("fattree:4,2", "2"), ("xgft:2;4,4;1,2", "2")):
+        made = ["fabric", "generate", spec, "--routing", "dmodk", "-o", str(fabric), "--tables", str(tables)]
+        assert main(made) == 0
+        assert main(["fabric", "ratio", str(fabric), "--lft", str(tables), "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["ratio"]["exact"] == ratio
+
+
+def test_routings_of_trees_say_what_a_fabric_takes_instead() -> None:
     fabric = network(from_topology(obliv.topology("fattree:4,2")), "fabric:x.net")
     with pytest.raises(
         RoutingError, match="obliv fabric route  makes tables for this one, which are taken as lft:FILE"
     ):
         obliv.routing("dmodk", fabric)
-    with pytest.raises(InputError, match="obliv fabric ratio  knows which fat tree a fabric is"):
-        obliv.ratio(obliv.routing("ecmp", fabric))
+    assert obliv.ratio(obliv.routing("ecmp", fabric)).ratio == 1

@@ -7,7 +7,6 @@ from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.subject import Subject, by_specs, subject_of
 from obliv.designs.ratios.search import network_ratio
-from obliv.errors import InputError
 from obliv.results.analysis.ratio import Ratio
 
 __all__ = ["ratio"]
@@ -35,7 +34,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     Raises
     ------
     InputError
-        If the routing leaves pairs out, or the network is a fabric (:func:`obliv.fabric.ratio`).
+        If the routing leaves pairs out.
     TopologyError
         If some terminals cannot reach each other.
     MissingExtraError
@@ -47,7 +46,8 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     -----
     Where a base load of 1, the most that a host sends or takes, can always be carried, the ratio is the worst case over
     all traffic in which no host sends or takes more than 1, so the exact worst case (Towles) is the exact ratio; for
-    single paths on trees it is the largest node-disjoint set of pairs on a link. That is checked.
+    single paths on trees it is the largest node-disjoint set of pairs on a link. That is checked. Fabrics that are fat
+    trees are recognized by :func:`obliv.fabric.ratio`.
 
     On all other networks one linear program a channel finds the worst traffic among all that some routing carries
     without loading a channel by more than 1 (Applegate and Cohen). No number is believed from the solver: lengths of
@@ -70,8 +70,5 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     Fraction(2, 1)
     """
     topology = subject_of(x, "ratio").topology
-    advice = topology.advice("ratio")
-    if advice:
-        raise InputError(f"{topology.spec}: {advice}")
     solve = tree_ratio if has_base_load(topology) else network_ratio
     return solve(x, certificate=certificate, progress=progress)

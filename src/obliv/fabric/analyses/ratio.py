@@ -1,4 +1,4 @@
-"""The oblivious performance ratio of forwarding tables, on fabrics that are whole fat trees."""
+"""The oblivious performance ratio of forwarding tables, on fabrics that are complete fat trees."""
 
 from __future__ import annotations
 
@@ -11,14 +11,24 @@ from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.shape.tree import recognise
+from obliv.fabric.topology import FabricTopology
 from obliv.results import Ratio
 from obliv.results.numbers import known
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
-__all__ = ["ratio"]
+__all__ = ["has_closed_form", "ratio"]
 
-_INSTEAD = "obliv fabric worst gives the guaranteed throughput instead"
+_INSTEAD = "use obliv.ratio, which solves linear programs"
+
+
+def has_closed_form(topology: FabricTopology) -> bool:
+    """Return whether the best routing of every traffic on a fabric is known, so that :func:`ratio` is defined."""
+    try:
+        _known_tree(topology)
+    except InputError:
+        return False
+    return True
 
 
 def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
@@ -39,7 +49,7 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
     ------
     InputError
         If the best routing of every traffic is not known: the fabric is not a fat tree, or it is tapered or has cables
-        that are missing, parallel or of unequal speeds.
+        that are missing, parallel or of unequal speeds. :func:`obliv.ratio` then solves linear programs.
 
     Notes
     -----
@@ -55,17 +65,7 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
     """
     began = time.perf_counter()
     topology = routing.topology
-    shape = recognise(topology.fabric)
-    if shape is None or not shape.complete:
-        what = "is not a fat tree" if shape is None else f"is not a complete {shape.name}"
-        raise InputError(
-            f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"
-        )
-    if topology.bandwidth or not topology.unit_rates:
-        raise InputError(
-            f"{topology.fabric.name} has cables of unequal speeds, so the best routing is not known; {_INSTEAD}"
-        )
-    tree = require_base_load(shape.tree)
+    name, tree = _known_tree(topology)
     worst = worst_case(routing, progress=progress)
     single = routing.routes.denominator == 1
     bound = bound_of(tree) if single and _climbs(routing, tree) else None
@@ -80,9 +80,24 @@ def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
         channel=worst.channel,
         permutation=worst.permutation or (),
         lower_bound=None if bound is None else bound[0],
-        lower_bound_source=bound[1] if bound is not None else f"no bound is known for these paths on {shape.name}",
+        lower_bound_source=bound[1] if bound is not None else f"no bound is known for these paths on {name}",
         names=(names[0], names[1]),
     )
+
+
+def _known_tree(topology: FabricTopology) -> tuple[str, Tree]:
+    """Return the fat tree that a fabric is, by name; InputError where its best routing is not known."""
+    shape = recognise(topology.fabric)
+    if shape is None or not shape.complete:
+        what = "is not a fat tree" if shape is None else f"is not a complete {shape.name}"
+        raise InputError(
+            f"{topology.fabric.name} {what}, so the best routing of every traffic is not known; {_INSTEAD}"
+        )
+    if topology.bandwidth or not topology.unit_rates:
+        raise InputError(
+            f"{topology.fabric.name} has cables of unequal speeds, so the best routing is not known; {_INSTEAD}"
+        )
+    return shape.name, require_base_load(shape.tree)
 
 
 def _climbs(routing: FabricRouting, tree: Tree) -> bool:
