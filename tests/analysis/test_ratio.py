@@ -158,7 +158,7 @@ def test_ratio_under_traffic() -> None:
     one, two = (obliv.traffic_ratio(routing, "ring", instances=8, rng=3).patterns for _ in range(2))
     assert one == two
     for traffic, options, says in (
-        ("shift:1", {"instances": 4}, "nothing is random"),
+        ("shift:1", {"instances": 4}, "is not random"),
         ("ring", {"instances": 1}, "2 are"),
     ):
         with pytest.raises(obliv.InputError, match=says):

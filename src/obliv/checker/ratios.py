@@ -1,9 +1,9 @@
 """The check of an oblivious performance ratio between bounds, in exact arithmetic.
 
-Two things are checked, and nothing is believed of where they come from. The traffic: flows are given that carry it
-without loading a channel beyond its bandwidth, and the routing loads the named channel by as much as claimed. The
-channels: for each one lengths of all channels are given such that no pair puts more on it than its distance allows;
-traffic that some routing carries without overload takes up at most the bandwidths times the lengths.
+A traffic proves the lower bound: given flows carry it without loading a channel beyond its bandwidth, and under it the
+routing loads the named channel as claimed. Lengths of all channels, given for every channel, prove the upper bound: no
+pair loads the channel by more than its distance under these lengths allows, and any traffic that some routing carries
+without overload takes up at most the sum of bandwidth times length.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from obliv.topologies.base import Topology
 __all__ = ["Upper", "check_ratio", "merged"]
 
 _FAR = 2**61  # of a node that cannot be reached
-_CLOSE = 1 - 1e-9  # a comparison in floats decides unless the two sides are closer
+_CLOSE = 1 - 1e-9  # two sides that are closer are compared in exact arithmetic
 
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """The parts of a claim."""
+    """The parts of a saved claim that the check uses."""
 
     ratio: Ratio
     channel: int
@@ -115,7 +115,7 @@ def _read(content: dict[str, Any]) -> _Parts:
     ) as error:
         raise MalformedError(str(error)) from None
     if claimed.to_dict()["ratio"] != content["ratio"]:
-        raise MalformedError("ratio shows another number than it holds")
+        raise MalformedError("the decimal value of ratio differs from its exact value")
     denominator, sources = certificate.get("denominator"), certificate.get("sources")
     if type(denominator) is not int or denominator < 1 or not isinstance(sources, dict):
         raise MalformedError("the denominator must be a positive integer, and sources an object")
@@ -134,7 +134,7 @@ def _check_form(report: Report, claim: _Parts, topology: Topology) -> bool:
     if named is None or not 0 <= channel < channels or (named.tail, named.head) != _ends(topology, channel):
         problem = f"channel {channel} is not that of the network"
     elif claim.lengths.shape != (channels, channels) or claim.lengths.min() < 0 or claim.lengths.max() > limit:
-        problem = "the lengths are not one number from 0 on for each channel and channel"
+        problem = "lengths must be one number, 0 or more, for each pair of channels"
     elif len(claim.flows) and (
         claim.flows.min() < 0 or claim.flows[:, 0].max() >= terminals or claim.flows[:, 1].max() >= channels
     ):
@@ -221,7 +221,7 @@ def _check_loads(
 
 
 def merged(flow: Flow, source: int, channels: int) -> tuple[Array, Array, Array]:
-    """Return destination, channel and amount of a source's flow, each pair and channel once, without itself."""
+    """Return destinations, channels and amounts of the flow from a source, each sum once."""
     destination = np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
     key, place = np.unique(destination * channels + flow.channel, return_inverse=True)
     amount = np.zeros(len(key), object)
@@ -232,7 +232,7 @@ def merged(flow: Flow, source: int, channels: int) -> tuple[Array, Array, Array]
 
 
 class Upper:
-    """The channels whose lengths do not prove the upper bound, source by source."""
+    """The channels whose lengths do not prove the upper bound; sources are added one after another."""
 
     def __init__(self, bound: Fraction, lengths: Array, topology: Topology, checked: list[int]) -> None:
         self.over: set[int] = set()
@@ -256,7 +256,7 @@ class Upper:
         self._heads, self._first = np.unique(topology.head[order], return_index=True)
 
     def add(self, source: int, destination: Array, channel: Array, amount: Array, whole: Array) -> None:
-        """Check that what a source sends is at a distance above 0, and amount / whole · spent ≤ bound · distance."""
+        """Check the inequality ``amount / whole · spent ≤ bound · distance``, with distances above 0, for a source."""
         row = self._row[channel]
         checked = row >= 0
         destination, row, amount = destination[checked], row[checked], amount[checked]
@@ -271,7 +271,7 @@ class Upper:
                 self.over.add(int(channel[checked][k]))
 
     def _distances(self, node: int) -> Array:
-        """Return the distance of every node from one, under the lengths of each checked channel (Bellman and Ford)."""
+        """Return the distances from a node under the lengths of each checked channel (Bellman and Ford)."""
         distance = np.full((len(self._length), self._nodes), _FAR, np.int64)
         distance[:, node] = 0
         for _ in range(self._nodes):

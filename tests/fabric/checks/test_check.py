@@ -1,4 +1,4 @@
-"""The check of a fabric: the right finding for every fault, and counts that agree with every way walked."""
+"""The check of a fabric: the right finding for every fault, and counts that agree with every route followed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from obliv.results.fabric.check import EngineRun, FabricCheck
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
-def made(spec: str = "fattree:4,2", routing: str = "dmodk", lmc: int = 0) -> tuple[Fabric, Tables]:
+def example(spec: str = "fattree:4,2", routing: str = "dmodk", lmc: int = 0) -> tuple[Fabric, Tables]:
     topology = obliv.topology(spec)
     fabric = from_topology(topology, lmc=lmc)
     return fabric, tables_of(obliv.routing(routing, topology), fabric)
@@ -51,13 +51,13 @@ def kinds(result: FabricCheck, *, notes: bool = False) -> list[str]:
 
 
 def only(result: FabricCheck, kind: str, severity: str) -> str:
-    found = result.of(kind)
-    assert [finding["severity"] for finding in found] == [severity]
-    return str(found[0]["message"])
+    findings = result.of(kind)
+    assert [finding["severity"] for finding in findings] == [severity]
+    return str(findings[0]["message"])
 
 
 def test_a_sound_fabric_has_nothing_but_a_note() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     result = check(fabric, tables)
     assert result.ok
     assert kinds(result) == []
@@ -78,8 +78,8 @@ def test_a_sound_fabric_has_nothing_but_a_note() -> None:
     lmc=st.integers(0, 1),
     cut=st.integers(0, 3),
 )
-def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, lmc: int, cut: int) -> None:
-    fabric, tables = made(spec, "dor" if spec.startswith("torus") else "dmodk", lmc)
+def test_counts_agree_with_every_route_followed(spec: str, seed: int, share: float, lmc: int, cut: int) -> None:
+    fabric, tables = example(spec, "dor" if spec.startswith("torus") else "dmodk", lmc)
     rng = np.random.default_rng(seed)
     wild = rng.integers(0, int(np.diff(fabric.first_slot).max()) + 1, tables.out.shape)
     wild[wild == int(np.diff(fabric.first_slot).max())] = NONE
@@ -94,19 +94,19 @@ def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, 
         for goal in fabric.endpoints.tolist():
             if source == goal:
                 continue
-            ways = [
-                trace(fabric, tables, source, int(fabric.ports.lid[goal]) + each).ending
-                for each in range(1 << int(fabric.ports.lmc[goal]))
+            endings = [
+                trace(fabric, tables, source, int(fabric.ports.lid[goal]) + offset).ending
+                for offset in range(1 << int(fabric.ports.lmc[goal]))
             ]
-            bad = {ending for ending in ways if ending != Ending.DELIVERED}
+            bad = {ending for ending in endings if ending != Ending.DELIVERED}
             count["unrouted"] += bool(bad)
             count["loops"] += Ending.LOOP in bad
             count["wrong_ends"] += Ending.WRONG_END in bad
             count["dead_ends"] += bool(bad - {Ending.LOOP, Ending.WRONG_END})
-            lost.update(ending for ending in ways if ending != Ending.DELIVERED)
+            lost.update(ending for ending in endings if ending != Ending.DELIVERED)
     for name in ("unrouted", "loops", "wrong_ends", "dead_ends"):
         assert getattr(result, name) == count[name], name
-    said = Counter(finding["kind"] for finding in result.findings if finding["severity"] == "error")
+    errors = Counter(finding["kind"] for finding in result.findings if finding["severity"] == "error")
     for kind, endings in {
         "no-route": {Ending.NO_ENTRY},
         "dead-end": {Ending.NO_CABLE},
@@ -114,15 +114,15 @@ def test_counts_agree_with_every_way_walked(spec: str, seed: int, share: float, 
         "wrong-end": {Ending.WRONG_END},
         "missing-table": {Ending.NO_TABLE},
     }.items():
-        assert bool(said[kind]) == any(lost[ending] for ending in endings), kind
+        assert bool(errors[kind]) == any(lost[ending] for ending in endings), kind
     if lost[Ending.NO_PORT]:
-        assert said["port-beyond"]
-    assert result.ok == (not said)
+        assert errors["port-beyond"]
+    assert result.ok == (not errors)
     assert bool(count["unrouted"]) <= (not result.ok)
 
 
 def test_a_hole() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(fabric, edited(tables, (0, lid, NONE)))
     text = only(result, "no-route", "error")
@@ -134,7 +134,7 @@ def test_a_hole() -> None:
 
 
 def test_a_loop_is_printed() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     lid = int(fabric.ports.lid[fabric.endpoints[7]])
     up = int(tables.out[0, lid])
     root = int(fabric.node_of[fabric.ports.peer[fabric.slot(int(fabric.switches[0]), up)]])
@@ -148,7 +148,7 @@ def test_a_loop_is_printed() -> None:
 
 
 def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(fabric, edited(tables, (3, lid, 1)))
     assert "port 1, which leads to H-0002c90300100060 ('host(3,0)') port 1: 7 pairs" in only(
@@ -164,7 +164,7 @@ def test_a_wrong_end_and_a_port_that_is_not_there() -> None:
 
 
 def test_ports_of_a_switch_that_only_others_speak_of(tmp_path: Path) -> None:
-    fabric, tables = made("fattree:8,2")
+    fabric, tables = example("fattree:8,2")
     record = spelled.ibnetdiscover(fabric).split("\n\n")
     cut = tmp_path / "cut.txt"
     cut.write_text(
@@ -191,7 +191,7 @@ def test_ports_of_a_switch_that_only_others_speak_of(tmp_path: Path) -> None:
 
 
 def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None:
-    fabric, tables = made("fattree:8,2")
+    fabric, tables = example("fattree:8,2")
     last = fabric.slot(int(fabric.switches[0]), 8)
     pulled = damage.without(fabric, [last])
     for text in (spelled.port_list(pulled), spelled.link_info(pulled), spelled.link_info(pulled, long=True)):
@@ -211,7 +211,7 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
 
 
 def test_a_cable_pulled_out() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     slot = fabric.slot(int(fabric.switches[0]), 3)
     result = check(damage.without(fabric, [slot]), tables)
     errors = [finding for finding in result.of("dead-end") if finding["severity"] == "error"]
@@ -269,7 +269,7 @@ def test_a_missing_cable_lists_the_free_ports_where_several_fit() -> None:
 
 
 def test_the_last_lid_that_dumps_leave_out() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     lid = fabric.ports.lid.copy()
     last = int(fabric.endpoints[-1])
     old, lid[last] = int(lid[last]), 64
@@ -294,7 +294,7 @@ def test_the_last_lid_that_dumps_leave_out() -> None:
 
 
 def test_the_dropped_lid_of_a_switch_harms_no_host() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     own = int(fabric.first_slot[fabric.switches[0]])
     lid = fabric.ports.lid.copy()
     lid[own] = 64
@@ -304,7 +304,7 @@ def test_the_dropped_lid_of_a_switch_harms_no_host() -> None:
 
 
 def test_tables_that_lack_or_are_empty() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     short = replace(tables, out=tables.out[1:], switch=tables.switch[1:], line=tables.line[1:])
     result = check(fabric, short)
     assert "switch((0),1)" in only(result, "missing-table", "error")
@@ -316,7 +316,7 @@ def test_tables_that_lack_or_are_empty() -> None:
     result = check(fabric, replace(tables, out=np.full_like(tables.out, NONE)))
     assert "no subnet manager has run" in only(result, "empty-table", "error")
     assert result.unrouted == 56
-    spare = replace(  # nobody's way leads over the last root
+    spare = replace(  # no route leads over the last root
         edited(tables, *((row, lid, 3) for row in range(4) for lid in range(15) if tables.out[row, lid] == 4)),
     )
     rest = replace(spare, out=spare.out[:5], switch=spare.switch[:5], line=spare.line[:5])
@@ -326,7 +326,7 @@ def test_tables_that_lack_or_are_empty() -> None:
 
 
 def test_no_lids() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     bare = fabric.with_ports(lid=np.zeros_like(fabric.ports.lid))
     assert "no subnet manager has run" in only(check(bare, tables), "no-lids", "error")
     result = check(bare)
@@ -342,7 +342,7 @@ def test_no_lids() -> None:
 
 
 def test_tables_of_another_moment() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     own = fabric.first_slot[fabric.switches]
     lid = fabric.ports.lid.copy()
     lid[own[:2]] = lid[own[1::-1]]
@@ -353,7 +353,7 @@ def test_tables_of_another_moment() -> None:
 
 
 def test_one_slow_cable_among_equals() -> None:
-    fabric, _ = made("fattree:8,2")
+    fabric, _ = example("fattree:8,2")
     slot = damage.cables(fabric)[5]
     for ends, several in (
         ([slot, int(fabric.ports.peer[slot])], 1),
@@ -379,7 +379,7 @@ def test_one_slow_cable_among_equals() -> None:
 
 
 def test_pieces_routers_aggregation_nodes_and_others() -> None:
-    fabric, _ = made("fattree:4,2")
+    fabric, _ = example("fattree:4,2")
     cut = [slot for slot in damage.ports(fabric, int(fabric.switches[0])) if slot in damage.cables(fabric)]
     text = only(check(damage.without(fabric, cut)), "pieces", "error")
     assert "2 pieces: 2 endpoints are cut off from the other 6" in text
@@ -400,7 +400,7 @@ def test_pieces_routers_aggregation_nodes_and_others() -> None:
 
 
 def test_two_hosts_and_no_switch() -> None:
-    fabric, tables = made("fattree:4,2")
+    fabric, tables = example("fattree:4,2")
     peer = np.full_like(fabric.ports.peer, -1)
     one, other, third, fourth = (int(slot) for slot in fabric.endpoints[:4])
     peer[one], peer[other] = other, one
@@ -415,7 +415,7 @@ def test_two_hosts_and_no_switch() -> None:
 
 
 def test_a_deadlock_is_an_error_unless_the_engine_takes_care(tmp_path: Path) -> None:
-    fabric, tables = made("torus:5x5", "dor")
+    fabric, tables = example("torus:5x5", "dor")
     result = check(fabric, tables)
     assert not result.ok
     text = only(result, "credit-loop", "error")
@@ -440,7 +440,7 @@ Nov 20 15:33:42 541376 [BA] 0x02 -> osm_ucast_mgr_process: minhop tables configu
 
 
 def test_the_fallback_trap(tmp_path: Path) -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     log = tmp_path / "osm.log"
     log.write_text(FELL_BACK)
     result = check(fabric, tables, log)
@@ -466,7 +466,7 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert engine_of(log, notes) == EngineRun("minhop", "ftree", ("ftree",))
     assert [each.line for each in notes.findings()] == [1003]
     assert "(LMC > 0 is not supported by fat-tree routing.)" in notes.findings()[0].message
-    log.write_bytes(gzip.compress(text[:-40]))  # cut off in the line that tells
+    log.write_bytes(gzip.compress(text[:-40]))  # cut off in the line that names the engine
     notes = Notes(str(log))
     assert engine_of(log, notes).used is None
     assert [each.severity for each in notes.findings()] == ["warning"]
@@ -477,7 +477,7 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     nasty = "\x1b[2J\nerror: \u202e\x00" + "x" * 5000
     lid = int(fabric.ports.lid[fabric.endpoints[7]])
     result = check(
@@ -497,7 +497,7 @@ def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
 
 
 def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
-    fabric, tables = made("fattree:12,3", "osrm3-d")
+    fabric, tables = example("fattree:12,3", "osrm3-d")
     rng = np.random.default_rng(1)
     out = np.where(rng.random(tables.out.shape) < 0.1, rng.integers(0, 12, tables.out.shape), tables.out)
     result = check(fabric, replace(tables, out=out.astype(np.uint8)))
@@ -509,7 +509,7 @@ def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
 
 
 def test_severities_of_one_kind_are_counted_apart() -> None:
-    fabric, tables = made("fattree:8,2")
+    fabric, tables = example("fattree:8,2")
     pulled = [int(fabric.ports.peer[fabric.endpoints[4 * leaf]]) for leaf in range(6)]
     lid = int(fabric.ports.lid[fabric.endpoints[1]])
     row = tables.row_of[int(fabric.node_of[pulled[0]])]
@@ -523,11 +523,11 @@ def test_severities_of_one_kind_are_counted_apart() -> None:
 
 
 def test_findings_that_are_not_kept_are_counted(tmp_path: Path) -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     path = tmp_path / "junk.net"
     path.write_text(spelled.ibnetdiscover(fabric) + "junk\n" * 500)
     fabric = read_fabric(path)
-    assert sum(each.count for each in fabric.findings) == 500
+    assert sum(finding.count for finding in fabric.findings) == 500
     result = check(fabric, tables)
     assert result.counts["bad-line"] == 500
     assert len(result.of("bad-line")) == 201
@@ -547,18 +547,22 @@ def test_notes_keep_the_first_of_every_severity_and_kind() -> None:
     for line in range(201):
         notes.add("error", "odd", "e", line)
     notes.add("note", "other", "n")
-    found = notes.findings()
-    assert Counter((each.severity, each.kind) for each in found) == {
+    findings = notes.findings()
+    assert Counter((finding.severity, finding.kind) for finding in findings) == {
         ("warning", "odd"): 201, ("error", "odd"): 201, ("note", "other"): 1,
     }  # fmt: skip
-    assert [(each.severity, each.count) for each in found[-3:]] == [("warning", 100), ("error", 1), ("note", 1)]
-    lines = [each.line for each in found[:400]]
+    assert [(finding.severity, finding.count) for finding in findings[-3:]] == [
+        ("warning", 100),
+        ("error", 1),
+        ("note", 1),
+    ]
+    lines = [finding.line for finding in findings[:400]]
     assert lines == sorted(lines)
-    assert [each.message for each in found[-3:-1]] == ["and 100 more like these", "and 1 more like these"]
+    assert [finding.message for finding in findings[-3:-1]] == ["and 100 more like these", "and 1 more like these"]
 
 
 def test_saved_and_loaded_it_is_the_same() -> None:
-    fabric, tables = made()
+    fabric, tables = example()
     result = check(fabric, edited(tables, (0, 14, NONE)))
     again = FabricCheck.from_dict(result.to_dict())
     assert again.to_dict() == result.to_dict()
@@ -628,7 +632,7 @@ def test_bad_runs() -> None:
 
 @pytest.mark.nightly
 def test_11664_hosts_take_seconds() -> None:
-    fabric, tables = made("fattree:36,3", "osrm3-d")
+    fabric, tables = example("fattree:36,3", "osrm3-d")
     rng = np.random.default_rng(1)
     out = np.where(rng.random(tables.out.shape) < 0.01, rng.integers(0, 40, tables.out.shape), tables.out)
     for each in (tables, replace(tables, out=out.astype(np.uint8))):
@@ -667,7 +671,7 @@ def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
 
 
 def test_kernels_do_the_same_compiled() -> None:
-    fabric, tables = made("torus:3x3", "dor", 1)
+    fabric, tables = example("torus:3x3", "dor", 1)
     rng = np.random.default_rng(3)
     out = np.where(rng.random(tables.out.shape) < 0.2, rng.integers(0, 7, tables.out.shape), tables.out)
     tables = replace(tables, out=out.astype(np.uint8))

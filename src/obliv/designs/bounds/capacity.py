@@ -18,8 +18,8 @@ from obliv.topologies.base import Topology
 
 __all__ = ["capacity_of", "with_capacity"]
 
-_QUICK = 10_000  # terminals times channels of a program that takes a second or two
-_QUICK_SYMMETRIC = 300_000  # where the topology offers symmetries
+_QUICK = 10_000  # terminals times channels up to which a program takes a second or two
+_QUICK_SYMMETRIC = 300_000  # the same with symmetries of the topology
 
 
 def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, Carried]:
@@ -41,7 +41,7 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
 
 
 def with_capacity(topology: Topology, progress: Progress | None = None) -> Topology:
-    """Return the topology with its capacity, so that results contain the fraction of it.
+    """Return the topology with its capacity, so that results contain fractions of capacity.
 
     Parameters
     ----------
@@ -52,10 +52,9 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     Returns
     -------
     Topology
-        The same object where the capacity is known, where terminals have rates, where some cannot reach each other,
-        where the linear program is too large for a second or two, or where the proved bounds do not meet
-        (:func:`obliv.bounds` gives them). Otherwise with `capacity_load` and `capacity_proof`, which saved claims
-        contain.
+        A copy with `capacity_load` and `capacity_proof`, which saved claims contain. The same object if the capacity
+        is known, if terminals have rates or cannot reach each other, if the linear program would take more than a
+        second or two, or if the proved bounds differ (:func:`obliv.bounds` returns them).
 
     Raises
     ------
@@ -109,7 +108,7 @@ def _uniform(topology: Topology) -> tuple[Array, int]:
 
 
 def _simple_flow(topology: Topology, flow: Array) -> tuple[Array, int] | None:
-    """Return flows as simple rationals, where these bring one unit from every terminal to every other one."""
+    """Return flows as simple rationals if these carry one unit from every terminal to every other one, else None."""
     simple = as_rationals(np.clip(flow, 0, None).ravel())
     if simple is None:
         return None

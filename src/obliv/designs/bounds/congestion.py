@@ -1,8 +1,8 @@
 """The least congestion of one traffic: what the best routing for it alone achieves, by a linear program.
 
-Packets of one source may share columns whatever their destinations, so there is a flow for each source only. Lengths
-of channels bound the optimum from below: Σ traffic × distance ≤ load × Σ bandwidth × length. Explicit paths bound it
-from above. Both are computed with integers, whatever the solver returns.
+Packets of one source share columns, so there is one flow for each source instead of one for each pair. Lengths of
+channels bound the optimum from below: Σ traffic × distance ≤ load × Σ bandwidth × length. Explicit paths bound it from
+above. Both bounds are computed with integers and do not depend on the accuracy of the solver.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _BYTES = 150.0  # of memory for an entry of the matrix, with what the solver nee
 
 @dataclass(frozen=True, eq=False)
 class Congestion:
-    """The least load of a traffic, approximately, and what proves a lower bound of it.
+    """The solution of the linear program, with lengths that prove a lower bound of the least load.
 
     Parameters
     ----------
     lower : Fraction
-        Proved by the lengths, whatever the solver did.
+        Proved by the lengths.
     length : int64 array, shape (channels,)
     flow : float array, shape (terminals, channels)
         How much of every source's packets crosses each channel.
@@ -97,7 +97,7 @@ class Carried:
 
 
 def demand_of(traffic: Traffic) -> tuple[Array, int]:
-    """Return traffic as a table of integers, without what terminals send to themselves, and the units of a packet.
+    """Return traffic between different terminals as a table of integers, and the number of units in a packet.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def _exact_flow(values: Rationals, columns: int, column: Array, packets: int, sc
 
 
 def whole_lengths(price: Array) -> list[Array]:
-    """Return prices as integers up to a factor: rounded, and as simple rationals where they are that."""
+    """Return prices as integers up to a factor: rounded and, if they are close to simple rationals, as these."""
     largest = price.max(initial=0.0)
     if largest <= 0:
         return [np.zeros(len(price), np.int64)]
@@ -260,7 +260,7 @@ def whole_lengths(price: Array) -> list[Array]:
 
 
 def distance_under(topology: Topology, length: Array) -> Array:
-    """Return the distances between terminals when channels have lengths; integers ≥ 0."""
+    """Return the distances between terminals under non-negative integer lengths of the channels."""
     terminals = topology.terminals.astype(np.int64)
     between = np.empty((len(terminals), len(terminals)), np.int64)
     network = Channels(topology.first_channel, topology.head.astype(np.int64))
@@ -300,7 +300,7 @@ def carried(topology: Topology, demand: Array, scale: int, congestion: Congestio
         Packets in units of 1 / `scale`.
     scale : int
     congestion : Congestion
-        What its flows do not carry takes the widest path.
+        Packets that its flows do not carry because of rounding take the widest path.
     """
     shares = np.clip(congestion.flow * scale, 0, None)
     units = max(1, min(_WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
@@ -329,7 +329,7 @@ def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, 
         needed, left = int(demand[source, destination]) * units, capacity[source]
         ends = nodes[source], nodes[destination]
         number = int(run(widest_paths, work, network, *ends, left, needed, room))
-        if number == 0:  # nothing is left of the flow
+        if number == 0:  # rounding has used up the flow
             number = int(run(widest_paths, work, network, *ends, np.full(topology.channels, needed), needed, room))
         amount = room.amount[:number].copy()
         amount[0] += needed - int(amount.sum())

@@ -27,7 +27,7 @@ def as_rationals(values: Array) -> tuple[Array, int] | None:
     Returns
     -------
     (int64 array, int) or None
-        None where no small denominators agree. A guess, to be checked by whoever uses it.
+        None where no small denominators agree. A guess, which the caller must check.
     """
     number, place = np.unique(np.round(values, 12), return_inverse=True)
     for limit in _DENOMINATORS:

@@ -112,7 +112,7 @@ class _Best:
         return (least.lower, best.load), self._proof(demand, scale, least, best)
 
     def _proof(self, demand: Array, scale: int, least: Congestion, best: Carried) -> dict[str, Any]:
-        """Return what proves both sides of the least load, and the traffic that it is about."""
+        """Return the proof of both bounds of the least load, with its traffic."""
         flow = best.flow(self.topology.channels)
         return {
             "demand": pack(_rows(demand)),
@@ -130,7 +130,7 @@ def _rows(table: Array) -> Array:
 
 
 def _rates(paths: PathList, over: PathCongestion, terminals: int) -> dict[str, Any]:
-    """Return what proves both sides of the least load over given paths: rates of the paths used, and lengths."""
+    """Return the proof of both bounds of the least load over given paths: rates of the paths used, and lengths."""
     used = np.flatnonzero(over.amount)
     pair = np.searchsorted(paths.pair, used, side="right") - 1
     rows = np.stack([pair // terminals, pair % terminals, used - paths.pair[pair], over.amount[used]], axis=1)
@@ -165,13 +165,13 @@ def traffic_ratio(
     *traffic : Traffic or str
         Patterns, or their specs.
     instances : int
-        Make each spec that has a ``seed`` so many times, with seeds of their own, and average; 0 takes each once.
+        Number of random placements to average over, for specs with a ``seed``; 0 evaluates each traffic once.
     adaptive : bool
-        Use the paths of the routing at the rates that are best for each traffic (semi-oblivious), not at its own.
+        Use the paths of the routing with the best rates for each traffic (semi-oblivious) instead of its own.
     rng : numpy.random.Generator or int, optional
         Source of the first seed, or the seed itself; default 0.
     certificate : bool
-        Whether to keep what proves the least loads, on networks without the closed form, without `instances`.
+        Whether to keep the proof of the least loads; not for networks with the closed form or with `instances`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -183,8 +183,8 @@ def traffic_ratio(
     Raises
     ------
     InputError
-        If no traffic is given, or one that nothing is random about is to be placed again and again; if the routing
-        leaves pairs out, or the network is a fabric.
+        If no traffic is given, if `instances` are asked for a traffic that is not random, if the routing leaves pairs
+        out, or if the network is a fabric.
     TopologyError
         If some terminals cannot reach each other.
     MissingExtraError
@@ -194,10 +194,10 @@ def traffic_ratio(
 
     Notes
     -----
-    On fat trees where a closed form gives the best routing of every traffic, that is used. On all other networks a
-    linear program finds the least largest load of the traffic, with a flow for each source. No number of the solver is
-    believed: lengths of channels prove the lower bound of that load, explicit paths attain the upper one, both in exact
-    arithmetic. What a terminal sends to itself counts for neither routing.
+    On fat trees with a closed form of the best routing, the closed form is used. On all other networks a linear program
+    minimizes the largest load of the traffic, with a flow for each source. No number of the solver is trusted: lengths
+    of channels prove the lower bound of that load, explicit paths attain the upper one, both in exact arithmetic.
+    Packets from a terminal to itself count for neither routing.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def traffic_ratio(
     began = time.perf_counter()
     step = progress or silent
     if not traffic:
-        raise InputError("the ratio under which traffic? for example 'torus3d' or a Traffic")
+        raise InputError("no traffic is given; pass a spec such as 'torus3d', or a Traffic")
     instances = integer(instances, "instances")
     if instances < 0 or instances == 1:
         raise InputError(
@@ -280,7 +280,7 @@ def _placed(spec: Any, seed: int) -> str:
     """Return the spec with a seed of its own."""
     name = spec.partition(":")[0] if isinstance(spec, str) else ""
     if not name or name not in PATTERNS or "seed" not in PATTERNS.find(name).parameters:
-        raise InputError(f"nothing is random about {spec}: leave out the instances, or take a job such as torus3d")
+        raise InputError(f"{spec} is not random: leave out the instances, or use a job such as torus3d")
     if "seed=" in spec:
-        raise InputError(f"{spec} has a seed already: leave it out, instances have seeds of their own")
+        raise InputError(f"{spec}: leave out the seed; each instance has its own")
     return f"{spec}{',' if ':' in spec else ':'}seed={seed}"
