@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims import refused
+from tests.claims import refused, save_claim
 from tests.designs.networks import both_ways, networks
 from tests.designs.ratios.test_ratios import ABILENE
 from tests.oracles.least_ratio import least_ratio
@@ -20,6 +20,8 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import read_json, unpack
+from obliv.checker import ratio_designs
+from obliv.checker.claims import MalformedError
 from obliv.designs import flows
 from obliv.designs.ratios import best, bounds, demands
 from obliv.errors import Interrupted
@@ -219,6 +221,61 @@ def test_forged_designs_are_refused(forge: Callable[[dict[str, Any]], None], sav
     content = copy.deepcopy(read_json(saved))
     forge(content)
     assert refused(content, tmp_path / "forged.json")
+
+
+def _with_row(row: list[int]) -> Callable[[dict[str, Any]], None]:
+    def change(certificate: dict[str, Any]) -> None:
+        line = certificate["ratio_line"]
+        line["flows"][0] = [*unpack(line["flows"][0]), row]
+
+    return change
+
+
+def _negative_lengths(certificate: dict[str, Any]) -> None:
+    certificate["lengths"] = [[-length for length in unpack(row)] for row in certificate["lengths"]]
+
+
+def _exchanged(certificate: dict[str, Any]) -> None:
+    image = list(range(len(unpack(certificate["generators"])[0])))
+    certificate["generators"][0] = [image[1], image[0], *image[2:]]
+
+
+@pytest.mark.parametrize(
+    ("forge", "text"),
+    [
+        (_with_row([0, 0, -5]), "a row of the flows is out of range"),
+        (_with_row([0, 0, 2**62]), "a row of the flows is out of range"),
+        (_with_row([2, 0, 10**6]), "more flow leaves a node than enters it"),
+        (_negative_lengths, "a length is out of range"),
+        (_exchanged, "a generator is not a symmetry of the network"),
+        (lambda c: c["ratio_line"].update(flows=[]), "flows are missing for a class of channels"),
+        (lambda c: c["demands"][0].__setitem__(1, 10**6), "an entry of demands is out of range"),
+    ],
+)
+def test_proofs_that_could_prove_anything_are_refused(
+    forge: Callable[[dict[str, Any]], None], text: str, saved: Path, tmp_path: Path
+) -> None:
+    content = copy.deepcopy(read_json(saved))
+    forge(content["certificate"])
+    with pytest.raises(obliv.FileError, match=text):
+        obliv.verify(save_claim(content, tmp_path / "forged.json"))
+
+
+def test_flows_too_large_to_be_added_up_are_refused(saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    for rows in content["certificate"]["ratio_line"]["flows"]:
+        factor = 2**60 // sum(amount for _, _, amount in rows)
+        for row in rows:
+            row[2] *= factor
+    assert any(
+        "too large" in step.detail for step in obliv.verify(save_claim(content, tmp_path / "forged.json")).checks
+    )
+
+
+def test_traffic_of_one_way_networks_is_not_reversed() -> None:
+    ring = obliv.build("one-way-ring", 3, [(0, 1), (1, 2), (2, 0)])
+    with pytest.raises(MalformedError, match="traffic is reversed where"):
+        ratio_designs._parts({"generators": [], "demands": [[0, 0, [], 1]]}, ring)
 
 
 def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
