@@ -197,10 +197,10 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
     for text in (spelled.port_list(pulled), spelled.link_info(pulled), spelled.link_info(pulled, long=True)):
         path = tmp_path / "list.txt"
         path.write_text(text)
-        found = read_fabric(path)
-        by_guid = {int(guid): node for node, guid in enumerate(found.nodes.guid) if guid}
+        listed = read_fabric(path)
+        by_guid = {int(guid): node for node, guid in enumerate(listed.nodes.guid) if guid}
         here = np.array([by_guid[int(fabric.nodes.guid[v])] for v in tables.switch], np.int32)
-        result = check(found, replace(tables, switch=here))
+        result = check(listed, replace(tables, switch=here))
         assert result.of("port-beyond") == ()
         beyond, inside = result.of("dead-end")
         assert "to port 8, where no cable is known; the topology does not give its number of ports" in beyond["message"]
@@ -239,7 +239,7 @@ def test_missing_cables_name_both_ports(spec: str, relabel: bool) -> None:
             ends = [(int(fabric.node_of[at]), fabric.port_of(at)) for at in (slot, int(fabric.ports.peer[slot]))]
             expected[frozenset(ends)] += 1
         result = check(damage.without(fabric, slots))
-        found: Counter[frozenset[tuple[int, int]]] = Counter()
+        missing: Counter[frozenset[tuple[int, int]]] = Counter()
         for finding in result.of("missing-cable"):
             one = next(v for v, guid in enumerate(fabric.nodes.guid) if finding.guid == f"0x{int(guid):016x}")
             assert finding.peer is not None
@@ -247,8 +247,8 @@ def test_missing_cables_name_both_ports(spec: str, relabel: bool) -> None:
             assert finding.message.endswith(finding.peer)
             other = fabric.nodes.ident.index(ident)
             assert finding.port is not None
-            found[frozenset([(one, finding.port), (other, int(port.rsplit(" ", 1)[1]))])] += 1
-        assert found == expected
+            missing[frozenset([(one, finding.port), (other, int(port.rsplit(" ", 1)[1]))])] += 1
+        assert missing == expected
 
 
 def test_a_missing_cable_lists_the_free_ports_where_several_fit() -> None:
@@ -464,12 +464,12 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("obliv._util.cost.free_memory", lambda: 1000.0)
     notes = Notes(str(log))
     assert engine_of(log, notes) == EngineRun("minhop", "ftree", ("ftree",))
-    assert [each.line for each in notes.findings()] == [1003]
+    assert [finding.line for finding in notes.findings()] == [1003]
     assert "(LMC > 0 is not supported by fat-tree routing.)" in notes.findings()[0].message
     log.write_bytes(gzip.compress(text[:-40]))  # cut off in the line that names the engine
     notes = Notes(str(log))
     assert engine_of(log, notes).used is None
-    assert [each.severity for each in notes.findings()] == ["warning"]
+    assert [finding.severity for finding in notes.findings()] == ["warning"]
     for nothing in (b"", b" \n\n", gzip.compress(b"")):
         log.write_bytes(nothing)
         with pytest.raises(FileError, match="empty"):
@@ -514,7 +514,7 @@ def test_severities_of_one_kind_are_counted_apart() -> None:
     lid = int(fabric.ports.lid[fabric.endpoints[1]])
     row = tables.row_of[int(fabric.node_of[pulled[0]])]
     result = check(damage.without(fabric, pulled), edited(tables, (row, lid, fabric.port_of(pulled[0]))))
-    assert Counter(each["severity"] for each in result.of("dead-end")) == {"error": 1, "warning": 5}
+    assert Counter(finding["severity"] for finding in result.of("dead-end")) == {"error": 1, "warning": 5}
     assert result.counts["dead-end"] == 6
     page = repr(result)
     assert "\n  verdict    1 error, 5 warnings, " in page
@@ -635,9 +635,9 @@ def test_11664_hosts_take_seconds() -> None:
     fabric, tables = example("fattree:36,3", "osrm3-d")
     rng = np.random.default_rng(1)
     out = np.where(rng.random(tables.out.shape) < 0.01, rng.integers(0, 40, tables.out.shape), tables.out)
-    for each in (tables, replace(tables, out=out.astype(np.uint8))):
-        result = check(fabric, each)
-        assert result.ok == (each is tables)
+    for variant in (tables, replace(tables, out=out.astype(np.uint8))):
+        result = check(fabric, variant)
+        assert result.ok == (variant is tables)
         assert len(repr(result).splitlines()) < 60
 
 
@@ -680,7 +680,7 @@ def test_kernels_do_the_same_compiled() -> None:
     channel = np.full(len(to), -1, np.int64)
     channel[to >= 0] = np.arange(int((to >= 0).sum()))
     alone = np.full(len(traces.lid), -1)
-    found = []
+    outputs = []
     for compiled in (False, True):
         code, at = np.zeros_like(traces.code), np.zeros(traces.code.shape, np.int32)
         follows = np.zeros((int(channel.max()) + 1, 8), np.bool_)
@@ -690,9 +690,9 @@ def test_kernels_do_the_same_compiled() -> None:
         )
         for kernel, arrays in calls:
             (kernel.compiled() if compiled else kernel.python)(traces.leaf, traces.lid, *arrays)
-        found.append((code, at, follows))
-    np.testing.assert_array_equal(found[0][0], traces.code)
-    assert found[0][0].any()
-    assert found[0][2].any()
-    for one, other in zip(*found, strict=True):
+        outputs.append((code, at, follows))
+    np.testing.assert_array_equal(outputs[0][0], traces.code)
+    assert outputs[0][0].any()
+    assert outputs[0][2].any()
+    for one, other in zip(*outputs, strict=True):
         np.testing.assert_array_equal(one, other)
