@@ -123,8 +123,6 @@ from obliv.specs.registry import register_pattern as register_pattern
 from obliv.specs.registry import register_routing as register_routing
 from obliv.specs.registry import register_topology as register_topology
 from obliv.topologies.base import Topology as Topology
-from obliv.topologies.base import build as build
-from obliv.topologies.base import topology as topology
 from obliv.topologies.cartesian import Cartesian as Cartesian
 from obliv.topologies.cartesian import complete as complete
 from obliv.topologies.cartesian import hypercube as hypercube
@@ -137,6 +135,8 @@ from obliv.topologies.circulant import circulant as circulant
 from obliv.topologies.concentrated import cmesh as cmesh
 from obliv.topologies.dragonfly import dragonfly as dragonfly
 from obliv.topologies.isomorphism import isomorphism as isomorphism
+from obliv.topologies.make import build as build
+from obliv.topologies.make import topology as topology
 from obliv.topologies.random import random_regular as random_regular
 from obliv.topologies.slimfly import slimfly as slimfly
 from obliv.topologies.trees import Tree as Tree

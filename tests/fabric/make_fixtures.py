@@ -19,7 +19,8 @@ from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.route import route
-from obliv.topologies.base import Topology, build
+from obliv.topologies.base import Topology
+from obliv.topologies.make import build
 
 HERE = Path(__file__).parent / "fixtures"
 

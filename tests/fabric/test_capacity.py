@@ -14,7 +14,7 @@ from obliv.fabric.capacity import capacity_load
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.topology import network
-from obliv.topologies.base import build
+from obliv.topologies.make import build
 
 
 @pytest.mark.parametrize("spec", ["torus:9x9", "torus:7x7", "torus:8x8", "torus:5x5x5", "ring:8", "torus:9x3"])

@@ -27,7 +27,7 @@ from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric.route import Standing
-from obliv.topologies.base import build
+from obliv.topologies.make import build
 
 pytestmark = needs_opensm
 

@@ -20,8 +20,9 @@ from obliv.io import (
     write_gml,
     write_graphml,
 )
-from obliv.topologies.base import Topology, build
+from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import mesh, ring, torus
+from obliv.topologies.make import build
 
 Write = Callable[..., Path]
 

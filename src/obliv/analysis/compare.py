@@ -28,7 +28,7 @@ from obliv.results.analysis.compare import Comparison, Entry
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["compare"]
 

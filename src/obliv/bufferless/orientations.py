@@ -13,10 +13,10 @@ from obliv._util.typing import Array
 from obliv.bufferless.paths.grids import between, destinations
 from obliv.bufferless.problems import instance, leveled
 from obliv.errors import InputError
-from obliv.topologies.base import topology as topology_of
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.families import array, leveled_mesh
 from obliv.topologies.leveled.instances import Instance
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["instances", "oriented"]
 

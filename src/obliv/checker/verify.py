@@ -356,7 +356,7 @@ def _with_network(checked: Verification, network: Topology) -> Verification:
 
 def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Topology:
     """Return the given topology, or build the one named in a claim."""
-    from obliv.topologies.base import topology as topology_of
+    from obliv.topologies.make import topology as topology_of
 
     try:
         return topology_of(spec if given is None else given)

@@ -23,7 +23,7 @@ from obliv.errors import InputError, Interrupted
 from obliv.results import Design
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Number, Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["design"]
 

@@ -14,7 +14,7 @@ from obliv.results import Pareto, provenance
 from obliv.results.designs.pareto import ParetoPoint
 from obliv.results.numbers import Bounds
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["pareto"]
 

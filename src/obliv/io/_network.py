@@ -15,7 +15,8 @@ from obliv.errors import FileError
 from obliv.io import _values as values
 from obliv.io._links import Edge, Links
 from obliv.io._options import Options, speed
-from obliv.topologies.base import Topology, build
+from obliv.topologies.base import Topology
+from obliv.topologies.make import build
 
 __all__ = ["Parse", "from_file", "from_text", "network", "read_file"]
 

@@ -11,7 +11,7 @@ from obliv.patterns.base import Traffic
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import PATTERNS
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["traffic"]
 

@@ -10,7 +10,7 @@ from obliv.routings.base import Routing, is_adaptable
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import ROUTINGS
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["routing"]
 

@@ -15,8 +15,9 @@ from obliv._util.codec import pack, unpack_array
 from obliv._util.typing import IntArray
 from obliv.errors import SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES
-from obliv.topologies.base import Topology, topology
+from obliv.topologies.base import Topology
 from obliv.topologies.checks import positive_number, require_network
+from obliv.topologies.make import topology
 
 __all__ = ["carried", "network_of"]
 

@@ -9,8 +9,9 @@ import numpy as np
 from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import Topology, build, require_network
+from obliv.topologies.base import Topology, require_network
 from obliv.topologies.checks import integers
+from obliv.topologies.make import build
 
 __all__ = ["circulant"]
 

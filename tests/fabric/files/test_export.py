@@ -25,7 +25,7 @@ from obliv.fabric.files.net import rate_name, write_net
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import RATES, Fabric
-from obliv.topologies.base import build
+from obliv.topologies.make import build
 
 HOSTILE = (
     'n1"\n[1]\t"S-0002c90200001004"[4]', "=s=9 w=77", "#@x\x00y", "lid 7 lmc 7", "'):\n0x0001 007 : ", "é" * 200,

@@ -17,7 +17,7 @@ from obliv.fabric.generate.tree_ports import tree_ports
 from obliv.fabric.lids import with_lids
 from obliv.fabric.model import RATES
 from obliv.fabric.tables import NONE
-from obliv.topologies.base import build
+from obliv.topologies.make import build
 
 SPECS = (
     "fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;3,4;2,2", "torus:5x5", "torus:2x3", "mesh:4x3",

@@ -37,7 +37,7 @@ from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric.route import Attempt, Standing
-from obliv.topologies.base import build
+from obliv.topologies.make import build
 
 
 def sound(fabric: Fabric, tables: Tables) -> None:

@@ -24,8 +24,8 @@ from obliv.matching.weights import from_entries
 from obliv.results import Bounds, NetworkBounds, provenance
 from obliv.results.numbers import bounded, rounded_down, rounded_up
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
 from obliv.topologies.carried import carried
+from obliv.topologies.make import topology as topology_of
 
 __all__ = ["bounds", "matching_bound"]
 

@@ -8,7 +8,7 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.results import Deadlock
 from obliv.topologies.base import Topology
-from obliv.topologies.base import topology as topology_of
+from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import finish, key, points_per_unit, require_matplotlib
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
