@@ -14,7 +14,7 @@ _TOPOLOGIES = {
     "obliv.io.leveled": "leveled-file",
     "obliv.io.named_graphs": "graph",
     "obliv.io.topology_file": "file",
-    "obliv.topologies.cartesian": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
+    "obliv.topologies.grids": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
     "obliv.topologies.circulant": "circulant",
     "obliv.topologies.concentrated": "cmesh concentrated-mesh",
     "obliv.topologies.dragonfly": "dragonfly",
@@ -23,7 +23,7 @@ _TOPOLOGIES = {
     "obliv.topologies.leveled.unrolled": "unrolled-fattree unrolled-debruijn unrolled-shuffle",
     "obliv.topologies.random": "random-regular jellyfish",
     "obliv.topologies.slimfly": "slimfly slim-fly",
-    "obliv.topologies.trees": "xgft fattree subft eft2 sub-eft2",
+    "obliv.topologies.fat_trees": "xgft fattree subft eft2 sub-eft2",
     "obliv.topologies.words": "debruijn de-bruijn kautz",
 }
 

@@ -10,7 +10,7 @@ import pytest
 import obliv
 from obliv._util.codec import unpack
 from obliv.analysis.worst_case.symmetry import orbits
-from obliv.loads.base import channel_map
+from obliv.topologies.maps import channel_map
 
 
 @pytest.mark.usefixtures("search_in_process")

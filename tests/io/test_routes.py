@@ -107,7 +107,7 @@ def test_a_saved_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 def test_translated_paths_are_those_of_the_channel_map() -> None:
     """The paths of a translated design from every source, by the maps of all channels; with parallel channels too."""
-    from obliv.loads.base import channel_map
+    from obliv.topologies.maps import channel_map
 
     for spec in ("torus:4x2", "torus:5x3"):
         routing = obliv.design(spec, then=None).subject

@@ -16,9 +16,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 import obliv
-from obliv.loads.base import channel_map, terminal_map
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.topologies.leveled.base import Leveled
+from obliv.topologies.maps import channel_map, terminal_map
 
 ARRANGEMENTS = ["absolute", "relative", "palm-tree", "circulant"]
 SMALL = [

@@ -9,10 +9,10 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import MissingExtraError
-from obliv.loads.base import channel_map, terminal_map
 from obliv.loads.translated import translation_group
 from obliv.topologies.base import Topology
 from obliv.topologies.isomorphism import network_automorphisms
+from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["Maps", "Symmetry", "opposite_channels", "orbits", "symmetry_of"]
 

@@ -19,6 +19,7 @@ from obliv.loads.search import Solved, best_first
 from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights
 from obliv.topologies.base import Topology
+from obliv.topologies.maps import channel_map, terminal_map
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from obliv.patterns.base import Traffic
     from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["PairLoads", "channel_map"]
+__all__ = ["PairLoads"]
 
 
 class PairLoads(ABC):
@@ -379,41 +380,3 @@ def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:
         order = np.lexsort((col, row))
         tables.append((row[order], col[order], weight[order].astype(object) * over))
     return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))
-
-
-def channel_map(topology: Topology, node_map: Array) -> Array | None:
-    """Return the channel that each channel becomes when nodes are relabeled; None where the map is not an automorphism.
-
-    Of parallel channels the k-th becomes the k-th; bandwidths must agree.
-    """
-    n = topology.nodes
-    if (
-        node_map.shape != (n,)
-        or not np.issubdtype(node_map.dtype, np.integer)
-        or not np.array_equal(np.sort(node_map), np.arange(n))
-    ):
-        return None
-    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
-    here = np.lexsort((np.arange(len(tail)), head, tail))
-    there = np.lexsort((np.arange(len(tail)), node_map[head], node_map[tail]))
-    if not (np.array_equal(node_map[tail[there]], tail[here]) and np.array_equal(node_map[head[there]], head[here])):
-        return None
-    moved = np.empty(len(tail), np.int64)
-    moved[there] = here
-    speeds = topology.bandwidth
-    if speeds and any(speeds[c] != speeds[int(moved[c])] for c in range(len(tail))):
-        return None
-    return moved
-
-
-def terminal_map(topology: Topology, node_map: Array) -> Array | None:
-    """Return the terminal that each terminal becomes; None where terminals or their rates are not kept."""
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
-    place: Array = index[node_map[topology.terminals]]
-    if (place < 0).any():
-        return None
-    for rates in (topology.injection, topology.ejection):
-        if rates and any(rates[i] != rates[int(place[i])] for i in range(len(rates))):
-            return None
-    return place

@@ -9,10 +9,11 @@ import numpy as np
 from obliv._util.arrays import whole
 from obliv._util.cost import Work
 from obliv._util.typing import Array
-from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.base import PairLoads
 from obliv.loads.stored import StoredLoads
 from obliv.matching.weights import Weights, from_entries
 from obliv.topologies.base import Topology
+from obliv.topologies.maps import channel_map
 
 __all__ = ["Group", "TranslatedLoads", "translation_group"]
 

@@ -16,7 +16,7 @@ from obliv._util.progress import Progress
 from obliv._util.rationals import share
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.base import PairLoads
 from obliv.loads.hops import Hops, from_hops
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Crossed, Path, Routing
@@ -24,6 +24,7 @@ from obliv.routings.checks import is_channel, listed
 from obliv.routings.lengths import Lengths, add
 from obliv.topologies.base import Topology
 from obliv.topologies.checks import require_nodes
+from obliv.topologies.maps import channel_map
 
 __all__ = ["HopRouting"]
 

@@ -12,12 +12,12 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.loads.base import channel_map, terminal_map
 from obliv.loads.paths import Entries
 from obliv.loads.translated import Group
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
+from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = [
     "PairClasses",

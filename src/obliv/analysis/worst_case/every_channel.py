@@ -11,10 +11,10 @@ from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
-from obliv.loads.base import terminal_map
 from obliv.loads.search import announce_channels
 from obliv.results import Channel, provenance
 from obliv.results.analysis.worst_channels import ChannelWorst, WorstChannels
+from obliv.topologies.maps import terminal_map
 
 __all__ = ["worst_channels"]
 

@@ -11,8 +11,9 @@ from obliv._util.cost import announce, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.base import PairLoads
 from obliv.topologies.base import Topology
+from obliv.topologies.maps import channel_map
 
 __all__ = ["Orbits", "orbits", "verified"]
 

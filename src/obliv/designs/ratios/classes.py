@@ -8,8 +8,8 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.designs.symmetry import Maps, Symmetry
-from obliv.loads.base import channel_map, terminal_map
 from obliv.topologies.base import Topology
+from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["Class", "Member", "classes_of"]
 

@@ -21,11 +21,12 @@ from obliv.designs.ratios.programme import worst_traffic
 from obliv.designs.solver import SolverError, require_solver
 from obliv.designs.symmetry import opposite_channels
 from obliv.errors import InputError, Interrupted
-from obliv.loads.base import PairLoads, channel_map
+from obliv.loads.base import PairLoads
 from obliv.results import provenance
 from obliv.results.analysis.ratio import Ratio
 from obliv.results.numbers import bounded, rounded_down, rounded_up
 from obliv.topologies.carried import carried
+from obliv.topologies.maps import channel_map
 
 __all__ = ["network_ratio"]
 

@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.topologies.cartesian import Cartesian, hyperx, mesh, torus
+from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.grids import hyperx, mesh, torus
 from obliv.topologies.recognise.slices import Slices, slices_of
 
 __all__ = ["Grid", "grid_of"]
