@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural
 from obliv.errors import (
@@ -33,9 +34,11 @@ from obliv.study.store import Outcome, Store, opened
 
 __all__ = ["ImpossibleError", "impossible", "run"]
 
-_GROUP = 0.25  # seconds between two writes, and of work in one call
+_GROUP = 0.5  # seconds between two writes
+_CALL = 0.25  # seconds of work in one call
 _BLOCK = 512  # cells of one call, and claimed at a time
 _BEAT = 10.0  # seconds between two signs of life
+_TRIAL = 5.0  # seconds of work that tell how long the rest takes
 _POLL = 0.1  # seconds between two looks at the cells of another run
 
 #: What one topology or routing cannot do, another may.
@@ -254,18 +257,24 @@ class _State:
     written: float = field(default_factory=time.monotonic)
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took
+    announced: bool = False
 
-    def report(self) -> None:
-        """Report the numbers of cells."""
+    def report(self, width: int) -> None:
+        """Report the numbers of cells, and once what the others will take."""
         total, finished = len(self.cells), self.done + len(self.failed)
-        what = f"{self.done} done, {len(self.failed)} failed, {total - finished} left"
-        self.progress(what, finished / total)
+        left = total - finished
+        if not self.announced and self.seconds > _TRIAL:
+            self.announced = True
+            where = f" on {width} processes" if width > 1 else ""
+            work = Work(left * self.seconds / self.tried / width)
+            announce(self.progress, f"{plural(left, 'cell')}{where}", work)
+        self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)
 
 
 def _work(state: _State, executor: Executor) -> None:
     """Compute and write until every cell is finished, by this run or by another one."""
     width = width_of(executor)
-    state.report()
+    state.report(width)
     try:
         while True:
             _claim(state, width)
@@ -277,18 +286,20 @@ def _work(state: _State, executor: Executor) -> None:
             elif not (state.claimed or state.suspects or state.large):
                 break
             if time.monotonic() - state.written > _GROUP:
-                _write(state)
+                _write(state, width)
     except BaseException:
-        _rescue(state)
+        _rescue(state, width)
         raise
-    _write(state)
+    _write(state, width)
 
 
 def _claim(state: _State, width: int) -> None:
     """Claim what is needed next; cells of another run go back to the end of the queue."""
-    if len(state.claimed) >= 2 * width * _size(state, width) or not state.pending:
+    needed = 2 * width * _size(state, width)
+    if len(state.claimed) >= needed or not state.pending:
         return
-    count = min(_BLOCK, 4 * width * _size(state, width), len(state.pending))
+    second = int(state.tried / max(state.seconds, 1e-9)) if state.tried else 0  # cells of a second of work
+    count = min(max(2 * needed, second), _BLOCK, len(state.pending))
     claims = state.db.claim(state.run, [state.pending.popleft() for _ in range(count)])
     state.claimed += claims.own
     state.pending += claims.elsewhere
@@ -298,14 +309,14 @@ def _claim(state: _State, width: int) -> None:
         else:
             state.failed[key] = state.db.status()[key][1]
     if claims.finished:
-        state.report()
+        state.report(width)
 
 
 def _size(state: _State, width: int) -> int:
     """Return how many cells go to one call: some tenths of a second of work, one where Ctrl-C would lose others."""
     if width == 1 or not state.tried:
         return 1
-    return max(1, min(_BLOCK // (4 * width), int(_GROUP * state.tried / max(state.seconds, 1e-9))))
+    return max(1, min(_BLOCK // (4 * width), int(_CALL * state.tried / max(state.seconds, 1e-9))))
 
 
 def _submit(state: _State, executor: Executor, width: int) -> None:
@@ -326,8 +337,6 @@ def _call(state: _State, executor: Executor, keys: list[str]) -> None:
         future = executor.submit(compute, cells, state.imports)
     except BrokenExecutor as error:
         raise OblivError(f"the executor is broken ({error}); finished cells are kept") from None
-    except KeyboardInterrupt:
-        raise
     state.flying[future] = keys
 
 
@@ -362,7 +371,7 @@ def _removed(key: str, queue: deque[str]) -> bool:
     return False
 
 
-def _write(state: _State) -> None:
+def _write(state: _State, width: int) -> None:
     """Write the results so far in one transaction."""
     state.written = time.monotonic()
     if not state.outcomes:
@@ -375,13 +384,13 @@ def _write(state: _State) -> None:
             state.done += 1
     state.computed += len(state.outcomes)
     state.outcomes = []
-    state.report()
+    state.report(width)
 
 
-def _rescue(state: _State) -> None:
+def _rescue(state: _State, width: int) -> None:
     """Write what is finished when the work is stopped."""
     for future, _ in list(state.flying.items()):
         if not future.cancel() and future.done() and not future.cancelled() and future.exception() is None:
             state.outcomes += [outcome for outcome in future.result() if not outcome.retry]
     with suppress(OblivError):
-        _write(state)
+        _write(state, width)

@@ -32,7 +32,7 @@ _TABLES = """
 CREATE TABLE cells (
     key TEXT PRIMARY KEY, topology TEXT NOT NULL, routing TEXT, measure TEXT NOT NULL, options TEXT NOT NULL,
     seed INTEGER, method INTEGER NOT NULL, files TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'pending', run INTEGER,
-    reason TEXT, headline TEXT, rows TEXT, result BLOB, checksum INTEGER, sources TEXT, seconds REAL
+    reason TEXT, headline TEXT, rows TEXT, checksum INTEGER, sources TEXT, seconds REAL, result BLOB
 );
 CREATE TABLE studies (name TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE members (
@@ -101,8 +101,9 @@ class Store:
         self._db = connection
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Run a transaction that is written whole or not at all."""
+    def _writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """Run a transaction that is written whole or not at all; only what is durable survives a power failure."""
+        self._db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield self._db
@@ -154,7 +155,7 @@ class Store:
 
     def begin(self) -> int:
         """Enter a run, and return its number."""
-        with self._writing() as db:
+        with self._writing(durable=False) as db:
             db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in self._ended()])
             entry = (_host(), _process(os.getpid()), time.time())
             number = db.execute("INSERT INTO runs (host, process, beat) VALUES (?, ?, ?)", entry).lastrowid
@@ -162,12 +163,12 @@ class Store:
 
     def beat(self, run: int) -> None:
         """Say that a run still works."""
-        with self._writing() as db:
+        with self._writing(durable=False) as db:
             db.execute("UPDATE runs SET beat = ? WHERE id = ?", (time.time(), run))
 
     def end(self, run: int) -> None:
         """Give up what a run has claimed and not finished."""
-        with self._writing() as db:
+        with self._writing(durable=False) as db:
             db.execute("UPDATE cells SET run = NULL WHERE run = ? AND status = 'pending'", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
 
@@ -184,7 +185,7 @@ class Store:
     def claim(self, run: int, keys: Sequence[str]) -> Claims:
         """Claim cells for a run, except those that are finished and those of other runs that still work."""
         own, finished, elsewhere = [], {}, []
-        with self._writing() as db:
+        with self._writing(durable=False) as db:
             ended = set(self._ended())
             working = {number for (number,) in db.execute("SELECT id FROM runs")} - ended - {run}
             for key in keys:
@@ -305,6 +306,8 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
     db = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
     try:
         if not write and not _readable(db):  # without the right to make the shared memory of a log
+            if os.path.getsize(log) if os.path.exists(log := f"{path}-wal") else 0:
+                raise FileError("has unfinished writes of a run and cannot be opened: change its permissions", path)
             db.close()
             db = sqlite3.connect(place.replace("mode=ro", "immutable=1"), isolation_level=None, uri=True)
         application, version, tables = (
@@ -346,7 +349,6 @@ def _prepare(db: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-    db.execute("PRAGMA synchronous = FULL")
     db.execute("BEGIN IMMEDIATE")
     if db.execute("PRAGMA user_version").fetchone()[0] == 0:
         for statement in _TABLES.split(";"):

@@ -159,10 +159,10 @@ def _verdict(db: Store, stored: Stored, file: Path, budget: float) -> tuple[str,
     by_formula = stored.cell.measure == "ratio" and "traffic" in stored.cell.options
     if result is None or not stored.cell.method.claims or (by_formula and not result.get("certificate")):
         return "no claim", ""
-    if misstated := _misstated(stored, result):
-        return "not proved", misstated
     file.write_text(json.dumps(result), encoding="ascii")
     try:
+        if misstated := _misstated(stored, result):
+            return "not proved", misstated
         checked = check(file, budget=budget)
     except OblivError as error:
         message = error.message if isinstance(error, FileError) else str(error)
