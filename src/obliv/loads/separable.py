@@ -15,22 +15,28 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.cost import Work, require_memory
+from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
+from obliv.matching.shipments import Rates
 from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from obliv.loads.search import Solved
     from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
 
 __all__ = ["SeparableLoads"]
 
 _FLOWS = 1 << 12  # of a traffic at a time: their tables stay in the cache
+_MANY = 1 << 16  # entries of a channel that is not solved before its load was bounded
 _DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
 
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed
@@ -84,6 +90,14 @@ class SeparableLoads(PairLoads):
             product = product * np.stack(own)[:, start, end]
         total: Array = product.sum(axis=0)
         return total
+
+    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
+        from obliv.loads.separable_bounds import MergedBounds, merged_first
+
+        bounds = MergedBounds(self)
+        if prices or len(channels) < 2 or not bounds.parts or self._entries(int(channels[len(channels) // 2])) < _MANY:
+            return super().solve_worst(channels, rates, prices, progress)
+        return merged_first(self, bounds, channels, rates, progress)
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         count, most = len(channels), float(self.topology.nodes) ** 2
@@ -257,6 +271,16 @@ class SeparableLoads(PairLoads):
     def _presence(self, dim: int, position: str, coordinate: int) -> Array:
         return _present(self.topology.axes[dim], position, coordinate, self._dtype)
 
+    def chances_along(self, dim: int, key: Key, link: int) -> Array:
+        """Return the crossing table of a group as floating-point numbers."""
+        return _as_floats(self.crossing(dim, key, link), self._over[dim][key])
+
+    def chances_at(self, dim: int, position: str, coordinate: int) -> Array:
+        """Return the presence table of a position as floating-point numbers."""
+        return _as_floats(
+            self._presence(dim, position, coordinate), _presence_denominator(self.topology.axes[dim], position)
+        )
+
     def _beside(self, dim: int, key: Key) -> int:
         """Return the denominator of the presences of a group."""
         return prod(_presence_denominator(self.topology.axes[j], position) for j, position in self.positions(dim, key))
@@ -344,6 +368,12 @@ def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
     numerators, denominator = _reduced(*presence(axis, position, coordinate))
     result: Array = (numerators * (_presence_denominator(axis, position) // denominator)).astype(dtype)
     return result
+
+
+def _as_floats(numerators: Array, denominator: int) -> Array:
+    """Return numerators over a denominator, both of any size, as floating-point numbers."""
+    table: Array = (numerators / denominator).astype(np.float64)
+    return table
 
 
 def _reduced(numerators: Array, denominator: int) -> tuple[Array, int]:
