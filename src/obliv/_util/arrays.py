@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import wraps
+from threading import Lock
+from typing import TypeVarTuple
+
 import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "addable", "grouped", "positions", "product_sum", "whole"]
+__all__ = ["INT64_SAFE", "addable", "cached_arrays", "grouped", "positions", "product_sum", "whole"]
+
+Arguments = TypeVarTuple("Arguments")
 
 #: Sums and products below this bound are safe in int64, with room for one more addition.
 INT64_SAFE = 2**62
@@ -45,3 +53,31 @@ def product_sum(one: Array, two: Array) -> int:
         if bound < INT64_SAFE:
             return int(one @ two)
     return sum(int(a) * int(b) for a, b in zip(one, two, strict=True) if a)
+
+
+def cached_arrays(size: int) -> Callable[[Callable[[*Arguments], Array]], Callable[[*Arguments], Array]]:
+    """Return a decorator that keeps the arrays last returned by a function, up to `size` bytes together."""
+
+    def decorate(function: Callable[[*Arguments], Array]) -> Callable[[*Arguments], Array]:
+        recent: OrderedDict[Hashable, Array] = OrderedDict()
+        lock, used = Lock(), 0
+
+        @wraps(function)
+        def cached(*arguments: *Arguments) -> Array:
+            nonlocal used
+            with lock:
+                if arguments in recent:
+                    recent.move_to_end(arguments)
+                    return recent[arguments]
+            array = function(*arguments)
+            with lock:
+                if arguments not in recent:
+                    recent[arguments] = array
+                    used += array.nbytes
+                while used > size and len(recent) > 1:
+                    used -= recent.popitem(last=False)[1].nbytes
+            return array
+
+        return cached
+
+    return decorate

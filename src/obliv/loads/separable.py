@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, whole
+from obliv._util.arrays import INT64_SAFE, cached_arrays, whole
 from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -21,6 +21,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
+from obliv.loads.separable_bounds import MergedBounds, merged_first
 from obliv.matching.shipments import Rates
 from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.topologies.axes import Axis
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SeparableLoads"]
 
+_CACHE = 1 << 27  # bytes of tables that are kept
 _FLOWS = 1 << 12  # of a traffic at a time: their tables stay in the cache
-_MANY = 1 << 16  # entries of a channel that is not solved before its load was bounded
+_MANY = 1 << 14  # entries of a channel that is not solved before its load was bounded
 _DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
 
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed
@@ -92,8 +94,6 @@ class SeparableLoads(PairLoads):
         return total
 
     def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        from obliv.loads.separable_bounds import MergedBounds, merged_first
-
         bounds = MergedBounds(self)
         if prices or len(channels) < 2 or not bounds.parts or self._entries(int(channels[len(channels) // 2])) < _MANY:
             return super().solve_worst(channels, rates, prices, progress)
@@ -101,14 +101,30 @@ class SeparableLoads(PairLoads):
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         count, most = len(channels), float(self.topology.nodes) ** 2
-        if not count or most * count < 1e7:
-            return Work()
-        entries = [self._entries(c) for c in np.unique(channels[:: -(-count // 4)]).tolist()]
         stops = any(position[0] == "Q" for groups in self.groups for key in groups for position in key)
         longest = max(map(longest_way, self.topology.axes))
         wide = stops and 8 * lcm(*range(1, longest + 2)) >= INT64_SAFE
+        checks = (symmetries + 1) * (1.2e-7 if wide else 2e-8) * self._cells() if symmetries else 0.0
+        if not count or most * count < 1e7:
+            return Work(checks, 2.0 * _CACHE if checks > 1 else 0.0)
+        entries = [self._entries(c) for c in np.unique(channels[:: -(-count // 4)]).tolist()]
+        mean = sum(entries) / len(entries)
         tables = 1.6e-4 + 1.4e-8 * sum(radix**2 for radix in self.topology.radices)  # seconds of a channel's factors
-        return Work(count * (6e-7 * sum(entries) / len(entries) + tables), (160.0 if wide else 60.0) * max(entries))
+        channel = 6e-7 * mean + tables
+        if count > 1 and mean > _MANY and (bounds := MergedBounds(self)).parts:
+            channel = min(channel, bounds.seconds(3e-6 * mean))
+        return Work(checks + count * channel, (160.0 if wide else 60.0) * max(entries))
+
+    def _cells(self) -> float:
+        """Return the number of cells of all tables."""
+        cells = 0.0
+        for dim, (axis, groups) in enumerate(zip(self.topology.axes, self.groups, strict=True)):
+            places = {spot for key in groups for spot in self.positions(dim, key)}
+            tables = [(axis, 2 if axis.kind == "ring" else len(axis.links))] * len(groups)
+            others = [self.topology.axes[j] for j, _ in places]
+            tables += [(other, 1 if other.kind == "ring" else other.radix) for other in others]
+            cells += sum(number * of.radix**2 for of, number in tables)
+        return cells
 
     def _entries(self, channel: int) -> float:
         """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones."""
@@ -347,7 +363,7 @@ def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
     return _reduced(total, denominator)
 
 
-@lru_cache(maxsize=512)
+@cached_arrays(_CACHE)
 def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) -> Array:
     """Return a crossing table over a given denominator."""
     if axis.kind == "ring" and link > 1:  # the table of the first link in that direction, moved along the ring
@@ -360,7 +376,7 @@ def _scaled(axis: Axis, segments: Segments, link: int, over: int, dtype: Any) ->
     return result
 
 
-@lru_cache(maxsize=512)
+@cached_arrays(_CACHE)
 def _present(axis: Axis, position: str, coordinate: int, dtype: Any) -> Array:
     """Return a presence table over its least denominator."""
     if axis.kind == "ring" and coordinate:  # that of coordinate 0, moved along the ring
