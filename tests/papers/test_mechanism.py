@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from obliv import Bounds, FileError, SpecError, papers
 from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
+from obliv.papers.u2turn import figures26
+from obliv.papers.verdicts import Computed
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 
@@ -29,15 +32,19 @@ def test_a_row() -> None:
 
 
 def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
-    wrong = Printed("0.6", erratum="It is a half.")
+    wrong = Printed("0.6", erratum="It is a half.", right=Fraction(1, 2))
     assert judged(wrong, Value(Fraction(1, 2), "Proof.")).verdict == "erratum"
     assert judged(wrong, Value(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
     assert judged(wrong, Value(Fraction(3, 5))).verdict == "match"
     assert not judged(wrong, Value(Fraction(3, 5))).note
+    assert judged(wrong, Value(Fraction(1, 3))).verdict == "differs"
+    with pytest.raises(ValueError, match="right value"):
+        Printed("0.6", erratum="It is a half.")
 
 
 def test_open_and_differs() -> None:
     assert judged(Printed("0.6", open="Not defined."), Value(Fraction(1, 2))).verdict == "open"
+    assert judged(Printed("0.6", open="Not defined.", right=Fraction(2, 5)), Value(Fraction(1, 2))).verdict == "differs"
     assert judged(Printed("0.6"), Value(Fraction(1, 2))).verdict == "differs"
 
 
@@ -149,3 +156,37 @@ def test_folders_and_figures_that_cannot_be_drawn(tmp_path: Path) -> None:
 def test_known_papers_have_one_line_each() -> None:
     assert "towles" in papers.known()
     assert all(line and "\n" not in line for line in papers.known().values())
+
+
+def moved(value: Computed, factor: Fraction) -> Computed:
+    if isinstance(value, Bounds):
+        return Bounds(value.lower * factor, value.upper * factor)
+    if isinstance(value, Fraction):
+        return value * factor if value else factor - 1
+    return replace(value, value=value.value * float(factor))
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("u2turn", "figure5"),
+        *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("table1", "table4", "claims")),
+        *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("equations", "figure2", "figure6")),
+        *(pytest.param("towles", table, marks=pytest.mark.nightly) for table in ("table1", "figure4", "figure8")),
+        pytest.param("fat-tree", "statements", marks=pytest.mark.nightly),
+        pytest.param("bufferless", "errata", marks=pytest.mark.nightly),
+    ],
+)
+def test_every_decided_row_can_fail(name: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another computed number, larger or smaller, changes the verdict: no row agrees whatever comes out."""
+    monkeypatch.setattr(figures26, "_SOLVED", 7)
+    tables = papers._paper(name).tables
+    computed = tables[table].compute(lambda share: None)
+    for entry, printed in tables[table].printed.items():
+        verdict = judged(printed, computed[entry]).verdict
+        others = [
+            judged(printed, replace(computed[entry], value=moved(computed[entry].value, Fraction(factor)))).verdict
+            for factor in ("1/2", "3/2", "2")
+        ]
+        assert verdict in ("open", "beyond") or set(others) - {verdict}, entry
+        assert verdict in ("open", "beyond") or printed.open or "differs" in others, entry

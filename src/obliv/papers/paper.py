@@ -33,6 +33,8 @@ class Printed:
         Why the printed entry is wrong; used only if the computed number disagrees.
     open : str
         Why the entry cannot be reproduced; used only if the computed number disagrees.
+    right : Fraction, optional
+        The right value by that explanation; another computed number differs. Every erratum has one.
     undecided : str
         Why the computed number cannot decide the entry, such as a definition that the paper does not give, or bounds
         that cannot contradict the print ("Bound only: ..."); the verdict is always ``open``.
@@ -42,13 +44,15 @@ class Printed:
     Raises
     ------
     ValueError
-        If `undecided` or `beyond` is combined with another remark, or the text is empty without `beyond`.
+        If `undecided` or `beyond` is combined with another remark, the text is empty without `beyond`, or an erratum
+        lacks the right value.
     """
 
     text: str
     says: Said | None = None
     erratum: str = ""
     open: str = ""
+    right: Fraction | None = None
     undecided: str = ""
     beyond: str = ""
 
@@ -57,6 +61,9 @@ class Printed:
             raise ValueError("an entry without text has to say what its number is about: beyond=...")
         if self.judgement and sum(map(bool, (self.erratum, self.open, self.undecided, self.beyond))) > 1:
             raise ValueError(f"{self.text!r}: an entry that is undecided or beyond the paper takes no other remark")
+
+        if self.erratum and self.right is None:
+            raise ValueError(f"{self.text!r}: an erratum needs the right value, so that the row can fail")
 
     @property
     def judgement(self) -> str:
@@ -151,7 +158,7 @@ def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) 
     judged = printed.judgement or ("open" if computed.undecided else _compared(printed, computed))
     if printed.judgement or computed.undecided:
         notes.insert(0, printed.beyond or printed.undecided or computed.undecided)
-    elif judged == "differs" and (printed.erratum or printed.open):
+    elif judged == "differs" and (printed.erratum or printed.open) and printed.right in (None, computed.value):
         judged = "erratum" if printed.erratum else "open"
         notes.insert(0, printed.erratum or printed.open)
     return ReproducedEntry(paper, table, entry, printed.text, computed.value, judged, " ".join(filter(None, notes)))

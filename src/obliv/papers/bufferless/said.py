@@ -124,6 +124,7 @@ ERRATA = {
         erratum="A term for D is missing. By section 3.1 \"Packet π ∈ Π_i is injected when wave ω_i contains π's "
         "source\", and ω_i enters in phase 2i - 1, so that ω_s is in F_γ' in phase 2s + γ' - 2. With C = 1 the share "
         "of 2sτ = O(C log(DN)) grows with D without a limit. Harmless: O(C log(DN) + D) leads to the same bound.",
+        right=Fraction(56429, 23760),
     ),
     "Section 3.2: the frame of level 2D - 1, N = 2, D = 2, λ = 24, γ' = 2": Printed(
         "If j = γ' then all the target inner-levels are set to real level 2D - 1, which are still in F_j.",
@@ -131,6 +132,7 @@ ERRATA = {
         erratum='By section 2, "Frame F_i, 1 ≤ i < γ, consists of the λ levels (i-1)λ, ..., iλ-1"; level 2D - 1 = 3 is '
         "in F_1. It lies in F_γ' only if D mod λ is 0 or more than λ/2, and never if 2D ≤ λ. Harmless: the last frame "
         "needs no target.",
+        right=Fraction(1),
     ),
     "Section 3.2: rules broken, N = 1, D = 31, λ = 60, γ' = 2, path from level 60 to 91": Printed(
         "Further, the fact that the last frame extends beyond level 2D does not cause a problem because no packet will "
@@ -139,6 +141,7 @@ ERRATA = {
         erratum='"A packet belongs to S_1 (resp. S_2) if its path lies entirely within some group in S_1 (resp. S_2)", '
         "and a group has up to 2D + 2λ levels: this path lies in F_2 = F_γ', where the packet would stop at 2D - 1 = "
         "61 and its wave leaves the network. Without a target in the last frame it is absorbed.",
+        right=Fraction(1),
     ),
     "Lemma 2.2, proof: sum of |V_(i,j)| over i and j, N = 2, D = 1, array of 48 levels": Printed(
         "Since every packet has path length at most D, a packet appears as a node in at most D of the G_(i,j)'s. Thus, "
@@ -147,6 +150,7 @@ ERRATA = {
         erratum='By section 2, "The nodes of V_(i,j) correspond to the packets in Π_i, so |V_(i,j)| = |Π_i|", and j '
         "goes to γ: the sum is γN. Only the wording is at fault. Packets without an edge in the two frames have degree "
         "0 and can be left out, and the lemma holds as printed.",
+        right=Fraction(8),
     ),
     "Section 4.3: phases of the packet, N = 1, D = 2, λ = 48": Printed(
         "A packet participates in at most D/λ phases (as its path length is at most D).",
@@ -154,6 +158,7 @@ ERRATA = {
         erratum="A rounding up is missing: by section 3.1 a packet is injected and absorbed in phases, one at least, "
         "and D/λ < 1 for D < λ = 48 log(DN). Harmless: at most D phases take place, so the probability of failure "
         "remains at most 1/DN.",
+        right=Fraction(1),
     ),
     "Section 4.3: ξ = 2 log(LN) over log(DN), N = 1, D = 2, L = 2^20 - 1": Printed(
         "If ξ = 2 log(LN), then a particular phase will be unsuccessful for a particular packet with probability "
@@ -161,12 +166,14 @@ ERRATA = {
         AtMost(Fraction(2)),
         erratum='A misprint for 2 log(DN), by the right side of the same sentence, by "ξ = O(log(DN))" at the end of '
         "the section, and by section 4, where nodes know C, D and N. The probability is no larger with L, since L ≥ D.",
+        right=Fraction(40),
     ),
     "Section 4.3: unsuccessful packets among those with a succesful phase, butterfly:4": Printed(
         "A packet is unsuccessful if one of its phases is succesful, therefore, by the union bound, a packet will be "
         "unsuccessful with probability at most D/λ(DN)².",
         erratum='A misprint: "unsuccessful if one of its phases is unsuccessful", by the sentence before, "The '
         'distributed algorithm will be succesful if every phase that a packet participates in is succesful."',
+        right=Fraction(0),
     ),
     "Section 4.1: rules broken if a packet oscillates (priority 1) as soon as it arrives": Printed(
         "A packet which successfully reaches its target level in round k (without being deflected by non-oscillating "

@@ -84,6 +84,7 @@ STATEMENTS = {
             '(j,0) carries pairs "with source nodes in group j/Z in switch (i, 1) and destination nodes in group '
             'j mod Z", so that the factor is the number of groups of destinations, Zd, not their size. (With Zd for '
             "that letter, should our copy have it wrong, it holds for 20 of the 30 sizes; see the next row.)",
+            right=Fraction(0),
         )
     ),
     "Section V-A, √(m/2) not an integer: top switches of FT(10,2) for the 6 pairs of groups": Printed(
@@ -94,6 +95,7 @@ STATEMENTS = {
         erratum='The logic is that "each upper level switch carries SD pairs from nodes in one group to nodes in '
         'another group": one switch for each of the Zs · Zd pairs of groups. With f = ⌊√(m/2)⌋ these are f² + f, '
         "more than the m/2 switches where f² < m/2 < f² + f.",
+        right=Fraction(5),
     ),
     "Section V-A, √(m/2) not an integer, enough top switches: sizes up to 36 with the ratio of osrm2, of 9": Printed(
         "",
@@ -115,6 +117,7 @@ STATEMENTS = {
         "once for each switch x to which it has more than X pairs. Instance: a host of switch 0 sends to all hosts "
         "elsewhere, and all of them send to it. These are 12 = k(k-1)X² pairs, so they are a largest set S; X = m/k. "
         "E(0,x) = 1 for three x, so that the right side is 1 - 3.",
+        right=Fraction(0),
     ),
     "Theorem 2 below k = √(2m): D-mod-k on EFT2(32,4), where √(m/2) = 4": Printed(
         "", beyond='The theorem begins "If k ≥ √(2m)"; below that the ratio of D-mod-k is min(m/2, k-1).'

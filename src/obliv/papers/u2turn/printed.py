@@ -123,6 +123,11 @@ _AVERAGE = (
     '1000000)" and does not define the random matrix.'
 )
 _ERRATA = {("8x8", "Nearest-Neighbor", "U2TURN"): _NEAREST}
+_RIGHT = {
+    ("8x8", "Nearest-Neighbor", "U2TURN"): Fraction(192, 139),
+    ("3x3", "Nearest-Neighbor", "VAL"): Fraction(24, 55),
+    **{(f"{k}x{k}", "Random", "U2TURN"): Fraction(2 * k, 3 * k - 1) for k in range(3, 9)},
+}
 _OPEN = {
     **{(size, "Random", "U2TURN"): _RANDOM for size in ODD | EVEN},
     ("3x3", "Nearest-Neighbor", "VAL"): _STAGES,
@@ -137,6 +142,7 @@ def _entries(tables: dict[str, Rows]) -> dict[str, Printed]:
             Fraction(1, 2) if (row, name) == ("Worst-case", "VAL") else None,  # equation 5: exactly
             erratum=_ERRATA.get((size, row, name), ""),
             open=_OPEN.get((size, row, name), ""),
+            right=_RIGHT.get((size, row, name)),
         )
         for size, rows in tables.items()
         for row, texts in rows.items()
@@ -217,9 +223,11 @@ EQUATIONS = {
     "(1) even k: load of uniform traffic": Printed("k/4"),
     "(1) odd k: load of uniform traffic": Printed("(k²-1)/(4k)"),
     "(2) U2TURN, 3x3: worst case, normalized": Printed("0.57"),
-    "(3) U2TURN, k = 2: mean hops": Printed(_HOPS, Fraction(1), erratum=_SEGMENT),
-    "(3) U2TURN, k = 8: mean hops": Printed(_HOPS, Fraction(22 * 63, 8 * 24), erratum=_SEGMENT),
-    "(3) U2TURN, k = 2: penalty over DOR": Printed("(3k-2)/(2k)", Fraction(1), erratum=_SEGMENT),
+    "(3) U2TURN, k = 2: mean hops": Printed(_HOPS, Fraction(1), erratum=_SEGMENT, right=Fraction(5, 4)),
+    "(3) U2TURN, k = 8: mean hops": Printed(
+        _HOPS, Fraction(22 * 63, 8 * 24), erratum=_SEGMENT, right=Fraction(483, 64)
+    ),
+    "(3) U2TURN, k = 2: penalty over DOR": Printed("(3k-2)/(2k)", Fraction(1), erratum=_SEGMENT, right=Fraction(5, 4)),
     "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Printed("less than 1.5", AtMost(Fraction(3, 2))),
     "(3) DOR: mean hops": Printed("2 (k²-1)/(3k)"),
     "(3) VAL: penalty over DOR": Printed("2"),
@@ -358,7 +366,9 @@ STATEMENTS = {
     for which in ("the printed", "computed")
 } | {
     "XYX: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I"),
-    "YXY: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I", erratum=_EQUAL),
+    "YXY: meshes kx > ky with Lx > Ly": Printed(
+        "Lx > Ly for all the cases in Table I", erratum=_EQUAL, right=Fraction(18)
+    ),
     "XYX and YXY together: all paths of at most 2 turns": Printed(
         "XYX-Routing and YXY-Routing cover all routing paths between the source and destination with at most 2 turns"
     ),
