@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -112,6 +113,45 @@ def test_forged_designs_are_refused(name: str, saved: Path, tmp_path: Path) -> N
     content = copy.deepcopy(read_json(saved))
     FORGERIES[name](content)
     assert refused(content, tmp_path / "forged.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [
+        ({"channel_load": Fraction(1)}, "worst case"),
+        ({"channel_load": obliv.Bounds(Fraction(1), Fraction(8, 7))}, "worst case"),
+        ({"channel_load": Fraction(4, 3)}, "worst case"),
+        ({"channel_load": obliv.Bounds(Fraction(5, 4), Fraction(4, 3))}, "lower bound"),
+        ({"hops_bound": Fraction(65, 27)}, "fewest hops"),
+        ({"hops": Fraction(65, 27), "hops_bound": None}, "figures"),
+        ({"constraints": ("hops ≤ 2",), "hops_bound": None}, "limit of hops"),
+    ],
+)
+def test_each_statement_is_refused_by_its_check(
+    changes: dict[str, Any], check: str, saved: Path, tmp_path: Path
+) -> None:
+    """The other figures follow from the false one."""
+    result = obliv.load(saved)
+    assert isinstance(result, obliv.Design)
+    content = dataclasses.replace(result, **changes).to_dict()
+    checks = obliv.verify(save_claim(content, tmp_path / "forged.json")).checks
+    assert check in [step.check for step in checks if step.ok is False]
+
+
+def test_loads_of_nothing_are_refused(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content["channel_load"] = {"lower": 0.0, "upper": 7 / 6}
+    with pytest.raises(obliv.FileError, match="not above 0"):
+        obliv.verify(save_claim(content, tmp_path / "forged.json"))
+
+
+def test_a_design_for_a_file_that_has_changed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "net.txt").write_text("a b\nb c\n")
+    obliv.design(f"file:{tmp_path}/net.txt").save(tmp_path / "design.json")
+    assert obliv.verify(tmp_path / "design.json").proved
+    (tmp_path / "net.txt").write_text("a b\nb c\n\n")
+    checks = obliv.verify(tmp_path / "design.json").checks
+    assert "source file" in [step.check for step in checks if step.ok is False]
 
 
 def test_a_changed_file_is_refused_by_its_digest(saved: Path, tmp_path: Path) -> None:
