@@ -9,23 +9,25 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from math import gcd, lcm, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, cached_arrays, whole
-from obliv._util.cost import Work, require_memory
+from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence
 from obliv.loads.base import PairLoads
+from obliv.loads.products import combined, merged_tables
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.loads.separable_bounds import MergedBounds, merged_first
 from obliv.matching.shipments import Rates
-from obliv.matching.weights import Weights, from_entries, members_of
+from obliv.matching.weights import Weights
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.maps import keeps_steps, link_map, split_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +81,7 @@ class SeparableLoads(PairLoads):
         dim = int(topology.dim_of[channel])
         at = topology.coordinates(int(topology.tail[channel]))
         tables = self._tables(dim, int(topology.link_of[channel]), at)
-        return _combined(topology, tables)
+        return combined(topology, tables)
 
     def between(self, channel: int, source: Array, destination: Array) -> Array:
         topology = self.topology
@@ -141,7 +143,7 @@ class SeparableLoads(PairLoads):
             tables[dim].append(total)
             for j, position in self.positions(dim, key):
                 tables[j].append(presence(topology.axes[j], position, at[j], True)[0] % PRIME)
-        return float(prod(len(side.row) for side in _merged(tables, topology.nodes)))
+        return float(prod(len(side.row) for side in merged_tables(tables, topology.nodes)))
 
     def totals(self) -> Array:
         topology = self.topology
@@ -220,7 +222,7 @@ class SeparableLoads(PairLoads):
         return carried
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
-        split = _split(self.topology, node_map)
+        split = split_map(self.topology, node_map)
         if split is None:
             return super()._keeps(node_map, moved, place)
         to_dim, to_coordinate = split
@@ -229,9 +231,9 @@ class SeparableLoads(PairLoads):
             image = self.groups[to_dim[dim]]
             if len(image) != len(groups):
                 return False
-            links = _link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
+            links = link_map(axes[dim], axes[to_dim[dim]], to_coordinate[dim])
             grid = np.ix_(to_coordinate[dim], to_coordinate[dim])
-            alike = _keeps_steps(axes[dim], to_coordinate[dim])  # two links, one of each direction, stand for all
+            alike = keeps_steps(axes[dim], to_coordinate[dim])  # two links, one of each direction, stand for all
             for key in groups:
                 image_key = tuple(
                     position for _, position in sorted((to_dim[j], p) for j, p in self.positions(dim, key))
@@ -245,7 +247,7 @@ class SeparableLoads(PairLoads):
         used = {spot for dim, groups in enumerate(self.groups) for key in groups for spot in self.positions(dim, key)}
         for j, position in sorted(used):
             grid = np.ix_(to_coordinate[j], to_coordinate[j])
-            for v in range(1 if _keeps_steps(axes[j], to_coordinate[j]) else axes[j].radix):
+            for v in range(1 if keeps_steps(axes[j], to_coordinate[j]) else axes[j].radix):
                 theirs = self._presence(to_dim[j], position, int(to_coordinate[j][v]))
                 if not np.array_equal(theirs[grid], self._presence(j, position, v)):
                     return False
@@ -405,151 +407,3 @@ def _sum(table: Array) -> int:
     """Return the sum of a table, which may leave 64 bits though its entries do not."""
     wide = table.dtype == object or int(table.max()) * table.size >= INT64_SAFE
     return int(table.astype(object).sum() if wide else table.sum())
-
-
-class _Merged(NamedTuple):
-    """The tables of one dimension between classes of coordinates that are alike.
-
-    `row_of` and `column_of` are the classes of coordinates; in the cells (`row`, `column`) some table is not zero.
-    """
-
-    tables: Array
-    row_of: Array
-    column_of: Array
-    row: Array
-    column: Array
-
-
-def _merged(tables: list[list[Array]], nodes: int) -> list[_Merged]:
-    """Return the tables of every dimension between classes of coordinates, or single ones where few are alike."""
-    stacks = [np.stack(group) for group in tables]
-    classes = [(_alike(stack.transpose(1, 0, 2)), _alike(stack.transpose(2, 0, 1))) for stack in stacks]
-    if prod(len(r[0]) * len(c[0]) for r, c in classes) > nodes**2 // 16:
-        classes = [((np.arange(stack.shape[1]), np.arange(stack.shape[1])),) * 2 for stack in stacks]
-    sides = []
-    for stack, ((rows, row_of), (columns, column_of)) in zip(stacks, classes, strict=True):
-        least = stack[:, rows][:, :, columns]
-        sides.append(_Merged(least, row_of, column_of, *np.nonzero((least != 0).any(axis=0))))
-    return sides
-
-
-def _combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
-    """Return the sum over groups of the products over dimensions, between classes of terminals that are alike."""
-    sides = _merged(tables, topology.nodes)
-    size = prod(len(side.row) for side in sides)
-    require_memory(40.0 * size, f"the loads of one channel of {topology.spec}")
-    row_class, row_size = np.zeros(topology.nodes, np.int64), 1
-    col_class, col_size = np.zeros(topology.nodes, np.int64), 1
-    row = col = np.zeros(1, np.int64)
-    groups, wide = len(tables[0]), tables[0][0].dtype == object
-    weight: Array = np.ones((groups, 1), tables[0][0].dtype)
-    number: Array = np.zeros(1, np.int64)  # of the value of each entry, where values are Python integers
-    numbers = np.arange(topology.nodes)
-    for side, stride, radix in zip(sides, topology.strides, topology.radices, strict=True):
-        place = numbers // stride % radix
-        row_class += side.row_of[place] * row_size
-        col_class += side.column_of[place] * col_size
-        row = (row[None, :] + side.row[:, None] * row_size).ravel()
-        col = (col[None, :] + side.column[:, None] * col_size).ravel()
-        row_size *= side.tables.shape[1]
-        col_size *= side.tables.shape[2]
-        last = stride * radix == topology.nodes
-        cells = side.tables[:, side.row, side.column]
-        if wide:
-            weight, row_of = _distinct(weight)
-            cells, own = _distinct(cells)
-            number = (row_of[number] + own[:, None] * weight.shape[1]).ravel()
-        weight = (
-            _products_summed(weight, cells) if last else (cells[:, :, None] * weight[:, None, :]).reshape(groups, -1)
-        )
-    used = np.flatnonzero((weight != 0)[number] if wide else weight)
-    weights = from_entries(row[used], col[used], number[used] if wide else weight[used], weight if wide else None)
-    members = Weights(
-        weights.ptr,
-        weights.col,
-        weights.weight,
-        members_of(row_class, weights.row_members[1]),
-        members_of(col_class, weights.column_members[1]),
-        weights.distinct,
-    )
-    if topology.all_terminals:
-        return members
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
-    source, destination, numerators = members.spread()
-    inside = (index[source] >= 0) & (index[destination] >= 0)
-    return from_entries(index[source[inside]], index[destination[inside]], numerators[inside])
-
-
-def _distinct(table: Array) -> tuple[Array, Array]:
-    """Return the different columns of a table, and the number of each column among them."""
-    numbers: dict[tuple[Any, ...], int] = {}
-    number = [numbers.setdefault(column, len(numbers)) for column in zip(*table.tolist(), strict=True)]
-    columns: Array = np.array(list(numbers), object).T
-    return columns, np.array(number)
-
-
-def _products_summed(one: Array, two: Array) -> Array:
-    """Return Σ over groups of the outer products, flattened; the new dimension runs slowest."""
-    total = two[0][:, None] * one[0][None, :]
-    for a, b in zip(one[1:], two[1:], strict=True):
-        total += b[:, None] * a[None, :]
-    flat: Array = total.ravel()
-    return flat
-
-
-def _alike(tables: Array) -> tuple[Array, Array]:
-    """Return representatives of equal coordinates, and the class of each coordinate."""
-    numbers: dict[Any, int] = {}
-    firsts: list[int] = []
-    classes = []
-    for at, table in enumerate(tables):
-        key = tuple(table.ravel().tolist()) if table.dtype == object else table.tobytes()
-        if key not in numbers:
-            numbers[key] = len(firsts)
-            firsts.append(at)
-        classes.append(numbers[key])
-    return np.array(firsts), np.array(classes)
-
-
-def _split(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:
-    """Return a node map as maps of dimensions and of coordinates; None where it is not a product of such."""
-    radices, strides = topology.radices, topology.strides
-    origin = topology.coordinates(int(node_map[0]))
-    to_dim: list[int] = []
-    to_coordinate: list[Array] = []
-    for stride, radix in zip(strides, radices, strict=True):
-        line = [topology.coordinates(int(node_map[x * stride])) for x in range(radix)]
-        moves = [j for j in range(len(radices)) if any(at[j] != origin[j] for at in line)]
-        if len(moves) != 1 or topology.axes[moves[0]] is not topology.axes[strides.index(stride)]:
-            return None
-        to_dim.append(moves[0])
-        to_coordinate.append(np.array([at[moves[0]] for at in line]))
-    numbers = np.arange(topology.nodes)
-    image = np.zeros(topology.nodes, np.int64)
-    for dim, stride in enumerate(strides):
-        image += to_coordinate[dim][numbers // stride % radices[dim]] * strides[to_dim[dim]]
-    if sorted(to_dim) != list(range(len(radices))) or not np.array_equal(image, node_map):
-        return None
-    return to_dim, to_coordinate
-
-
-def _keeps_steps(axis: Axis, to: Array) -> bool:
-    """Return whether a map of a ring's coordinates carries steps onto steps all round: x to ±x + c."""
-    steps = (np.roll(to, -1) - to) % axis.radix
-    return axis.kind == "ring" and bool((steps == steps[0]).all()) and steps[0] in (1, axis.radix - 1)
-
-
-def _link_map(axis: Axis, image: Axis, to: Array) -> list[int]:
-    """Return the link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
-    places: dict[tuple[int, int], list[int]] = {}
-    for link, ends in enumerate(image.links):
-        places.setdefault(ends, []).append(link)
-    seen: dict[tuple[int, int], int] = {}
-    mapped = []
-    for tail, head in axis.links:
-        ends = int(to[tail]), int(to[head])
-        rank = seen.get(ends, 0)
-        seen[ends] = rank + 1
-        mapped.append(places[ends][rank])
-    return mapped

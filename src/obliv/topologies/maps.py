@@ -1,13 +1,15 @@
-"""Maps of nodes as maps of channels and of terminals."""
+"""Maps of nodes as maps of channels and of terminals; on Cartesian networks, as maps of dimensions and coordinates."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.topologies.axes import Axis
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["channel_map", "terminal_map"]
+__all__ = ["channel_map", "keeps_steps", "link_map", "split_map", "terminal_map"]
 
 
 def channel_map(topology: Topology, node_map: Array) -> Array | None:
@@ -46,3 +48,46 @@ def terminal_map(topology: Topology, node_map: Array) -> Array | None:
         if rates and any(rates[i] != rates[int(place[i])] for i in range(len(rates))):
             return None
     return place
+
+
+def split_map(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:
+    """Return a node map as maps of dimensions and of coordinates; None where it is not a product of such."""
+    radices, strides = topology.radices, topology.strides
+    origin = topology.coordinates(int(node_map[0]))
+    to_dim: list[int] = []
+    to_coordinate: list[Array] = []
+    for stride, radix in zip(strides, radices, strict=True):
+        line = [topology.coordinates(int(node_map[x * stride])) for x in range(radix)]
+        moves = [j for j in range(len(radices)) if any(at[j] != origin[j] for at in line)]
+        if len(moves) != 1 or topology.axes[moves[0]] is not topology.axes[strides.index(stride)]:
+            return None
+        to_dim.append(moves[0])
+        to_coordinate.append(np.array([at[moves[0]] for at in line]))
+    numbers = np.arange(topology.nodes)
+    image = np.zeros(topology.nodes, np.int64)
+    for dim, stride in enumerate(strides):
+        image += to_coordinate[dim][numbers // stride % radices[dim]] * strides[to_dim[dim]]
+    if sorted(to_dim) != list(range(len(radices))) or not np.array_equal(image, node_map):
+        return None
+    return to_dim, to_coordinate
+
+
+def keeps_steps(axis: Axis, to: Array) -> bool:
+    """Return whether a map of a ring's coordinates carries steps onto steps all round: x to ±x + c."""
+    steps = (np.roll(to, -1) - to) % axis.radix
+    return axis.kind == "ring" and bool((steps == steps[0]).all()) and steps[0] in (1, axis.radix - 1)
+
+
+def link_map(axis: Axis, image: Axis, to: Array) -> list[int]:
+    """Return the link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
+    places: dict[tuple[int, int], list[int]] = {}
+    for link, ends in enumerate(image.links):
+        places.setdefault(ends, []).append(link)
+    seen: dict[tuple[int, int], int] = {}
+    mapped = []
+    for tail, head in axis.links:
+        ends = int(to[tail]), int(to[head])
+        rank = seen.get(ends, 0)
+        seen[ends] = rank + 1
+        mapped.append(places[ends][rank])
+    return mapped
