@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
@@ -195,6 +197,23 @@ def test_own_names_by_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert plan.imports == ("own.py",)
     assert [path for path, _ in plan.cells[0].files] == ["own.py"]
     assert obliv.study.run(plan, "store.db", jobs=1).done == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("by_file", [True, False])
+def test_own_names_in_other_processes(by_file: bool, tmp_path: Path) -> None:
+    """Workers run the imports of the study and those of the command line."""
+    (tmp_path / "own.py").write_text(
+        "import obliv\n@obliv.register_routing('own-routing-of-study')\n"
+        "class Own(obliv.HopRouting):\n    def next_hops(self, node, destination):\n"
+        "        return [(int(self.topology.first_channel[node]), 1)]\n"
+    )
+    text = 'topologies = ["ring:{k}"]\nroutings = ["own-routing-of-study"]\nmeasures = ["hops"]\n'
+    written(tmp_path, text + 'imports = ["own.py"]\n' * by_file + '[ranges]\nk = "3..6"')
+    words = ["study", "run", "small.study.toml", "--store", "s.db", "-j", "2"] + ["--import", "own.py"] * (not by_file)
+    done = subprocess.run([sys.executable, "-m", "obliv", *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert obliv.study.show(tmp_path / "s.db").done == 4
 
 
 def end(status: int) -> None:

@@ -71,7 +71,7 @@ def _stored(cell: Cell, result: Result, sources: list[tuple[str, str]], seconds:
     headline = {name: encoded(value) for name, value in cell.method.headline(result, cell.options).items()}
     rows = [
         {name: encoded(value) for name, value in row.items() if name not in ("topology", "routing")}
-        for row in result.rows()
+        for row in cell.method.rows(result)
     ]
     whole = json.dumps(result.to_dict(), separators=(",", ":"), ensure_ascii=True).encode("ascii")
     return Outcome(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
@@ -52,6 +52,11 @@ def _require_nothing(subject: Any, options: Mapping[str, Any]) -> None:
     """Accept every topology and routing."""
 
 
+def _rows(result: Any) -> Iterable[Mapping[str, Any]]:
+    rows: Iterable[Mapping[str, Any]] = result.rows()
+    return rows
+
+
 @dataclass(frozen=True)
 class Measure:
     """A function that computes a result, what the table shows of it, and the version of its method.
@@ -63,6 +68,7 @@ class Measure:
     compute: Callable[..., Any]
     headline: Headline
     require: Callable[[Any, Mapping[str, Any]], None] = _require_nothing
+    rows: Callable[[Any], Iterable[Mapping[str, Any]]] = _rows
     claims: bool = False
     version: int = 1
 
@@ -209,6 +215,11 @@ def _hops(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {"": result.hops}
 
 
+def _hop_rows(result: Any) -> Iterable[Mapping[str, Any]]:
+    """Return one row; the lengths of all paths are in the result."""
+    yield {"hops": result.hops, "minimal_hops": result.minimal_hops}
+
+
 def _design(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("objective") == "ratio":
         return {"ratio": result.ratio, "hops": result.hops}
@@ -257,7 +268,7 @@ MEASURES = {
     "throughput": Measure(throughput, _pattern, _require_traffic),
     "ratio": Measure(ratio, _ratio, _require_traffic, claims=True),
     "deadlock": Measure(deadlock, _deadlock, _require_scheme),
-    "hops": Measure(hops, _hops),
+    "hops": Measure(hops, _hops, rows=_hop_rows),
     "design": Measure(design, _design, claims=True),
     "bounds": Measure(bounds, _bounds, claims=True),
     "bufferless": Measure(bufferless, _bufferless, _require_levels, claims=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -38,24 +38,28 @@ _GROUP = 0.5  # seconds between two writes
 _CALL = 0.25  # seconds of work in one call
 _BLOCK = 512  # cells of one call, and claimed at a time
 _BEAT = 10.0  # seconds between two signs of life
-_TRIAL = 5.0  # seconds of work that tell how long the rest takes
+_TRIAL = 20.0  # seconds of work that tell how long the rest takes
 _POLL = 0.1  # seconds between two looks at the cells of another run
 
 #: What one topology or routing cannot do, another may.
 _MISFIT = (RoutingError, TopologyError, TrafficError, TooLargeError)
 
 
-def impossible(plan: Plan, cells: Iterable[Cell] | None = None) -> list[tuple[Cell, str]]:
+def impossible(plan: Plan, cells: Sequence[Cell] | None = None, progress: Progress = silent) -> list[tuple[Cell, str]]:
     """Return the cells of a study that do not fit together, such as a routing on a topology, with the reason.
 
     Parameters
     ----------
     plan : Plan
-    cells : iterable of Cell, optional
+    cells : sequence of Cell, optional
         Those to look at; default all.
+    progress : callable, optional
+        Called with what is being done and the share that is done. Every routing is built once.
     """
     misfits = []
-    for cell in plan.cells if cells is None else cells:
+    cells = plan.cells if cells is None else cells
+    for k, cell in enumerate(cells):
+        progress("checking what fits together", k / len(cells))
         try:
             require(cell)
         except _MISFIT as error:
@@ -120,27 +124,8 @@ def run(
     if executor is not None and jobs is not None:
         raise InputError("jobs counts the processes of the default executor: leave it out with executor=")
     with opened(store, write=True) as db:
-        known = db.status()
-        unknown = [cell for cell in plan.cells if known.get(cell.key, ("", ""))[0] != "done"]
-        misfits = impossible(plan, unknown)
-        if misfits and (not skip_impossible or len(misfits) == len(plan.cells)):
-            raise _refusal(plan, misfits, skip_impossible)
-        left_out = {cell.key for cell, _ in misfits}
-        cells = [cell for cell in plan.cells if cell.key not in left_out]
-        db.enroll(plan.name, plan.text, cells)
-        again = {"stale", "failed"} if retry_failed else {"stale"}
-        db.reset([cell.key for cell in cells if known.get(cell.key, ("", ""))[0] in again])
-        before = {cell.key for cell in cells if known.get(cell.key, ("", ""))[0] in {"done", "failed"} - again}
-        state = _State(
-            db,
-            {cell.key: cell for cell in cells},
-            plan.imports,
-            progress or silent,
-            pending=deque(cell.key for cell in cells if cell.key not in before),
-            failed={key: known[key][1] for key in before if known[key][0] == "failed"},
-            done=sum(known[key][0] == "done" for key in before),
-        )
-        finished_before = state.done
+        state = _prepared(db, plan, skip_impossible, retry_failed, progress or silent)
+        found = state.done
 
         def result() -> StudyRun:
             return StudyRun(
@@ -150,19 +135,48 @@ def run(
                 cells=len(plan.cells),
                 done=state.done,
                 computed=state.computed,
-                found=finished_before,
-                failed=tuple(_shown(cell, state.failed[cell.key]) for cell in cells if cell.key in state.failed),
-                skipped=tuple(_shown(cell, reason) for cell, reason in misfits),
+                found=found,
+                failed=tuple(
+                    _shown(cell, state.failed[key]) for key, cell in state.cells.items() if key in state.failed
+                ),
+                skipped=tuple(_shown(cell, reason) for cell, reason in state.misfits),
             )
 
         try:
             with _running(db) as state.run, _used(executor, jobs, len(state.pending)) as chosen:
                 _work(state, chosen)
         except KeyboardInterrupt:
-            so_far = result()
-            text = f"after {state.done} of {len(cells)} cells, which are in {store}; run the same command to go on"
-            raise Interrupted(text, so_far) from None
+            where = f"after {state.done} of {plural(len(state.cells), 'cell')}, which are in {store}"
+            raise Interrupted(f"{where}; run the same command to go on", result()) from None
         return result()
+
+
+def _prepared(db: Store, plan: Plan, skip_impossible: bool, retry_failed: bool, progress: Progress) -> _State:
+    """Enter a study in the store, and return what there is to do."""
+    known = db.status()
+
+    def status(cell: Cell) -> str:
+        return known.get(cell.key, ("", ""))[0]
+
+    misfits = impossible(plan, [cell for cell in plan.cells if status(cell) != "done"], progress)
+    if misfits and (not skip_impossible or len(misfits) == len(plan.cells)):
+        raise _refusal(plan, misfits, skip_impossible)
+    left_out = {cell.key for cell, _ in misfits}
+    cells = [cell for cell in plan.cells if cell.key not in left_out]
+    db.enroll(plan.name, plan.text, cells)
+    again = {"stale", "failed"} if retry_failed else {"stale"}
+    db.reset([cell.key for cell in cells if status(cell) in again])
+    finished = {"done", "failed"} - again
+    return _State(
+        db,
+        {cell.key: cell for cell in cells},
+        plan.imports,
+        progress,
+        pending=deque(cell.key for cell in cells if status(cell) not in finished),
+        failed={cell.key: known[cell.key][1] for cell in cells if status(cell) in finished - {"done"}},
+        done=sum(status(cell) == "done" for cell in cells),
+        misfits=misfits,
+    )
 
 
 class ImpossibleError(FileError):
@@ -247,6 +261,7 @@ class _State:
     pending: deque[str]
     failed: dict[str, str]
     done: int
+    misfits: list[tuple[Cell, str]]
     run: int = 0
     computed: int = 0
     claimed: deque[str] = field(default_factory=deque)
