@@ -26,12 +26,16 @@ def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) ->
     >>> from fractions import Fraction
     >>> shown(Fraction(25, 144)), shown(Fraction(4)), shown(Estimate(0.41, 0.002, 100)), shown(None)
     ('25/144 = 0.173611', '4', '0.41 ± 0.002 (estimated)', '-')
+    >>> shown(Bounds(Fraction(5, 2), Fraction(2.5000000000000004)))
+    'between 2.5 and 2.5000000000000004'
     """
     if value is None:
         return "-"
     if isinstance(value, Bounds):
         lower, upper = as_float(value.lower), as_float(value.upper)
-        while digits < 15 and f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+        if lower == upper:
+            return f"≈ {lower:.{digits}g}"
+        while f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
             digits += 1
         return f"between {lower:.{digits}g} and {upper:.{digits}g}"
     if isinstance(value, Estimate):
