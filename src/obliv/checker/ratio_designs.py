@@ -77,7 +77,7 @@ def check_ratio_bounds(
         _check_upper(report, upper, certificate, routing, time_limit, within(progress, 0.0, 0.5))
         parts = _parts(certificate, topology)
         line = _line(certificate.get("ratio_line"), parts, topology, hops, time_limit)
-        bound = line.least_objective(limit)
+        bound = max(Fraction(1), line.least_objective(limit))  # no routing is better than the best of each traffic
         reaches = lower <= bound and lower <= upper and (limit > 0 or line.price == 0)
         report.note("lower bound", reaches, f"traffic and its flows prove {short(bound)}, claimed {short(lower)}")
         progress("distances", 0.75)

@@ -91,6 +91,14 @@ def test_fewest_hops_at_the_least_ratio() -> None:
     assert obliv.verify(shortest).proved
 
 
+@pytest.mark.parametrize("seed", [1, 38, 64, 83])
+def test_bandwidths_are_not_rounded(seed: int) -> None:
+    """Lengths divided by bandwidths remain whole, and no ratio is below 1, so that both bounds meet."""
+    result = least(networks(seed))
+    assert result.gap == 0
+    assert obliv.verify(result).proved
+
+
 @examples(12)
 @given(st.integers(0, 10**9))
 def test_against_the_plain_program_and_other_routings(seed: int) -> None:

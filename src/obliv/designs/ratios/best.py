@@ -83,7 +83,7 @@ def design_ratio(
         if then:
             search.minimize_hops(within(progress, 0.5, 1.0))
     except KeyboardInterrupt:
-        if search.best is None or not search.lower:
+        if search.best is None or search.ratio_line is None:
             raise
         raise Interrupted("the best routing so far", result()) from None
     return result()
@@ -119,7 +119,8 @@ class _Search:
     @property
     def lower(self) -> Fraction:
         """The proved lower bound of the ratio."""
-        return self.ratio_line.line.least_load(self.limit or Fraction(0)) if self.ratio_line else Fraction(0)
+        least = Fraction(1)  # no routing of any traffic is better than the best one
+        return max(least, self.ratio_line.line.least_load(self.limit or Fraction(0))) if self.ratio_line else least
 
     def minimize_ratio(self, progress: Progress) -> None:
         """Close the gap between the ratio of a routing and the lower bound."""

@@ -120,7 +120,7 @@ def _rounded(
     candidates = [(np.rint(table * (limit / largest)).astype(np.int64), round(price * (limit / largest)))]
     simple = as_rationals(np.append(table.ravel() / largest, price / largest))
     if simple is not None and simple[0].max() <= limit:
-        whole = simple[0] // max(1, int(np.gcd.reduce(simple[0])))
+        whole = _undivided(programme, simple[0] // max(1, int(np.gcd.reduce(simple[0]))), limit)
         candidates.append((whole[:-1].reshape(table.shape), int(whole[-1])))
     return candidates
 
@@ -135,10 +135,19 @@ def _exact(
         [multiplier[block.step] * (common // share) for block, share in zip(programme.blocks, shared, strict=True)]
     )
     cost = int(price * common) * duals.denominator
-    divisor = gcd(cost, *table.ravel().tolist()) or 1
-    if max(cost, table.max(initial=0)) // divisor > limit:
+    whole = np.append(table.ravel(), cost)
+    whole //= gcd(*whole.tolist()) or 1
+    if whole.max() > limit:
         return []
-    return [((table // divisor).astype(np.int64), cost // divisor)]
+    whole = _undivided(programme, whole.astype(np.int64), limit)
+    return [(whole[:-1].reshape(table.shape), int(whole[-1]))]
+
+
+def _undivided(programme: RatioProgramme, whole: Array, limit: float) -> Array:
+    """Return integers times a factor, if they stay small, so that lengths over bandwidths need no rounding."""
+    speeds = [programme.topology.bandwidth_of(c) for c in range(programme.topology.channels)]
+    factor = lcm(*((max(speeds) / speed).denominator for speed in speeds))
+    return whole * factor if int(whole.max()) * factor <= limit else whole
 
 
 def _proved(programme: RatioProgramme, trees: Trees, flows: Array, price: int, allowed: Array | None) -> Demands:
