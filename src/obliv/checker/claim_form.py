@@ -31,6 +31,10 @@ def _certificate_problems(claim: Claim, topology: Topology) -> Iterator[str]:
     ends = (claim.channel["tail"], claim.channel["head"])
     if not 0 <= named < topology.channels or ends != (topology.tail[named], topology.head[named]):
         yield f"channel {named} does not run from {ends[0]} to {ends[1]}"
+    ends_of = zip(topology.tail.tolist(), topology.head.tolist(), strict=True)
+    listed = ({"id": channel, "tail": tail, "head": head} for channel, (tail, head) in enumerate(ends_of))
+    if claim.rows is not None and claim.rows != tuple(listed):
+        yield "the rows are not those of all channels, in their order"
     if len(claim.channels) != topology.channels:
         yield f"{len(claim.channels)} channels are listed, the topology has {topology.channels}"
     if any(len(prices) != terminals for prices in claim.duals):

@@ -41,6 +41,7 @@ class Claim:
     channels: list[Any]
     sources: dict[str, str]
     digest_holds: bool
+    rows: tuple[Any, ...] | None = None  #: The channels that a claim about each of them lists.
     capacity_proof: Any = None  #: What proves a capacity without a closed form.
     skipped: Any = None  #: Number of pairs left out, if the claim gives it.
 
@@ -61,9 +62,10 @@ def read_claim(content: dict[str, Any]) -> Claim:
         Naming the key that is missing or malformed.
     """
     kind = _get(content, "kind", str)
+    rows = None
     if kind == "worst-channels":  # what is proved is the largest of its loads
         _require_largest(content)
-        kind = "worst"
+        kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError(
@@ -83,6 +85,8 @@ def read_claim(content: dict[str, Any]) -> Claim:
         if not all(_is_whole(step) for step in entry[1]):
             raise MalformedError("a word in channels contains something other than generator numbers")
     traffic = content.get("traffic")
+    if traffic is not None and content.get("permutation") is not None:
+        raise MalformedError("it has two witnesses, a permutation and traffic")
     largest = 64 + (len(channels) + 1) ** 2  # of an array: no more nodes than channels, or a few
     denominator = _numbers(certificate, "denominator", largest)
     if not isinstance(denominator, int) or denominator < 1:
@@ -104,6 +108,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         generators=_vectors(certificate, "generators", largest),
         channels=channels,
         sources=_get(certificate, "sources", dict),
+        rows=rows,
         capacity_proof=certificate.get("capacity"),
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
@@ -111,11 +116,20 @@ def read_claim(content: dict[str, Any]) -> Claim:
 
 
 def misstated_key(claimed: Record, content: dict[str, Any]) -> str:
-    """Return the key of a figure that does not follow from the others as read from `content`; "" if all do."""
+    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none."""
     own = {field.name for field in fields(claimed)}  # type: ignore[arg-type]
     right = claimed.to_dict()
-    keys = (how.key or name for name, how in claimed.declared().items() if name not in own)
-    return next((key for key in keys if key in right and not _alike(content.get(key), right[key])), "")
+    keys = {how.key or name: name in own for name, how in claimed.declared().items()}
+    figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))
+    return next((key for key in figures if not _alike(content.get(key), right[key])), "")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() in (
+        {"exact", "value"},
+        {"lower", "upper"},
+        {"value", "stderr", "samples"},
+    )
 
 
 def _alike(value: Any, right: Any) -> bool:

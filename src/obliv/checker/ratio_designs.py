@@ -122,17 +122,17 @@ def _check_upper(
     report.note("ratio", not over, f"channel {over[0]} may carry more than claimed" if over else detail)
 
 
-def _array(content: Any, most: int) -> Array:
+def _array(content: Any, most: int, *shape: int) -> Array:
     try:
         array: Array = unpack_array(content, most)
+        return array.reshape(shape) if shape else array
     except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"an array cannot be unpacked: {error}") from None
-    return array
 
 
 def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
     """Return which traffic every channel takes; the maps must be automorphisms of the network."""
-    generators = _array(certificate.get("generators"), topology.channels * topology.nodes).reshape(-1, topology.nodes)
+    generators = _array(certificate.get("generators"), topology.channels * topology.nodes, -1, topology.nodes)
     maps, capacity = terminal_maps(generators, topology), _capacity(topology)
     for generator in generators:
         moved = {(int(generator[tail]), int(generator[head])): speed for (tail, head), speed in capacity.items()}
@@ -208,7 +208,7 @@ def _line(
 def _carried(content: Any, topology: Topology) -> tuple[Array, Fraction]:
     """Return the traffic that flows carry, and the largest load of a channel; flow that ends elsewhere is lost."""
     terminals = topology.terminals.astype(np.int64)
-    rows = _array(content, 3 * len(terminals) * topology.channels).reshape(-1, 3)
+    rows = _array(content, 3 * len(terminals) * topology.channels, -1, 3)
     if len(rows) and (
         rows.min() < 0
         or rows[:, 0].max() >= len(terminals)

@@ -108,7 +108,7 @@ def _read(content: dict[str, Any]) -> _Parts:
         claimed = Ratio.from_dict(content)
         unit = rational(certificate["unit"])
         lengths = np.array([unpack_array(row) for row in certificate["lengths"]])
-        flows = unpack_array(certificate["flows"])
+        flows = unpack_array(certificate["flows"]).reshape(-1, 3)
     except (
         *(KeyError, TypeError, ValueError, ArithmeticError, AttributeError),
         *(MemoryError, RecursionError, zlib.error),
@@ -122,7 +122,7 @@ def _read(content: dict[str, Any]) -> _Parts:
     if claimed.channel is None or claimed.traffic is None or lengths.dtype != np.int64 or flows.dtype != np.int64:
         raise MalformedError("channel, traffic, lengths or flows is missing or malformed")
     holds = certificate.get("digest") == digest_of(content)
-    return _Parts(claimed, claimed.channel.id, denominator, lengths, flows.reshape(-1, 3), unit, sources, holds)
+    return _Parts(claimed, claimed.channel.id, denominator, lengths, flows, unit, sources, holds)
 
 
 def _check_form(report: Report, claim: _Parts, topology: Topology) -> bool:

@@ -15,7 +15,7 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress
 from obliv._util.rationals import integer
 from obliv.checker.capacity import distances_from, spent_on
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, misstated_key
 from obliv.checker.flows.base import Flows
 from obliv.checker.flows.paths import paths_between
 from obliv.checker.flows.sources import source_flows
@@ -69,8 +69,10 @@ def check_traffic_ratio(
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
     report.note_digest(certificate.get("digest") == digest_of(content))
-    if claimed.to_dict()["ratio"] != content.get("ratio"):
-        report.note("figures", False, "ratio is not the largest of the patterns")
+    rows = zip((claimed, *claimed.patterns), (content, *content["patterns"]), strict=True)
+    misstated = next(filter(None, (misstated_key(record, row) for record, row in rows)), "")
+    if misstated:
+        report.note("figures", False, f"{misstated} does not follow from the other figures")
     if report.holds:
         limit = TimeLimit(report.began + budget)
         read = [*topology.sources, *routing.sources]
