@@ -35,16 +35,13 @@ class Line:
 
 def terminal_maps(generators: Array, topology: Topology) -> list[Array]:
     """Return where permutations of the nodes, one in each row, take the terminals; by their indexes."""
-    terminals = topology.terminals.astype(np.int64)
-    index = np.full(topology.nodes, -1, np.int64)
-    index[terminals] = np.arange(len(terminals))
     if len(generators) and generators.shape[1] != topology.nodes:
         raise MalformedError("a generator is not a permutation of the nodes")
     maps = []
     for generator in generators:
         if not np.array_equal(np.sort(generator), np.arange(topology.nodes)):
             raise MalformedError("a generator is not a permutation of the nodes")
-        maps.append(index[generator[terminals]])
+        maps.append(topology.number_of[generator[topology.terminals]])
         if (maps[-1] < 0).any():
             raise MalformedError("a generator does not keep the terminals")
     return maps

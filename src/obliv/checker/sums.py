@@ -142,10 +142,8 @@ def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
 
 def _moved(claim: Claim, topology: Topology, word: tuple[int, ...]) -> Array:
     """Return where a word of generators, first to last, moves every terminal; -1 where that is not a terminal."""
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
     place = topology.terminals.astype(np.int64)
     for step in word:
         place = np.asarray(claim.generators[step])[place]
-    moved: Array = index[place]
+    moved: Array = topology.number_of[place]
     return moved

@@ -56,11 +56,6 @@ class FabricTopology(Topology):
         """Number of nodes that are endpoints: those before the switches, terminals or not."""
         return len(self.fabric.endpoints)
 
-    @cached_property
-    def number_of(self) -> Array:
-        """The terminal's number of every node, -1 for nodes that are not terminals."""
-        return positions(self.terminals, self.nodes)
-
     @property
     def ends(self) -> Array:
         """The slot of every terminal, shape (terminals,)."""

@@ -113,8 +113,6 @@ def from_hop_groups(
     progress: Progress,
 ) -> StoredLoads:
     """Return the loads of a routing whose next hops depend on a group of sources: sources with their next hops."""
-    index = np.zeros(topology.nodes, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
     parts = []
     for at, (sources, hops_to) in enumerate(groups):
         parts.append(from_hops(topology, hops_to, name, sources))
@@ -122,7 +120,9 @@ def from_hop_groups(
     common = lcm(*(part.denominator for part in parts))
     number: Any = np.int64 if common < INT64_SAFE else object
     entries = Entries(
-        np.concatenate([index[sources][part.source] for (sources, _), part in zip(groups, parts, strict=True)]),
+        np.concatenate(
+            [topology.number_of[sources][part.source] for (sources, _), part in zip(groups, parts, strict=True)]
+        ),
         np.concatenate([part.destination for part in parts]),
         np.concatenate([np.repeat(np.arange(topology.channels), np.diff(part.start)) for part in parts]),
         np.concatenate([part.numerator.astype(number) * (common // part.denominator) for part in parts]),

@@ -85,8 +85,7 @@ def combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
     )
     if topology.all_terminals:
         return members
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
+    index = topology.number_of
     source, destination, numerators = members.spread()
     inside = (index[source] >= 0) & (index[destination] >= 0)
     return from_entries(index[source[inside]], index[destination[inside]], numerators[inside])

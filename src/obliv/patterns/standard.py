@@ -108,8 +108,7 @@ def shift(topology: Topology, by: int) -> Traffic:
 @register_pattern("nearest-neighbor", aliases=("nearest-neighbour",))
 def nearest_neighbor(topology: Topology) -> Traffic:
     """Every terminal splits one packet per cycle evenly among the terminals one channel away."""
-    index = np.full(topology.nodes, -1)
-    index[topology.terminals] = np.arange(len(topology.terminals))
+    index = topology.number_of
     flows: dict[tuple[int, int], Fraction] = {}
     first = topology.first_channel
     for s, node in enumerate(topology.terminals.tolist()):

@@ -17,7 +17,25 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from obliv.routings.base import Path, Routing
 
-__all__ = ["channels_of", "checked_channels", "checked_paths", "is_channel", "listed", "merged", "require_all"]
+__all__ = [
+    "channels_of",
+    "checked_channels",
+    "checked_paths",
+    "is_channel",
+    "listed",
+    "merged",
+    "require_all",
+    "terminal_numbers",
+]
+
+
+def terminal_numbers(routing: Routing, *nodes: int) -> list[int]:
+    """Return the numbers of terminals by their nodes; RoutingError for other nodes."""
+    number_of = routing.topology.number_of
+    for node in nodes:
+        if not 0 <= node < len(number_of) or number_of[node] < 0:
+            raise RoutingError(f"{routing.spec}: node {node} is not a terminal")
+    return [int(number_of[node]) for node in nodes]
 
 
 def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from obliv.loads.base import PairLoads
 from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Path, Routing
+from obliv.routings.checks import terminal_numbers
 from obliv.topologies.base import Topology
 
 __all__ = ["Listed", "PathList"]
@@ -76,7 +77,6 @@ class Listed(Routing):
         self.listed = listed
         self.relative = len(listed.pair) == len(topology.terminals) + 1 != len(topology.terminals) ** 2 + 1
         self._group = translation_group(topology) if self.relative else None
-        self._index = {node: k for k, node in enumerate(topology.terminals.tolist())}
         _require_form(topology, spec, listed, self._group is not None)
         if self._group is not None:
             ends = self._ends(topology.tail.astype(np.int64), topology.head.astype(np.int64))
@@ -98,7 +98,8 @@ class Listed(Routing):
         return moved
 
     def paths(self, source: int, destination: int) -> list[Path]:
-        pair = self._index[source] * len(self._index) + self._index[destination]
+        first, second = terminal_numbers(self, source, destination)
+        pair = first * len(self.topology.terminals) + second
         if self._group is not None:
             pair = int(self._group.subtract(destination, source))
         return [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from obliv._util.arrays import positions
 from obliv._util.content import same_content, state_of
 from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
@@ -244,6 +245,11 @@ class Topology:
     def all_terminals(self) -> bool:
         """Whether every node is a terminal, in the order of the nodes."""
         return len(self.terminals) == self.nodes and bool((self.terminals == np.arange(self.nodes)).all())
+
+    @cached_property
+    def number_of(self) -> npt.NDArray[np.int64]:
+        """The terminal's number of every node, -1 for nodes that are not terminals."""
+        return positions(self.terminals, self.nodes)
 
     # Capabilities of some kinds of networks, with plain defaults.
 

@@ -39,9 +39,7 @@ def channel_map(topology: Topology, node_map: Array) -> Array | None:
 
 def terminal_map(topology: Topology, node_map: Array) -> Array | None:
     """Return the terminal that each terminal becomes; None where terminals or their rates are not kept."""
-    index = np.full(topology.nodes, -1, np.int64)
-    index[topology.terminals] = np.arange(len(topology.terminals))
-    place: Array = index[node_map[topology.terminals]]
+    place: Array = topology.number_of[node_map[topology.terminals]]
     if (place < 0).any():
         return None
     for rates in (topology.injection, topology.ejection):

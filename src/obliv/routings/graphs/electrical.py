@@ -18,6 +18,7 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.differences import DifferenceLoads
 from obliv.routings.base import Path, Routing
+from obliv.routings.checks import terminal_numbers
 from obliv.routings.graphs.decompose import paths_of_flow
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
@@ -75,15 +76,8 @@ class Electrical(Routing):
     def link_flows(self) -> LinkFlows | None:
         return self._flows
 
-    @cached_property
-    def _terminal(self) -> dict[int, int]:
-        return {node: number for number, node in enumerate(self.topology.terminals.tolist())}
-
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        ends = [self._terminal.get(int(node), -1) for node in (source, destination)]
-        if min(ends) < 0:
-            node = (source, destination)[ends.index(-1)]
-            raise RoutingError(f"{self.spec}: node {node} is not a terminal")
+        ends = terminal_numbers(self, source, destination)
         if source == destination:
             return
         flow = self._flows.between(*ends)

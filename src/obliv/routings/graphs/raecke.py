@@ -17,7 +17,7 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.cuts import CutLoads, Cuts
 from obliv.routings.base import Path, Routing
-from obliv.routings.checks import merged
+from obliv.routings.checks import merged, terminal_numbers
 from obliv.routings.graphs.decompose import without_loops
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
@@ -110,14 +110,8 @@ class Raecke(Routing):
     def cluster_trees(self) -> list[Tree] | None:
         return self.trees if self.loops else None
 
-    @cached_property
-    def _terminal(self) -> dict[int, int]:
-        return {node: number for number, node in enumerate(self.topology.terminals.tolist())}
-
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        ends = [self._terminal.get(int(node), -1) for node in (source, destination)]
-        if min(ends) < 0:
-            raise RoutingError(f"{self.spec}: node {(source, destination)[ends.index(-1)]} is not a terminal")
+        ends = terminal_numbers(self, source, destination)
         if source == destination:
             return iter(())
         share = Fraction(1, self.count)
@@ -125,7 +119,7 @@ class Raecke(Routing):
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         tree = self.trees[int(rng.integers(self.count))]
-        return self._path(tree, self._terminal[source], self._terminal[destination])
+        return self._path(tree, *terminal_numbers(self, source, destination))
 
     @cached_property
     def _opposite(self) -> Array:
