@@ -2,4 +2,5 @@
 
 from obliv.cli import run
 
-run()
+if __name__ == "__main__":  # workers of MPI import this file
+    run()

@@ -40,12 +40,12 @@ def executor_of(jobs: int | None) -> Executor:
     return Serial() if count == 1 else Processes(count)
 
 
-def width_of(executor: Executor) -> int:
-    """Return how many calls an executor can run at a time."""
+def width_of(executor: Executor, jobs: int | None = None) -> int:
+    """Return how many calls an executor can run at a time: what it says, else `jobs`, else the number of cores."""
     for name in ("_max_workers", "num_workers"):
         if isinstance(count := getattr(executor, name, None), int) and count > 0:
             return count
-    return os.cpu_count() or 1
+    return jobs or os.cpu_count() or 1
 
 
 class Serial(Executor):

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,7 +93,7 @@ def run(
         Where cells are computed; it must be able to pickle them. Default: processes of its own.
     jobs : int, optional
         Number of these processes; default as many as cores and free memory suffice for. With 1, cells are computed in
-        the calling process.
+        the calling process. With `executor`: how many calls it can run at a time, where it does not say so.
     skip_impossible : bool
         Leave out cells that do not fit together instead of refusing the study.
     retry_failed : bool
@@ -121,8 +121,6 @@ def run(
     """
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
-    if executor is not None and jobs is not None:
-        raise InputError("jobs counts the processes of the default executor: leave it out with executor=")
     with opened(store, write=True) as db:
         state = _prepared(db, plan, skip_impossible, retry_failed, progress or silent)
         found = state.done
@@ -144,7 +142,7 @@ def run(
 
         try:
             with _running(db) as state.run, _used(executor, jobs, len(state.pending)) as chosen:
-                _work(state, chosen)
+                _work(state, chosen, width_of(chosen, jobs))
         except KeyboardInterrupt:
             where = f"after {state.done} of {plural(len(state.cells), 'cell')}, which are in {store}"
             raise Interrupted(f"{where}; run the same command to go on", result()) from None
@@ -286,16 +284,15 @@ class _State:
         self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)
 
 
-def _work(state: _State, executor: Executor) -> None:
+def _work(state: _State, executor: Executor, width: int) -> None:
     """Compute and write until every cell is finished, by this run or by another one."""
-    width = width_of(executor)
     state.report(width)
     try:
         while True:
             _claim(state, width)
             _submit(state, executor, width)
             if state.flying:
-                _collect(state, executor)
+                _collect(state, width)
             elif state.pending:  # all of them are in work elsewhere
                 time.sleep(_POLL)
             elif not (state.claimed or state.suspects or state.large):
@@ -350,19 +347,20 @@ def _call(state: _State, executor: Executor, keys: list[str]) -> None:
     cells = [state.cells[key] for key in keys]
     try:
         future = executor.submit(compute, cells, state.imports)
-    except BrokenExecutor as error:
-        raise OblivError(f"the executor is broken ({error}); finished cells are kept") from None
+    except Exception as error:  # those of an executor of another package may be anything
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise OblivError(f"the executor takes no more work ({reason}); finished cells are kept") from None
     state.flying[future] = keys
 
 
-def _collect(state: _State, executor: Executor) -> None:
+def _collect(state: _State, width: int) -> None:
     """Take what is finished."""
     for future in wait(state.flying, timeout=_GROUP, return_when=FIRST_COMPLETED).done:
         keys = state.flying.pop(future)
         alone = _removed(keys[0], state.suspects) or _removed(keys[0], state.large)
         try:
             outcomes = future.result()
-        except BrokenExecutor:
+        except (BrokenExecutor, CancelledError):  # cancelled by a scheduler that has gone
             if alone:
                 outcomes = [Outcome(keys[0], 0.0, "its process died twice; there may be too little memory")]
             else:
@@ -372,7 +370,7 @@ def _collect(state: _State, executor: Executor) -> None:
             outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
         for outcome in outcomes:
             state.tried, state.seconds = state.tried + 1, state.seconds + outcome.seconds
-            if outcome.retry and not alone and width_of(executor) > 1:
+            if outcome.retry and not alone and width > 1:
                 state.large.append(outcome.key)
             else:
                 state.outcomes.append(outcome)

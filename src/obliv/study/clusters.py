@@ -1,0 +1,80 @@
+"""Executors of other packages: a cluster of Dask, and the processes of MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+from obliv.errors import InputError, extra
+from obliv.study.executors import default_jobs
+
+__all__ = ["dask", "mpi"]
+
+_PATIENCE = 15  # seconds to wait for a scheduler
+
+
+@contextmanager
+def dask(address: str, jobs: int | None = None) -> Iterator[Executor]:
+    """Connect to a scheduler of Dask, or start workers on this machine, and give an executor of them.
+
+    Parameters
+    ----------
+    address : str
+        For example ``tcp://host:8786``; ``local`` starts workers.
+    jobs : int, optional
+        Number of these workers; default as many as cores and memory suffice for.
+
+    Raises
+    ------
+    InputError
+        If the scheduler does not answer.
+    MissingExtraError
+        If distributed is not installed.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise extra("distributed", "dask") from None
+    where: Any = address
+    if address == "local":
+        count = jobs or default_jobs()
+        where = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
+    try:
+        client = Client(where, timeout=_PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"the scheduler {address} does not answer: {reason}") from None
+    try:
+        executor = client.get_executor(pure=False)
+        executor.num_workers = sum(client.nthreads().values())
+        yield executor
+    finally:
+        client.close()
+        if address == "local":
+            where.close()
+
+
+@contextmanager
+def mpi() -> Iterator[Executor]:
+    """Give an executor of the other processes of MPI (``mpiexec -n 4 python -m mpi4py.futures -m obliv ...``).
+
+    Raises
+    ------
+    MissingExtraError
+        If mpi4py is not installed.
+    InputError
+        If there are no other processes.
+    """
+    try:
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+    except ImportError:
+        raise extra("mpi4py", "mpi") from None
+    except RuntimeError as error:  # there is no library of MPI
+        raise InputError(f"MPI cannot be loaded: {' '.join(str(error).split())}") from None
+    if MPI.COMM_WORLD.Get_size() == 1:
+        raise InputError("MPI has one process only: start it with  mpiexec -n 4 python -m mpi4py.futures -m obliv")
+    with MPIPoolExecutor() as executor:
+        yield executor

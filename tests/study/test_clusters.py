@@ -1,0 +1,77 @@
+"""Executors of other packages, where they are installed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.study.files import SMALL, written
+
+import obliv
+from obliv.cli import main
+
+
+def test_extras_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db")]
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("distributed", "mpi4py.futures"):
+            patch.setitem(sys.modules, name, None)
+        assert main([*words, "--dask", "local"]) == 2
+        assert main([*words, "--mpi"]) == 2
+    assert main([*words, "--mpi", "--dask", "local"]) == 2
+    err = capsys.readouterr().err
+    assert "pip install 'obliv[dask]'" in err
+    assert "pip install 'obliv[mpi]'" in err
+    assert "choose one" in err
+
+
+@pytest.mark.nightly
+def test_a_scheduler_that_does_not_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("distributed")
+    words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db"), "--dask", "tcp://127.0.0.1:9"]
+    assert main(words) == 2
+    assert "the scheduler tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_dask_with_three_workers_of_which_one_is_killed(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    file = written(tmp_path, SMALL.replace("3..5", "3..30"))
+    obliv.study.run(file, tmp_path / "whole.db", jobs=1)
+    words = [sys.executable, "-m", "obliv", "study", "run", str(file), "--store", "s.db", "--dask", "local", "-j", "3"]
+    run = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    killed = False
+    while run.poll() is None and not killed:
+        time.sleep(0.2)
+        if (tmp_path / "s.db").exists() and (tmp_path / "s.db").stat().st_size and done(tmp_path / "s.db") > 5:
+            children = subprocess.run(["pgrep", "-P", str(run.pid), "-f", "spawn_main"], capture_output=True, text=True)
+            os.kill(int(children.stdout.split()[0]), signal.SIGKILL)
+            killed = True
+    out, err = run.communicate()
+    assert killed
+    assert run.returncode == 0, out + err
+    assert obliv.study.export(tmp_path / "s.db") == obliv.study.export(tmp_path / "whole.db")
+
+
+def done(store: Path) -> int:
+    try:
+        return obliv.study.show(store).done
+    except obliv.OblivError:  # the tables are being made
+        return 0
+
+
+@pytest.mark.nightly
+def test_mpi_with_four_ranks(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    file = written(tmp_path)
+    obliv.study.run(file, tmp_path / "whole.db", jobs=1)
+    start = ["mpiexec", "-n", "4", sys.executable, "-m", "mpi4py.futures", "-m", "obliv"]
+    words = [*start, "study", "run", str(file), "--store", "s.db", "--mpi"]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert obliv.study.export(tmp_path / "s.db") == obliv.study.export(tmp_path / "whole.db")
