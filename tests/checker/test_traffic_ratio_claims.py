@@ -172,6 +172,7 @@ def rates_of(column: int, by: int) -> Any:
         *(part("path_whole", value) for value in (0, -1, 1.5, 10**40)),
         part("rates", []),
         lambda content: content.pop("adaptive"),
+        lambda content: content.update({"loss": {"exact": "1/100", "value": 0.01}}),
         lambda content: content.update({"routing": "sampled:3,base=valiant,seed=2"}),
         lambda content: content.update({"routing": "dor"}),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -168,11 +168,36 @@ class TrafficRatio(Result):
 
     patterns: tuple[PatternRatio, ...] = ()
     adaptive: bool = entry(False, omit=lambda result: not result.adaptive)
+
+    @property
+    @derived(omit=lambda result: result.loss is None)
+    def loss(self) -> Fraction | Bounds | Estimate | None:
+        """How much larger the largest load is than over all paths, relative to it; None without adaptive rates."""
+        ratio = self.ratio
+        if not self.adaptive or ratio is None:
+            return None
+        if isinstance(ratio, Bounds):
+            return Bounds(ratio.lower - 1, ratio.upper - 1)
+        return replace(ratio, value=ratio.value - 1) if isinstance(ratio, Estimate) else ratio - 1
+
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda ratio: ratio.certificate is None, rank=2
     )
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [(row.traffic, row.text) for row in self.patterns]
-        rates = [("rates", "the best for each traffic over the paths of the routing")] if self.adaptive else []
-        return [*lines, *([("largest", shown(self.ratio))] if len(lines) > 1 else []), *rates]
+        if len(lines) > 1:
+            lines.append(("largest", shown(self.ratio)))
+        if self.adaptive:
+            lines.append(("rates", "the best for each traffic over the paths of the routing"))
+            lines.append(("loss", _loss(self.loss)))
+        return lines
+
+
+def _loss(loss: Fraction | Bounds | Estimate | None) -> str:
+    """Return in words what fewer paths than all cost."""
+    if loss is None or loss == 0:
+        return "0 %: no more load than over all paths"
+    most = loss.upper if isinstance(loss, Bounds) else loss
+    about = "about " if isinstance(loss, Estimate) else "at most " if isinstance(loss, Bounds) else ""
+    return f"{about}{100 * float(most):.3g} % more load than over all paths"
