@@ -8,11 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.claims import refused
+from tests.claims import refused, save_claim
 
 import obliv
-from obliv._util.codec import read_json, unpack, write_json
+from obliv._util.codec import pack, read_json, unpack, write_json
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -99,6 +100,16 @@ def test_forged_ratios_are_refused(name: str, saved: Path, tmp_path: Path) -> No
     content = copy.deepcopy(read_json(saved))
     FORGERIES[name](content)
     assert refused(content, tmp_path / "forged.json")
+
+
+@pytest.mark.parametrize("key", ["lengths", "flows", "permutation"])
+def test_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    many = pack(np.zeros(10_000, np.int64))
+    part = content if key == "permutation" else content["certificate"]
+    part[key] = [many] * 24 if key == "lengths" else many
+    with pytest.raises(obliv.FileError, match="an array of 10000 numbers"):
+        obliv.verify(save_claim(content, tmp_path / "forged.json"))
 
 
 def test_a_changed_file_is_refused_by_its_digest(saved: Path, tmp_path: Path) -> None:

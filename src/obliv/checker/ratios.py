@@ -78,7 +78,7 @@ def check_ratio(
         If a part of the claim is missing or malformed.
     """
     report = Report()
-    claim = _read(content)
+    claim = _read(content, topology)
     report.note_digest(claim.digest_holds)
     check_sources(report, claim.sources, topology, routing)
     unchecked: list[int] = list(range(topology.channels))
@@ -100,15 +100,17 @@ def check_ratio(
     return report.verification(statement, claim.ratio.topology, claim.ratio.routing, topology.sources, unchecked)
 
 
-def _read(content: dict[str, Any]) -> _Parts:
+def _read(content: dict[str, Any], topology: Topology) -> _Parts:
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError("it contains no certificate; save it with  obliv ratio ... --output FILE")
+    terminals, channels = len(topology.terminals), topology.channels
     try:
+        unpack_array(content.get("permutation") or [], terminals)  # not too large to be read
         claimed = Ratio.from_dict(content)
         unit = rational(certificate["unit"])
-        lengths = np.array([unpack_array(row) for row in certificate["lengths"]])
-        flows = unpack_array(certificate["flows"]).reshape(-1, 3)
+        lengths = np.array([unpack_array(row, channels) for row in certificate["lengths"]])
+        flows = unpack_array(certificate["flows"], 3 * terminals * channels).reshape(-1, 3)
     except (
         *(KeyError, TypeError, ValueError, ArithmeticError, AttributeError),
         *(MemoryError, RecursionError, zlib.error),

@@ -31,6 +31,8 @@ from obliv.topologies.base import Topology
 
 __all__ = ["check_traffic_ratio"]
 
+_MOST_RATES = 2**22  # of one traffic
+
 Demand = dict[tuple[int, int], Fraction]
 
 
@@ -216,7 +218,7 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
     topology = routing.topology
     try:
         whole = proof["path_whole"]
-        rows = unpack_array(proof["rates"]).reshape(-1, 4).tolist()
+        rows = unpack_array(proof["rates"], 4 * _MOST_RATES).reshape(-1, 4).tolist()
         lengths = unpack_array(proof["path_lengths"], topology.channels).tolist()
     except (
         *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
