@@ -8,37 +8,20 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
+from tests.fabric.by_hand import climbing
 
 import obliv
 from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.model import Fabric
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import trace_all
-from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.loads.search import search_channels
-
-
-def climbing(tree: Any, fabric: Fabric, share: float, seed: int = 0) -> Tables:
-    """D-mod-k for every switch and host; switches send a share of what goes up by a port drawn at random."""
-    rng = np.random.default_rng(seed)
-    host = np.arange(tree.below[-1])
-    out = np.full((len(fabric.switches), int(fabric.ports.lid.max()) + 1), 255, np.uint8)
-    lid = fabric.ports.lid[fabric.endpoints]
-    place = 1
-    for level in range(1, tree.levels + 1):
-        parents = tree.parents[level] if level < tree.levels else 1
-        for at in range(tree.first_node[level], tree.first_node[level + 1]):
-            sub = (at - tree.first_node[level]) // tree.width[level]
-            down = host // tree.below[level - 1] % tree.children[level - 1]
-            up = np.where(rng.random(len(host)) < share, rng.integers(parents, size=len(host)), host // place % parents)
-            port = np.where(host // tree.below[level] == sub, down, tree.children[level - 1] + up)
-            out[at - tree.first_node[1], lid] = 1 + port
-        place *= parents
-    return Tables("climbing", fabric.switches, out, np.zeros(len(out), np.int32), "opensm")
 
 
 def timed(what: str, call: Any) -> Any:

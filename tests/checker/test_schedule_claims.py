@@ -85,6 +85,27 @@ def some(seed: int, algorithm: str) -> dict[str, Any]:
     return claim | {"algorithm": "mine"} if algorithm == "direct" else claim  # the rules alone
 
 
+def by_hand(
+    instance: obliv.Instance, rows: Any, makespan: int, deflections: int, congestion: int = 2
+) -> dict[str, Any]:
+    """Return the claim of moves written by hand."""
+    dilation = int(np.diff(instance.start).max())
+    packets = len(instance.start) - 1
+    return Schedule(
+        topology=instance.network.spec,
+        routing="by hand",
+        algorithm="by hand",
+        packets=packets,
+        congestion=congestion,
+        dilation=dilation,
+        makespan=makespan,
+        deflections=deflections,
+        lower_bound=dilation,
+        instance=instance,
+        moves=Moves.from_rows(np.array(rows), packets),
+    ).to_dict()
+
+
 def oscillating() -> dict[str, Any]:
     """Two packets on an array; the first goes to and fro, is pushed back when the second passes, and goes on."""
     network = line(6, 0.0, 1, np.random.default_rng(0)).network
@@ -94,21 +115,7 @@ def oscillating() -> dict[str, Any]:
         *([1, 0, 0, 1], [2, 0, 1, 1, 3], [6, 0, 0, -1], [7, 0, 0, 1], [8, 0, 1, 1, 1], [10, 0, 1, 1], [11, 0, 2, 1]),
         *([12, 0, 3, 1], [6, 1, 1, 1], [7, 1, 2, 1], [8, 1, 3, 1]),
     ]
-    full = np.array([row + [0] * (5 - len(row)) for row in rows])
-    claim = Schedule(
-        topology=network.spec,
-        routing="by hand",
-        algorithm="by hand",
-        packets=2,
-        congestion=2,
-        dilation=4,
-        makespan=12,
-        deflections=1,
-        lower_bound=4,
-        instance=instance,
-        moves=Moves.from_rows(full, 2),
-    )
-    return claim.to_dict()
+    return by_hand(instance, [row + [0] * (5 - len(row)) for row in rows], 12, 1)
 
 
 def test_a_packet_may_go_to_and_fro_and_be_pushed_back(tmp_path: Path) -> None:
@@ -134,19 +141,7 @@ def test_each_step_of_going_to_and_fro_takes_its_link(start: int, tmp_path: Path
         *([7 + edge, 0, edge, 1, 0] for edge in range(4)),
         *([start, 1, 1, -1, 0], *([start + edge, 1, edge, 1, 0] for edge in range(1, 4))),
     ]
-    claim = Schedule(
-        topology=network.spec,
-        routing="by hand",
-        algorithm="by hand",
-        packets=2,
-        congestion=2,
-        dilation=4,
-        makespan=max(10, start + 3),
-        deflections=2,
-        lower_bound=4,
-        instance=instance,
-        moves=Moves.from_rows(np.array(rows), 2),
-    ).to_dict()
+    claim = by_hand(instance, rows, max(10, start + 3), 2)
     assert obeys(claim) == (start in (2, 4, 6, 8, 9, 10))
     assert by_file(claim, tmp_path) == obeys(claim)
 
@@ -156,19 +151,8 @@ def test_a_lone_packet_may_be_pushed_back_far(back: int, tmp_path: Path) -> None
     network = line(9, 0.0, 1, np.random.default_rng(0)).network
     down = [[1 + k, 0, 5 - k, -1] for k in range(back)]
     up = [[1 + back + k, 0, 6 - back + k, 1] for k in range(back + 1)]
-    claim = Schedule(
-        topology=network.spec,
-        routing="by hand",
-        algorithm="by hand",
-        packets=1,
-        congestion=1,
-        dilation=1,
-        makespan=2 * back + 1,
-        deflections=back,
-        lower_bound=1,
-        instance=obliv.Instance(network, np.array([0, 1]), np.array([6], np.int32)),
-        moves=Moves.from_rows(np.array(down + up), 1),
-    ).to_dict()
+    instance = obliv.Instance(network, np.array([0, 1]), np.array([6], np.int32))
+    claim = by_hand(instance, down + up, 2 * back + 1, back, congestion=1)
     assert obeys(claim)
     assert by_file(claim, tmp_path)
     claim["moves"][back][2] += 1  # it leaves its way back

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.mistakes import mistake
 
 import obliv
 from obliv.cli import main
 
 NAN, INF = math.nan, math.inf
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
-
-
-def mistake(call: Callable[[], Any]) -> str:
-    """The message of what is raised, if it is raised as the contract says."""
-    with pytest.raises(obliv.OblivError) as caught:
-        call()
-    assert isinstance(caught.value, ValueError)
-    text = str(caught.value)
-    assert text.strip() == text
-    assert text
-    assert "\n" not in text
-    assert len(text) < 500
-    return text
 
 
 # Specs.

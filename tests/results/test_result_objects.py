@@ -333,16 +333,20 @@ def test_files_that_hold_no_result(content: bytes, tmp_path: Path) -> None:
         assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("key", sorted(ALWAYS | WORST))
-def test_files_without_a_key(key: str, tmp_path: Path) -> None:
-    content = worst().to_dict()
-    del content[key]
+def loaded_or_refused(content: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps(content))
     try:
         obliv.load(path)
     except obliv.FileError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("key", sorted(ALWAYS | WORST))
+def test_files_without_a_key(key: str, tmp_path: Path) -> None:
+    content = worst().to_dict()
+    del content[key]
+    loaded_or_refused(content, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -362,12 +366,7 @@ def test_files_with_a_wrong_value(key: str, value: Any, tmp_path: Path) -> None:
     """An error of the tree, or a result; never a bare Python error."""
     content = worst().to_dict()
     content[key] = value
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content))
-    try:
-        obliv.load(path)
-    except obliv.FileError as error:
-        assert "\n" not in str(error)
+    loaded_or_refused(content, tmp_path)
 
 
 def test_data_frames() -> None:

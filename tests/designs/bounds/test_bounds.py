@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from tests.claims import refused, save_claim
 from tests.designs.test_optimum import networks
+from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv
@@ -45,23 +45,8 @@ def test_a_ring_with_a_chord() -> None:
 
 
 def congestion(network: obliv.Topology, image: tuple[int, ...]) -> float:
-    """Return the least congestion of a permutation by a plain linear program: a flow for each pair."""
-    n, channels, nodes = len(image), network.channels, network.nodes
-    pairs = [(s, d) for s, d in enumerate(image) if s != d]
-    terminals = network.terminals.tolist()
-    equal, right = np.zeros((len(pairs) * nodes, len(pairs) * channels + 1)), np.zeros(len(pairs) * nodes)
-    bound = np.zeros((channels, len(pairs) * channels + 1))
-    for p, (s, d) in enumerate(pairs):
-        right[p * nodes + terminals[s]], right[p * nodes + terminals[d]] = 1, -1
-        for c in range(channels):
-            equal[p * nodes + network.tail[c], p * channels + c] += 1
-            equal[p * nodes + network.head[c], p * channels + c] -= 1
-            bound[c, p * channels + c] = 1
-    bound[:, -1] = [-float(network.bandwidth_of(c)) for c in range(channels)]
-    cost = np.zeros(len(pairs) * channels + 1)
-    cost[-1] = 1
-    assert n == len(terminals)
-    return float(linprog(cost, bound, np.zeros(channels), equal, right).fun) if pairs else 0.0
+    """Return the least congestion of a permutation by a plain linear program."""
+    return least_load(network, [[int(d == to) for d in range(len(image))] for to in image])
 
 
 @examples(16)

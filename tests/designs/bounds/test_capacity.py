@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import refused, save_claim
 from tests.designs.networks import networks
-from tests.designs.ratios.test_ratios_of_traffic import least_load
+from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from tests.designs.networks import networks
+from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv
@@ -24,25 +24,6 @@ F = Fraction
 
 def ends(value: Any) -> tuple[Fraction, Fraction]:
     return (value.lower, value.upper) if isinstance(value, obliv.Bounds) else (value, value)
-
-
-def least_load(network: obliv.Topology, demand: list[list[Fraction]]) -> float:
-    """Return the least largest load by a plain linear program, with a flow for each pair."""
-    terminals, channels, nodes = network.terminals.tolist(), network.channels, network.nodes
-    n = len(terminals)
-    pairs = [(s, d) for s in range(n) for d in range(n) if s != d and demand[s][d]]
-    equal, right = np.zeros((len(pairs) * nodes, len(pairs) * channels + 1)), np.zeros(len(pairs) * nodes)
-    bound = np.zeros((channels, len(pairs) * channels + 1))
-    for p, (s, d) in enumerate(pairs):
-        right[p * nodes + terminals[s]], right[p * nodes + terminals[d]] = demand[s][d], -demand[s][d]
-        for c in range(channels):
-            equal[p * nodes + network.tail[c], p * channels + c] += 1
-            equal[p * nodes + network.head[c], p * channels + c] -= 1
-            bound[c, p * channels + c] = 1
-    bound[:, -1] = [-float(network.bandwidth_of(c)) for c in range(channels)]
-    cost = np.zeros(len(pairs) * channels + 1)
-    cost[-1] = 1
-    return float(linprog(cost, bound, np.zeros(channels), equal, right).fun)
 
 
 def some_traffic(network: obliv.Topology, seed: int) -> obliv.Traffic:
