@@ -12,7 +12,7 @@ import obliv
 from obliv._util import cost
 from obliv._util.cost import Cost, Work, announce
 from obliv.cli import main
-from obliv.loads import separable
+from obliv.loads import products, separable
 from obliv.loads.separable import SeparableLoads
 
 Heard = list[tuple[str, float]]
@@ -61,7 +61,7 @@ def test_the_entries_of_a_channel_are_known_before_they_exist(
     loads = obliv.routing(routing, topology).pair_loads()
     assert isinstance(loads, SeparableLoads)
     needed: list[float] = []
-    monkeypatch.setattr(separable, "require_memory", lambda size, what: needed.append(size / 40))
+    monkeypatch.setattr(products, "require_memory", lambda size, what: needed.append(size / 40))
     for channel in range(0, topology.channels, 5):
         needed.clear()
         weights = loads.weights(channel)
@@ -201,3 +201,18 @@ def test_many_channels_with_few_entries_take_time() -> None:
     """Dimension order on 200 × 200 nodes took 51 s: it is the number of channels, not of entries."""
     loads = obliv.DOR(obliv.mesh(200, 200)).pair_loads()
     assert 25 < loads.work(np.arange(39800)).seconds < 100
+
+
+def test_a_ratio_is_announced_and_stopped_before_anything_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*parts: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cost, "_SECONDS", 0.0)
+    monkeypatch.setattr("obliv.designs.ratios.search.simple_lengths", interrupted)
+    assert main(["ratio", "random-regular:8,3", "ecmp"]) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "linear programs of random-regular:n=8,d=3,seed=0, some " in err
+    assert err.endswith("\nobliv: interrupted before there was an answer; no partial file was written\n")

@@ -37,6 +37,6 @@ def bounds(
     for note in network.notes:
         say(note)
     require_outputs(answer.output, inputs=network.sources)
-    with progress() as step:
+    with progress() as step, answer.best_so_far():
         result = obliv.bounds(network, gap=gap, progress=step)
     answer.show_claim(result)

@@ -82,6 +82,8 @@ class Answer:
         except Interrupted as stop:
             self.show(stop.so_far)
             raise Stopped(str(stop)) from None
+        except KeyboardInterrupt:
+            raise Stopped("before there was an answer; no partial file was written") from None
 
 
 @dataclass(frozen=True)

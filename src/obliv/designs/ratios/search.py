@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.cost import Work, announce, require_memory
+from obliv._util.cost import Work, announce, forecast, require_memory
 from obliv._util.progress import Progress, silent, within
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -94,28 +94,29 @@ class _Search:
         self.maps = _symmetries(self.loads)
         self.parent, self.step = _carried(self.links.topology.channels, self.maps)
         focus = np.flatnonzero(self.parent < 0).tolist()
+        if focus:
+            self._announce(focus, progress)
+        bounding = forecast(within(progress, 0.0, 0.1), f"simple bounds of {plural(len(focus), 'channel')}")
         for k, channel in enumerate(focus):
-            progress("simple bounds", 0.1 * k / len(focus))
+            bounding("simple bounds", k / len(focus))
             self.lengths[channel] = simple_lengths(self.links, self.loads, channel)
         order = sorted(focus, key=lambda channel: -self.lengths[channel].bound)
-        if order:
-            self._announce(order, progress)
         for k, channel in enumerate(order):
             progress(f"linear programs, {len(order)} channels", 0.1 + 0.9 * k / len(order))
             if self.witness is None or self.lengths[channel].bound > self.witness.load:
                 self._solve(channel)
 
-    def _announce(self, order: list[int], progress: Progress) -> None:
-        """Say what the programs may take; the first has about as many rows as the others."""
-        topology = self.links.topology
-        source, destination, _ = self.loads.weights(order[0]).spread()
+    def _announce(self, focus: list[int], progress: Progress) -> None:
+        """Announce what the programs of some channels may take; that of the busiest has about the most rows."""
+        topology, totals = self.links.topology, self.loads.totals()
+        source, destination, _ = self.loads.weights(max(focus, key=totals.__getitem__)).spread()
         flows = min(len(np.unique(source)), len(np.unique(destination)))
         rows = flows * topology.nodes + topology.channels
         announce(
             progress,
-            f"up to {plural(len(order), 'linear program')} of {topology.spec}, some {rows:,} rows and "
+            f"up to {plural(len(focus), 'linear program')} of {topology.spec}, some {rows:,} rows and "
             f"{flows * topology.channels:,} columns each",
-            Work(_SECONDS * rows**1.5 * len(order)),
+            Work(_SECONDS * rows**1.5 * len(focus)),
         )
 
     def _solve(self, channel: int) -> None:
