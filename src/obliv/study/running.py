@@ -162,9 +162,9 @@ def _prepared(db: Store, plan: Plan, skip_impossible: bool, retry_failed: bool, 
     left_out = {cell.key for cell, _ in misfits}
     cells = [cell for cell in plan.cells if cell.key not in left_out]
     db.enroll(plan.name, plan.text, cells)
-    again = {"stale", "failed"} if retry_failed else {"stale"}
-    db.reset([cell.key for cell in cells if status(cell) in again])
-    finished = {"done", "failed"} - again
+    finished = {"done"} if retry_failed else {"done", "failed"}
+    db.reset([cell.key for cell in cells if status(cell) == "stale"], "done")
+    db.reset([cell.key for cell in cells if status(cell) == "failed" and retry_failed], "failed")
     return _State(
         db,
         {cell.key: cell for cell in cells},

@@ -148,10 +148,11 @@ class Store:
             known[key] = ("stale", "") if changed else (status, reason or "")
         return known
 
-    def reset(self, keys: Iterable[str]) -> None:
-        """Let cells be computed again."""
+    def reset(self, keys: Iterable[str], status: str) -> None:
+        """Let cells be computed again that still have a status; another run may have computed some meanwhile."""
+        update = "UPDATE cells SET status = 'pending', run = NULL WHERE key = ? AND status = ?"
         with self._writing() as db:
-            db.executemany("UPDATE cells SET status = 'pending', run = NULL WHERE key = ?", [(key,) for key in keys])
+            db.executemany(update, [(key, status) for key in keys])
 
     def begin(self) -> int:
         """Enter a run, and return its number."""
