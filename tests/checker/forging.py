@@ -46,6 +46,8 @@ WORST = {
     "fattree:4,2": "ecmp dmodk",
 }
 RATIO = {"fattree:4,2": "osrm2 dmodk omrmn", "fattree:4,3": "omrmn smodk", "fattree:16,2": "dmodk"}
+NETWORK = {"mesh:3x2": "dor valiant", "ring:5": "valiant ecmp"}
+TRAFFIC = {"ring:5": "dor valiant", "mesh:3x2": "ecmp"}
 FABRIC = {"fattree:4,2": "dmodk", "torus:3x3": "dor", "fattree:8,2": "dmodk"}
 DESIGNS: list[tuple[str, dict[str, Any]]] = [
     ("mesh:3x2", {}),
@@ -58,12 +60,12 @@ DESIGNS: list[tuple[str, dict[str, Any]]] = [
     ("ring:5", {"vc": 2}),
     ("mesh:3x2", {"paths": 2, "quantize": 8}),
 ]
-KINDS = ("worst", "ratio", "fabric", "schedule", "design", "bounds")
+KINDS = ("worst", "ratio", "network", "traffic", "fabric", "schedule", "design", "bounds")
 BOUNDS = ("mesh:3x2", "ring:5", "torus:3x3")
 #: What a claim says; bending the proof leaves these keys as they are.
 STATEMENT = {"kind", "topology", "routing", "channel_load", "ratio", "throughput", "capacity", "fraction_of_capacity"}
 STATEMENT |= {"makespan", "packets", "congestion", "dilation", "lower_bound", "deflections", "hops", "hops_bound"}
-STATEMENT |= {"oblivious", "adaptive", "bisection", "price", "gap", "objective"}
+STATEMENT |= {"oblivious", "adaptive", "bisection", "price", "gap", "objective", "patterns"}
 STATEMENT |= {"constraints", "paths_per_pair", "most_paths", "rules", "algorithm", "skipped", "loss"}
 JUNK: list[Any] = [None, True, -1, 0, 1, 2**31, 2**63, 10**40, -(10**30), 1.5, "x", "", [], [[]], {}, [0], [None]]
 JUNK += ["9" * 5000, {"b64zlib": "", "dtype": "int64", "shape": [0]}, {"exact": "1/0", "value": 1.0}, float("inf")]
@@ -115,6 +117,13 @@ def honest_claims(folder: Path, kinds: tuple[str, ...] = KINDS, step: int = 1) -
         routing = obliv.routing(word, obliv.topology(spec))
         small = routing.topology.nodes < 50
         yield Honest("ratio", plain(obliv.ratio(routing, certificate=True)), weights_of(routing, True) if small else [])
+    for spec, word in _each(NETWORK, step) if "network" in kinds else ():
+        yield Honest("network", plain(obliv.ratio(obliv.routing(word, obliv.topology(spec)), certificate=True)))
+    for spec, word in _each(TRAFFIC, step) if "traffic" in kinds else ():
+        routing = obliv.routing(word, obliv.topology(spec))
+        adaptive = word == "valiant"
+        found = obliv.traffic_ratio(routing, "shift:2", "complement", adaptive=adaptive, certificate=True)
+        yield Honest("traffic", plain(found))
     for spec, word in _each(FABRIC, step) if "fabric" in kinds else ():
         routing = from_routing(obliv.routing(word, obliv.topology(spec)))
         name = spec.replace(":", "-").replace(",", "-")
@@ -316,9 +325,31 @@ def another_design(claim: Honest, content: Claim, rng: random.Random) -> None:
         content["paths_per_pair"] = exact(Fraction(content["paths_per_pair"]["exact"]) * factor)
 
 
+def another_pattern(claim: Honest, content: Claim, rng: random.Random) -> None:
+    """Change a load or the ratio of a traffic, with the figures that follow from it or without."""
+    row = rng.choice(content["patterns"])
+    key = rng.choice(["ratio", "channel_load", "optimal_load"])
+    row[key] = exact(Fraction(row[key]["exact"]) * rng.choice([Fraction(1, 2), Fraction(999, 1000), Fraction(2)]))
+    if rng.random() < 0.5:
+        loads = (Fraction(row[name]["exact"]) for name in ("channel_load", "optimal_load"))
+        row["ratio"] = exact(next(loads) / next(loads))
+    if key == "ratio":
+        row["channel_load"] = exact(Fraction(row["ratio"]["exact"]) * Fraction(row["optimal_load"]["exact"]) + 1)
+    content["ratio"] = max((row["ratio"] for row in content["patterns"]), key=lambda ratio: Fraction(ratio["exact"]))
+
+
+def narrow_bounds(claim: Honest, content: Claim, rng: random.Random) -> None:
+    """Claim bounds beside the ratio."""
+    ratio = float(load_of(content))
+    low = rng.random() < 0.5
+    content["ratio"] = {"lower": 1.001 * ratio, "upper": 2 * ratio} if low else {"lower": 0.5, "upper": 0.999 * ratio}
+
+
 FALSE: dict[str, list[Callable[[Honest, Claim, random.Random], None]]] = {
     "worst": [another_load, a_lighter_channel, a_lighter_channel, another_traffic, another_figure, another_subject],
     "ratio": [another_load, a_lighter_channel, another_traffic, another_figure],
+    "network": [another_load, narrow_bounds],
+    "traffic": [another_pattern],
     "fabric": [another_load, a_lighter_channel, another_traffic, another_figure],
     "schedule": [another_schedule, fewer_moves, two_on_a_link],
     "design": [another_design, another_design, another_result],
