@@ -125,14 +125,7 @@ def paths_of(content: Any, topology: Topology) -> PathList:
         raise MalformedError("a number of paths or hops is out of range")
     channel = array_of(content, "channels", 1, min(int(hops.sum()), pairs * topology.channels * topology.nodes))
     amount = array_of(content, "amounts", 1, len(hops))
-    begin = np.zeros(1, np.int64)
-    return PathList(
-        np.concatenate([begin, np.cumsum(per_pair)]),
-        np.concatenate([begin, np.cumsum(hops)]),
-        channel,
-        amount,
-        content["whole"],
-    )
+    return PathList.of(per_pair, hops, channel, amount, content["whole"])
 
 
 def worst_case_of(content: dict[str, Any], topology: Topology) -> tuple[Claim, Topology, Routing]:

@@ -19,7 +19,7 @@ from obliv.designs.states import States
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
 
-__all__ = ["decomposed", "exact_flows", "rounded_flows", "routing_of"]
+__all__ = ["decomposed", "exact_flows", "rounded_flows", "routing_of", "widest"]
 
 _WHOLE = 2**30  # units of a probability that is rounded
 
@@ -95,41 +95,60 @@ def decomposed(
     progress : callable
         Called with what is being done and the share that is done.
     """
-    network, topology = states.kernel, states.topology
-    terminals = len(topology.terminals)
+    needed = np.full((sources, len(states.topology.terminals)), whole)
+    np.fill_diagonal(needed, 0)
+    paths = widest(states, needed, whole, capacity_of, progress)
+    return None if paths is None else Listed(states.topology, spec, paths)
+
+
+def widest(
+    states: States,
+    needed: Array,
+    whole: int,
+    capacity_of: Callable[[int, int], Array],
+    progress: Progress,
+    *,
+    overload: bool = False,
+) -> PathList | None:
+    """Return paths of pairs with the units that they need, by the widest paths that capacities leave.
+
+    Parameters
+    ----------
+    states : States
+        Of the legal paths.
+    needed : integer array, shape (sources, terminals)
+        The units that every pair needs; those missing at the end take its first path.
+    whole : int
+        Units of a packet.
+    capacity_of : function of source and destination
+        Returns the units that each arc can carry, an int64 array that is used up.
+    progress : callable
+    overload : bool
+        Take the widest path of empty arcs where capacities hold no path; else None is returned.
+    """
+    network, nodes = states.kernel, states.topology.terminals.tolist()
     room = _Paths(
         np.zeros(states.arcs + 2, np.int64),
         np.zeros((states.arcs + 1) * states.count, np.int64),
         np.zeros(states.arcs + 1, np.int64),
     )
-    nodes = topology.terminals.tolist()
-    counts, hops, taken, amounts = [0], [np.zeros(1, np.int64)], [], []
-    for source in range(sources):
-        for destination in range(terminals):
-            if source == destination:
-                counts.append(0)
-                continue
-            capacity = capacity_of(source, destination)
-            work = 20.0 * sources * terminals * states.arcs
-            number = int(run(widest_paths, work, network, nodes[source], nodes[destination], capacity, whole, room))
+    work = 20.0 * np.count_nonzero(needed) * states.arcs
+    counts = np.zeros(needed.shape, np.int64)
+    hops, channels, amounts = ([np.zeros(0, np.int64)] for _ in range(3))
+    for source, row in enumerate(needed.tolist()):
+        for destination in np.flatnonzero(needed[source]).tolist():
+            units, ends = row[destination], (nodes[source], nodes[destination])
+            number = int(run(widest_paths, work, network, *ends, capacity_of(source, destination), units, room))
+            if number == 0 and overload:
+                number = int(run(widest_paths, work, network, *ends, np.full(states.arcs, units), units, room))
             if number == 0:
                 return None
             amount = room.amount[:number].copy()
-            amount[0] += whole - int(amount.sum())
-            counts.append(number)
+            amount[0] += units - int(amount.sum())
+            counts[source, destination] = number
             hops.append(np.diff(room.start[: number + 1]))
-            taken.append(room.channel[: room.start[number]].copy())
+            channels.append(room.channel[: room.start[number]].copy())
             amounts.append(amount)
-        progress("paths", (source + 1) / sources)
-    nothing = np.zeros(0, np.int64)
-    return Listed(
-        topology,
-        spec,
-        PathList(
-            np.cumsum(counts),
-            np.cumsum(np.concatenate(hops)),
-            np.concatenate([nothing, *taken]),
-            np.concatenate([nothing, *amounts]),
-            whole,
-        ),
-    )
+        progress("paths", (source + 1) / len(needed))
+    lengths, channel, amount = (np.concatenate(parts) for parts in (hops, channels, amounts))
+    return PathList.of(counts.ravel(), lengths, channel, amount, whole)

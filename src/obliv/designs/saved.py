@@ -94,7 +94,4 @@ def unpacked(content: Any) -> PathList:
         raise ValueError("a table where a list is expected")
     if (per_pair < 0).any() or (hops < 0).any() or max(per_pair.sum(), hops.sum()) > 2**40:
         raise ValueError("a count is out of range")
-    begin = np.zeros(1, np.int64)
-    return PathList(
-        np.concatenate([begin, np.cumsum(per_pair)]), np.concatenate([begin, np.cumsum(hops)]), channel, amount, whole
-    )
+    return PathList.of(per_pair, hops, channel, amount, whole)

@@ -45,6 +45,12 @@ class PathList(NamedTuple):
     amount: Array
     whole: int
 
+    @classmethod
+    def of(cls, paths: Array, hops: Array, channel: Array, amount: Array, whole: int) -> PathList:
+        """Return the list by the number of paths of every pair and the number of hops of every path."""
+        pair, start = (np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]) for counts in (paths, hops))
+        return cls(pair, start, channel, amount, whole)
+
 
 class Listed(Routing):
     """A routing by a list of paths: of all pairs, or of those from terminal 0, translated to the others.

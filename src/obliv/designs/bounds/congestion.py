@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, isqrt, lcm
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
@@ -20,13 +19,14 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.designs._kernels import Channels, distances, widest_paths
+from obliv.designs._kernels import Channels, distances
 from obliv.designs.exact.basis import InexactError, Rationals, vertex_of
 from obliv.designs.exact.vertices import as_rationals
+from obliv.designs.paths import widest
 from obliv.designs.solver import solve
 from obliv.designs.states import states_of
 from obliv.designs.symmetry import Maps, Symmetry, orbits
-from obliv.errors import TrafficError
+from obliv.errors import TopologyError, TrafficError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
 from obliv.routings.listed import PathList
@@ -282,14 +282,6 @@ def _bound(topology: Topology, demand: Array, scale: int, length: Array) -> Frac
     return Fraction(int(paid), scale) / spent
 
 
-class _Paths(NamedTuple):
-    """Room for the paths of one pair."""
-
-    start: Array
-    channel: Array
-    amount: Array
-
-
 def carried(topology: Topology, demand: Array, scale: int, congestion: Congestion) -> Carried:
     """Return paths that carry a traffic, close to the flows of its least congestion.
 
@@ -315,32 +307,11 @@ def carried(topology: Topology, demand: Array, scale: int, congestion: Congestio
 
 def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> Carried:
     """Return the paths that carry a traffic by integer capacities of every source's flow."""
-    network = states_of(topology, None).kernel
-    nodes = topology.terminals.tolist()
-    room = _Paths(
-        np.zeros(topology.channels + 2, np.int64),
-        np.zeros((topology.channels + 1) * topology.nodes, np.int64),
-        np.zeros(topology.channels + 1, np.int64),
-    )
-    counts = np.zeros(demand.size, np.int64)
-    hops, channels, amounts = ([np.zeros(0, np.int64)] for _ in range(3))
-    work = 20.0 * int((demand > 0).sum()) * topology.channels
-    for source, destination in np.argwhere(demand > 0).tolist():
-        needed, left = int(demand[source, destination]) * units, capacity[source]
-        ends = nodes[source], nodes[destination]
-        number = int(run(widest_paths, work, network, *ends, left, needed, room))
-        if number == 0:  # rounding has used up the flow
-            number = int(run(widest_paths, work, network, *ends, np.full(topology.channels, needed), needed, room))
-        amount = room.amount[:number].copy()
-        amount[0] += needed - int(amount.sum())
-        counts[source * len(nodes) + destination] = number
-        hops.append(np.diff(room.start[: number + 1]))
-        channels.append(room.channel[: room.start[number]].copy())
-        amounts.append(amount)
-    lengths, channel, amount = (np.concatenate(parts) for parts in (hops, channels, amounts))
+    states, needed = states_of(topology, None), demand * units
+    paths = widest(states, needed, scale * units, lambda source, _: capacity[source], silent, overload=True)
+    if paths is None:
+        raise TopologyError(f"{topology.spec}: no path leads between some terminals that send to each other")
     load = np.zeros(topology.channels, np.int64)
-    np.add.at(load, channel, np.repeat(amount, lengths))
+    np.add.at(load, paths.channel, np.repeat(paths.amount, np.diff(paths.start)))
     largest = max((Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist())), default=Fraction(0))
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    pair = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    return Carried(largest / (scale * units), PathList(pair, start, channel, amount, scale * units))
+    return Carried(largest / paths.whole, paths)

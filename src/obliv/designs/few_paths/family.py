@@ -111,9 +111,9 @@ class Family:
         return Listed(
             self.topology,
             "design",
-            PathList(
-                np.cumsum([0, *(len(paths) for paths in ordered)]),
-                np.cumsum([0, *(len(path) for path, _ in flat)]),
+            PathList.of(
+                np.array([len(paths) for paths in ordered]),
+                np.array([len(path) for path, _ in flat]),
                 np.concatenate([path for path, _ in flat]).astype(np.int64),
                 np.array([amount for _, amount in flat], np.int64),
                 whole,
