@@ -238,7 +238,7 @@ def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> E
 
 
 def _capacity(network: Topology) -> Fraction | None:
-    return None if network.capacity_load is None else 1 / network.capacity_load
+    return network.capacity
 
 
 def _where(progress: Progress, where: str) -> Progress:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, identity, loads_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.patterns.doubly_stochastic import birkhoff
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Channel, HeaviestPermutation, provenance
+from obliv.results import Channel, HeaviestPermutation
 
 __all__ = ["heaviest_permutation"]
 
@@ -66,11 +66,8 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
         (sum(crossing.get(pair, 0) for pair in enumerate(image)), weight, image) for weight, image in birkhoff(flow)
     )
     load = Fraction(heaviest, loads.denominator) / topology.bandwidth_of(worst)
-    specs = {"topology": topology.spec, "routing": name_of(subject), "traffic": flow.spec}
     return HeaviestPermutation(
-        topology=topology.spec,
-        routing=name_of(subject),
-        provenance=provenance(specs, time.perf_counter() - began, sources=(*sources_of(subject), *flow.sources)),
+        **identity(subject, began, sources=flow.sources, traffic=flow.spec),
         subject=x,
         traffic=flow.spec,
         channel=Channel(worst, int(topology.tail[worst]), int(topology.head[worst])),

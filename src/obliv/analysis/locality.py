@@ -13,11 +13,10 @@ import numpy as np
 from obliv._util.arrays import product_sum
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, identity, loads_of, subject_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
-from obliv.results import provenance
 from obliv.results.analysis.locality import Locality
 from obliv.routings.base import Routing
 from obliv.routings.graphs.distances import Distances
@@ -73,15 +72,8 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
         if loads.partial:
             raise InputError("locality: these pair loads leave out packets without a path; give the routing instead")
         hops, least = loads.hops(), minimal_hops(subject.topology)
-    routing, topology = name_of(subject), subject.topology
     return Locality(
-        topology=topology.spec,
-        routing=routing,
-        provenance=provenance(
-            {"topology": topology.spec, "routing": routing},
-            time.perf_counter() - began,
-            sources=sources_of(subject),
-        ),
+        **identity(subject, began),
         subject=x,
         hops=hops,
         minimal_hops=least,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
@@ -11,6 +12,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
+from obliv.results import provenance
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
@@ -20,6 +22,7 @@ __all__ = [
     "Subject",
     "by_specs",
     "exactness_of",
+    "identity",
     "loads_of",
     "name_of",
     "routing_of",
@@ -140,6 +143,20 @@ def exactness_of(subject: Routing | PairLoads, samples: int | None) -> str:
     if isinstance(subject, Routing) and subject.relative and subject.topology.translations and draws_only(subject):
         return "estimated; the routing is declared relative, not verified"
     return "estimated"
+
+
+def identity(
+    subject: Routing | PairLoads,
+    began: float,
+    exactness: str = "exact",
+    seed: int | None = None,
+    sources: tuple[tuple[str, str], ...] = (),
+    **specs: Any,
+) -> dict[str, Any]:
+    """Return what all results have: network, routing, and their provenance; `sources` are those of other arguments."""
+    names = {"topology": subject.topology.spec, "routing": name_of(subject)}
+    read = (*sources_of(subject), *sources)
+    return {**names, "provenance": provenance(names | specs, time.perf_counter() - began, exactness, seed, read)}
 
 
 def name_of(subject: Routing | PairLoads) -> str:

@@ -9,21 +9,12 @@ from obliv._util.cost import announce
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.locality import traffic_hops
-from obliv.analysis.subject import (
-    Subject,
-    by_specs,
-    exactness_of,
-    loads_of,
-    name_of,
-    sampled_of,
-    sources_of,
-    subject_of,
-)
+from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Throughput, provenance
+from obliv.results import Throughput
 from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
 from obliv.results.base import Channel
 from obliv.results.numbers import Estimate, capped, inverse, scaled
@@ -96,26 +87,17 @@ def throughput(
     )
     topology = loads.topology
     patterns = []
-    sources = sources_of(subject)
+    sources: tuple[tuple[str, str], ...] = ()
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
         announce(progress or silent, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
         patterns.append(pattern_throughput(subject, loads, flow, random))
-    routing = name_of(subject)
-    specs = {"topology": topology.spec, "routing": routing, "traffic": [row.traffic for row in patterns]}
+    exactness, seed = exactness_of(subject, samples), None if samples is None else seed_of(rng)
     return Throughput(
-        topology=topology.spec,
-        routing=routing,
-        provenance=provenance(
-            specs,
-            time.perf_counter() - began,
-            exactness_of(subject, samples),
-            None if samples is None else seed_of(rng),
-            sources,
-        ),
+        **identity(subject, began, exactness, seed, sources, traffic=[row.traffic for row in patterns]),
         subject=x,
-        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
+        capacity=topology.capacity,
         patterns=tuple(patterns),
     )
 

@@ -62,7 +62,7 @@ def described(
         "provenance": provenance(names, seconds, "exact" if exact else "bounded", sources=topology.sources),
         "subject": routing,
         "constraints": constraints,
-        "capacity": 1 / topology.capacity_load if topology.capacity_load else None,
+        "capacity": topology.capacity,
         "paths_per_pair": Fraction(int(per_pair.sum()), others),
         "most_paths": int(per_pair.max()),
         "paths": packed(routing.listed),

@@ -127,7 +127,7 @@ class Topology:
             ("bandwidth", _range_of(self.bandwidth)),
             *(("injection", _range_of(self.injection)) for _ in self.injection[:1]),
             *(("ejection", _range_of(self.ejection)) for _ in self.ejection[:1]),
-            ("capacity", str(1 / self.capacity_load) if self.capacity_load else "no closed form"),
+            ("capacity", str(self.capacity or "no closed form")),
             *(("note", note) for note in self.notes),
         ]
         return html_table(f"topology: {self.spec}", [("figure", "value"), *figures])
@@ -169,6 +169,11 @@ class Topology:
     def channels(self) -> int:
         """Number of directed channels."""
         return len(self.tail)
+
+    @property
+    def capacity(self) -> Fraction | None:
+        """Packets per node and cycle of uniform traffic under the best routing; None where that is not known."""
+        return 1 / self.capacity_load if self.capacity_load else None
 
     @property
     def unit_bandwidth(self) -> bool:

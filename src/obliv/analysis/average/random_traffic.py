@@ -21,20 +21,11 @@ from obliv._util.rng import Rng, drawn_seed
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import (
-    Subject,
-    by_specs,
-    exactness_of,
-    loads_of,
-    name_of,
-    sampled_of,
-    sources_of,
-    subject_of,
-)
+from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
-from obliv.results import Estimate, provenance
+from obliv.results import Estimate
 from obliv.results.analysis.average import Average
 from obliv.results.numbers import inverse, scaled
 from obliv.routings.base import Routing
@@ -151,17 +142,14 @@ def average_case(
         load = average_largest(subject, load, loads, random)
         mean, idle = None, "paths are sampled: the mean of reciprocals of noisy loads has no known error"
     base = loads.topology.capacity_load
-    routing = name_of(subject)
     through = inverse(load)
     result = Average(
-        topology=loads.topology.spec,
-        routing=routing,
-        provenance=provenance(
-            {"topology": loads.topology.spec, "routing": routing, "ensemble": ensemble},
-            time.perf_counter() - began,
+        **identity(
+            subject,
+            began,
             "exact" if exact else exactness_of(subject, loads.samples or 0),
             None if exact else seed,
-            sources_of(subject),
+            ensemble=ensemble,
         ),
         subject=x,
         ensemble=ensemble,
@@ -174,7 +162,7 @@ def average_case(
         largest_load=figures.largest_load,
         largest_permutation=figures.largest_permutation,
         worst_load=figures.worst_load,
-        capacity=None if base is None else 1 / base,
+        capacity=loads.topology.capacity,
     )
     if figures.missing:
         raise Interrupted(f"after {figures.samples} of {figures.samples + figures.missing} samples", result)

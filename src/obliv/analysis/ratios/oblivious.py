@@ -9,11 +9,11 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, identity, loads_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import named_channel, worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.results import pack, provenance
+from obliv.results import pack
 from obliv.results.analysis.ratio import Ratio
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
@@ -39,18 +39,11 @@ def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | No
     value, channel, permutation, proof = solve(loads, certificate, step)
     climbs = numbered is not None or (single and _all_shortest(loads, tree))
     bound = bound_of(tree) if climbs else None
-    routing, sources = name_of(subject), sources_of(subject)
     place, names = named_channel(tree, channel)
     if proof is not None:
-        proof["sources"] = dict(sources)
+        proof["sources"] = dict(sources_of(subject))
     return Ratio(
-        topology=tree.spec,
-        routing=routing,
-        provenance=provenance(
-            {"topology": tree.spec, "routing": routing},
-            time.perf_counter() - began,
-            sources=sources,
-        ),
+        **identity(subject, began),
         subject=x,
         ratio=value,
         channel=place,

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.progress import Progress, silent
-from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.search import announce_channels
-from obliv.results import Channel, provenance
+from obliv.results import Channel
 from obliv.results.analysis.worst_channels import ChannelWorst, WorstChannels
 from obliv.topologies.maps import terminal_map
 
@@ -75,27 +75,22 @@ def worst_channels(
             zip(topology.tail.tolist(), topology.head.tolist(), focus.tolist(), strict=True)
         )
     ]
-    sources = sources_of(subject)
     proof = worst_case(loads, symmetry=symmetry, certificate=True) if certificate and rows else None
     largest = max((row.channel_load for row in rows), default=Fraction(0))
     first = next((row.channel for row in rows if row.channel_load == largest), None)
     known = [g for g in topology.generators if terminal_map(topology, g) is not None]
     return WorstChannels(
-        topology=topology.spec,
-        routing=name_of(subject),
-        provenance=provenance(
-            {"topology": topology.spec, "routing": name_of(subject)},
-            time.perf_counter() - began,
-            sources=sources,
-        ),
+        **identity(subject, began),
         subject=x,
-        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
+        capacity=topology.capacity,
         network_classes=len(np.unique(orbits(topology, known).focus)),
         routing_classes=len(load),
         channels=tuple(rows),
         channel=proof.channel if proof else first,
         permutation=proof.permutation if proof else None,
         traffic=proof.traffic if proof else None,
-        certificate=proof.certificate and {**proof.certificate, "sources": dict(sources)} if proof else None,
+        certificate=proof.certificate and {**proof.certificate, "sources": dict(sources_of(subject))}
+        if proof
+        else None,
         places=tuple(topology.channel_name(c) for c in range(len(rows))),
     )

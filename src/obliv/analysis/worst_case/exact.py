@@ -10,13 +10,13 @@ import numpy as np
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, generator, seed_of
-from obliv.analysis.subject import Subject, by_specs, exactness_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.loads.search import ChannelSearch, search_channels
 from obliv.matching.shipments import Flows
-from obliv.results import Channel, Estimate, WorstCase, provenance
+from obliv.results import Channel, Estimate, WorstCase
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
@@ -122,16 +122,11 @@ def solved_worst_case(
         rates = [(s, d, Fraction(amount, scale)) for s, d, amount in flows]
         load = largest_load(subject, loads.samples, search.worst, rates, claim, random)
     channel, names = named_channel(topology, search.worst)
-    specs = {"topology": topology.spec, "routing": name_of(subject)}
-    exactness = exactness_of(subject, loads.samples)
-    seed = None if samples is None else seed_of(rng)
     result = WorstCase(
-        topology=topology.spec,
-        routing=name_of(subject),
-        provenance=provenance(specs, time.perf_counter() - began, exactness, seed, sources),
+        **identity(subject, began, exactness_of(subject, loads.samples), None if samples is None else seed_of(rng)),
         subject=x,
         channel_load=load,
-        capacity=None if topology.capacity_load is None else 1 / topology.capacity_load,
+        capacity=topology.capacity,
         channel=channel,
         permutation=permutation,
         traffic=None if permutation is not None else tuple((s, d, Fraction(amount, scale)) for s, d, amount in flows),
