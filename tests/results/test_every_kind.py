@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,21 @@ import pytest
 
 import obliv
 from obliv import fabric, papers
+from obliv.results import Estimate
 from obliv.results.base import Result
 from obliv.results.listing import Listing, Name
 from obliv.results.loading import _classes
 from obliv.results.reproduction import PaperName, Papers
+from obliv.results.study import (
+    CellVerdict,
+    Difference,
+    Study,
+    StudyCell,
+    StudyDiff,
+    StudyRow,
+    StudyRun,
+    StudyVerification,
+)
 
 MESH = obliv.mesh(3, 3)
 TREE = obliv.fattree(4, 2)
@@ -24,6 +36,10 @@ FABRIC = fabric.from_topology(TREE)
 TABLES = fabric.tables_of(obliv.routing("dmodk", TREE), FABRIC)
 ROUTING = fabric.routing(fabric.network(FABRIC), TABLES)
 PACKETS = obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=1)
+CELL = StudyCell(topology="mesh:3x3", routing="dor", measure="worst", options={"samples": 5}, reason="too large")
+ROW = StudyRow("mesh:3x3", "dor", "worst", status="done", figures={"channel_load": Fraction(3, 2), "hops": None})
+DIFFERENCE = Difference("mesh:3x3", "dor", "worst", figure="load", first=Fraction(3, 2), second=Estimate(1, 0, 5))
+VERDICT = CellVerdict("mesh:3x3", "dor", "worst", verdict="proved")
 
 
 def scheduled(algorithm: str, **options: Any) -> Callable[[Any], Result]:
@@ -73,6 +89,10 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "schedules": lambda number: obliv.bufferless.schedules(
         obliv.bufferless.instances("mesh:4x4", rng=number(3)), "direct", rng=number(3)
     ),
+    "study run": lambda number: StudyRun(name="small", cells=2, done=1, computed=2, failed=(CELL,)),
+    "study": lambda number: Study(name="small", entries=(ROW,)),
+    "study diff": lambda number: StudyDiff(first="a.store", second="b.store", same=3, differences=(DIFFERENCE,)),
+    "study verification": lambda number: StudyVerification(store="a.store", verdicts=(VERDICT,)),
 }
 
 
