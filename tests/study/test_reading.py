@@ -123,3 +123,9 @@ def test_mistakes_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.line == line
+
+
+def test_the_example() -> None:
+    plan = obliv.study.read(Path(__file__).parents[2] / "examples" / "mesh-routings.study.toml")
+    assert plan.name == "mesh-routings"
+    assert len(plan.cells) == (18 * 10 + 4 * 6) * 5
