@@ -12,6 +12,7 @@ from tests.oracles.least_load import least_load
 from tests.strategies import examples
 
 import obliv
+from obliv.designs import fewest_hops, search
 from obliv.designs.minimal import hop_distances
 
 PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
@@ -28,6 +29,7 @@ PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
         ("torus:5x5", "6/5"),
         pytest.param("torus:6x6", "3/2", marks=pytest.mark.nightly),
         ("hypercube:4", "1"),
+        pytest.param("hypercube:5", "1", marks=pytest.mark.nightly),
         ("ring:7", "12/7"),
         ("complete:5", "2/5"),  # Valiant: 2/n
         ("fattree:4,2", "1"),
@@ -48,6 +50,46 @@ def test_known_optima_are_proved(spec: str, load: str) -> None:
 def test_fewest_hops_at_the_optimum_are_proved(spec: str, hops: str) -> None:
     best = obliv.design(spec)
     assert best.hops == best.hops_bound == Fraction(hops)
+
+
+@pytest.mark.parametrize("rows", [0, 1000])  # up to which the interior-point method is tried
+@pytest.mark.parametrize(("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10")])
+def test_fewest_hops_where_the_first_order_method_is_slow(
+    spec: str, hops: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "ITERATIONS", 1)
+    monkeypatch.setattr(fewest_hops, "_INTERIOR_ROWS", rows)
+    best = obliv.design(spec, exact=False)
+    assert best.hops_bound is not None
+    assert best.hops_bound <= best.hops <= best.hops_bound * (1 + Fraction(1, 10**4))
+    assert float(best.hops) == pytest.approx(float(Fraction(hops)), rel=1e-3)  # the load may exceed the least by 1e-4
+    lower, upper = bounds(best)
+    assert upper <= lower * (1 + Fraction(1, 10**4))
+    assert obliv.verify(best).proved
+
+
+def test_hops_without_a_bound_where_no_method_converges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "ITERATIONS", 1)
+    monkeypatch.setattr(fewest_hops, "ITERATIONS", 1)
+    monkeypatch.setattr(fewest_hops, "_INTERIOR_ROWS", 0)
+    best = obliv.design("mesh:3x3", exact=False)
+    assert best.hops_bound is None or best.hops_bound <= best.hops
+    assert obliv.verify(best).proved
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("spec", ["random-regular:n=20,d=4,seed=1", "random-regular:n=24,d=3,seed=1"])
+def test_fewest_hops_without_symmetries(spec: str) -> None:
+    best = obliv.design(spec)
+    assert best.hops_bound is not None
+    assert best.hops <= best.hops_bound * (1 + Fraction(1, 10**4))
+    lower, upper = bounds(best)
+    assert upper <= lower * (1 + Fraction(1, 10**4))
+
+
+def test_symmetries_of_small_named_graphs_are_searched() -> None:
+    pytest.importorskip("igraph")
+    assert obliv.design("graph:moebius-kantor", then=None).channel_load == Fraction(17, 12)
 
 
 def test_u2turn_is_optimal_on_odd_square_meshes() -> None:

@@ -81,9 +81,26 @@ class FlowProgramme:
             upper=np.append(self.upper, limit),
         )
 
-    def solved(self, cost: Array, tolerance: float | None, crossover: bool = False) -> Optimum:
+    def solved(
+        self,
+        cost: Array,
+        tolerance: float | None,
+        *,
+        crossover: bool = False,
+        interior: bool = False,
+        iterations: int | None = None,
+    ) -> Optimum:
         """Return columns with the least costs, see :func:`solve`; raise SolverError if there are none."""
-        optimum = solve(self.matrix, self.lower, self.upper, cost, tolerance=tolerance, crossover=crossover)
+        optimum = solve(
+            self.matrix,
+            self.lower,
+            self.upper,
+            cost,
+            tolerance=tolerance,
+            crossover=crossover,
+            interior=interior,
+            iterations=iterations,
+        )
         if not optimum.feasible:
             raise SolverError("the solver found no routing at all; report this network")
         return optimum

@@ -16,10 +16,11 @@ from obliv.designs.average import average_routings
 from obliv.designs.bounds.worst_case import Line, exact_line, rounded_line
 from obliv.designs.certificate import certificate_of
 from obliv.designs.exact.basis import InexactError, Vertex, vertex_of
+from obliv.designs.fewest_hops import ITERATIONS, fewest_hops
 from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme
 from obliv.designs.saved import described
-from obliv.designs.solver import NO_PATHS, Optimum, SolverError
+from obliv.designs.solver import NO_PATHS, Optimum, SlowError, SolverError
 from obliv.results import Design, WorstCase
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up
 from obliv.routings.listed import Listed
@@ -52,7 +53,7 @@ class WorstCaseSearch:
     load_line: Line | None = None
     hops_line: Line | None = None
     attained: Fraction | None = None  # least worst case, by a vertex whose numbers are too large for a list
-    most: Fraction | None = None  # worst case that the hops were minimized for
+    flows: Array | None = None  # columns of the solution with the least worst case
     replaced: bool = False  # by a routing with few paths
     inexact: str = ""  # why a vertex gave no rational numbers
 
@@ -73,7 +74,7 @@ class WorstCaseSearch:
                 if self.limit is not None and candidate.hops > self.limit:
                     continue
                 if self.best is None or candidate.load < self.best.load:
-                    self.best = candidate
+                    self.best, self.flows = candidate, optimum.columns
                 if candidate.load == self.lower:
                     break
             if self.best is not None:
@@ -88,26 +89,42 @@ class WorstCaseSearch:
         """Replace the routing by one of the same worst case, or up to the gap the same, with the fewest hops."""
         if self.best is None:
             return
-        self.most = most = self.attained or self.best.load
-        programme = self.programme
-
-        def fewest() -> Fraction:
-            return self.hops_line.least_hops(most) if self.hops_line else Fraction(0)
-
-        limit = (programme.cost, self.most, _SLACK)
-        for optimum, vertex in self._solutions(programme.hop_cost, limit, progress):
-            for line in self._lines(optimum, vertex, Fraction(1, programme.pairs)):
-                if self.hops_line is None or line.least_hops(self.most) > self.hops_line.least_hops(self.most):
-                    self.hops_line = line
-            for candidate in self._candidates(optimum, vertex, progress):
-                allowed = self.most * (1 + self._gap(optimum))
-                if candidate.load <= allowed and candidate.hops < self.best.hops:
-                    self.best = candidate
-                if candidate.load <= self.most and candidate.hops == fewest():
-                    break
-            if self.best.hops <= fewest() * (1 + self._gap(optimum)):
+        most, programme = self.attained or self.best.load, self.programme
+        limit = (programme.cost, most, _SLACK)
+        try:
+            for optimum, vertex in self._solutions(programme.hop_cost, limit, progress, ITERATIONS):
+                if self._fewer_hops(optimum, vertex, most, most * (1 + self._gap(optimum)), progress):
+                    return
+                self._note(optimum)
+        except SlowError:
+            if self.flows is None:
                 return
-            self._note(optimum)
+            allowed = max(most, self.lower * (1 + Fraction(self.gap)))
+            limited = (most + allowed) / 2
+            for optimum in fewest_hops(programme, self.flows, float(limited), self.gap, progress):
+                if self._fewer_hops(optimum, None, limited, allowed, progress):
+                    return
+
+    def _fewer_hops(
+        self, optimum: Optimum, vertex: Vertex | None, most: Fraction, allowed: Fraction, progress: Progress
+    ) -> bool:
+        """Take what a solution proves about hops, and its routing if that is better; return whether the gap is closed.
+
+        The bound holds for routings of worst case `most`, and the routing's is at most the one that is allowed.
+        """
+        if self.best is None:
+            return False
+        for line in self._lines(optimum, vertex, Fraction(1, self.programme.pairs)):
+            if self.hops_line is None or line.least_hops(most) > self.hops_line.least_hops(most):
+                self.hops_line = line
+        fewest = self.hops_line.least_hops(most) if self.hops_line else Fraction(0)
+        for candidate in self._candidates(optimum, vertex, progress):
+            if candidate.load <= allowed and candidate.hops < self.best.hops:
+                self.best = candidate
+            if candidate.load <= most and candidate.hops == fewest:
+                break
+        progress(f"hops between {float(fewest):.6g} and {float(self.best.hops):.6g}", 0.9)
+        return self.best.hops <= fewest * (1 + self._gap(optimum))
 
     def minimize_average(self, samples: int, seed: int, progress: Progress) -> None:
         """Replace the routing by one of the same worst case, or up to the gap the same, with the best average."""
@@ -136,7 +153,11 @@ class WorstCaseSearch:
                 self.best, self.replaced, self.inexact = candidate, True, ""
 
     def _solutions(
-        self, cost: Array, limit: tuple[Array, Fraction, float] | None, progress: Progress
+        self,
+        cost: Array,
+        limit: tuple[Array, Fraction, float] | None,
+        progress: Progress,
+        iterations: int | None = None,
     ) -> Iterator[tuple[Optimum, Vertex | None]]:
         """Yield solutions: a vertex where it is wanted, with its rational numbers; then ever more accurate ones.
 
@@ -155,7 +176,7 @@ class WorstCaseSearch:
         digits = math.ceil(-math.log10(self.gap)) + 1  # so that the first solution is often accurate enough
         for k in range(digits, 9):
             progress(f"linear program, accuracy 1e-{k}", 0.1 + 0.8 * (k - digits) / (9 - digits))
-            yield loosened.solved(cost, 10.0**-k), None
+            yield loosened.solved(cost, 10.0**-k, iterations=iterations), None
 
     def _note(self, optimum: Optimum) -> None:
         """Keep why a vertex did not prove the optimum."""

@@ -15,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
 
-__all__ = ["NO_PATHS", "Optimum", "SolverError", "require_solver", "solve"]
+__all__ = ["NO_PATHS", "Optimum", "SlowError", "SolverError", "require_solver", "solve"]
 
 NO_PATHS = "the flows of the linear program hold no paths; report this network"
 _VERSION = "highspy 1.15 or later"
@@ -26,6 +26,10 @@ _PRIMAL = 4  # the number that HiGHS gives the primal simplex method
 
 class SolverError(OblivError):
     """The solver stopped without a solution."""
+
+
+class SlowError(SolverError):
+    """The first-order method did not converge within a number of iterations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,8 @@ def solve(
     from_zero: bool = False,
     crossover: bool = False,
     columns: tuple[Array, Array] | None = None,
+    interior: bool = False,
+    iterations: int | None = None,
 ) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
 
@@ -76,6 +82,10 @@ def solve(
         Whether the simplex method starts at a basis near a solution of the first-order method.
     columns : two float arrays, optional
         Limits of the columns; default: 0 and no upper one.
+    interior : bool
+        Whether an interior-point method replaces the first-order one.
+    iterations : int, optional
+        Limit of the iterations of the first-order method.
 
     Returns
     -------
@@ -87,6 +97,8 @@ def solve(
         If highspy is missing or too old.
     SolverError
         If the solver fails.
+    SlowError
+        If it takes more iterations.
     """
     highs, highspy = _highs()
     model = highspy.HighsLp()
@@ -105,6 +117,10 @@ def solve(
         options["solver"] = "simplex"
     else:
         options |= _first_order(tolerance)
+    if interior:
+        options |= {"solver": "ipm", "run_crossover": "off"}
+    if iterations is not None:
+        options["pdlp_iteration_limit"] = iterations
     _set(highs, highspy, options)
     error = highspy.HighsStatus.kError
 
@@ -129,6 +145,8 @@ def solve(
     solution = highs.getSolution()
     if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
         return Optimum(np.zeros(len(cost)), np.zeros(len(lower)), feasible=False)
+    if iterations is not None and status == known.kIterationLimit:
+        raise SlowError(f"the solver did not converge within {iterations:,} iterations")
     # after a loosened tolerance the status may be "unknown" although the solution is good
     if status not in (known.kOptimal, known.kUnknown) or not solution.value_valid:
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")

@@ -17,8 +17,8 @@ from obliv.topologies.maps import channel_map, terminal_map
 __all__ = ["Maps", "Symmetry", "opposite_channels", "orbits", "symmetry_of"]
 
 
-_WORTH = 20_000  # flows of a network whose automorphisms are searched
-_SECONDS = 10.0  # of the search
+_WORTH = 8_000  # flows of a network whose automorphisms are searched
+_SECONDS = 10.0  # of processor time of the search
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from importlib.util import find_spec
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,17 @@ from obliv.errors import TooLargeError, extra
 from obliv.topologies.base import Topology
 
 __all__ = ["graph_search", "isomorphism", "network_automorphisms", "undirected"]
+
+# processor time is limited, where the system can do that, so that a busy machine gives the same answer
+_LIMITED = """
+import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1])))
+except (ImportError, ValueError, OSError):
+    pass
+"""
+_PATIENCE = 10  # times the limit of processor time
 
 # igraph imports all plotting libraries it can find, which takes longer than most searches: hide them
 _IGRAPH = """
@@ -139,10 +151,10 @@ def graph_search(method: str, graphs: Sequence[ColoredGraph], seconds: float) ->
         raise extra("igraph or canonaut", "symmetry")
     try:  # in a process of its own, since the search cannot be interrupted
         done = subprocess.run(
-            [sys.executable, "-c", _SEARCHES[package]],
+            [sys.executable, "-c", _LIMITED + _SEARCHES[package], str(ceil(seconds))],
             input=pickle.dumps((method, list(graphs))),
             capture_output=True,
-            timeout=seconds,
+            timeout=_PATIENCE * seconds,
             check=True,
         )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):

@@ -16,6 +16,7 @@ from math import lcm
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
+from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, within
 from obliv._util.rationals import integer
 from obliv._util.typing import Array
@@ -37,6 +38,7 @@ _KNOWN = ("dor", "o1turn")  # one path per pair, and two
 _SMALL = 81  # pairs up to which symmetries are also given up
 _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
+_SECONDS = 2e-3  # for a channel and a pair that symmetries leave
 _NONE = 1e-9  # weight below which a path is left out
 _WHOLE = 2**30  # units of weights without simple rationals
 
@@ -94,6 +96,9 @@ def few_paths(
     families = [family_of(programme.topology, programme.symmetry)]
     if len(families[0].pairs) < programme.pairs <= _SMALL:
         families.append(family_of(programme.topology, Symmetry((), None)))
+    size = len(families[0].pairs) * programme.topology.channels
+    what = f"the search for few paths per pair on {programme.topology.spec}"
+    announce(progress, what, Work(_SECONDS * size), rough=True)
     pool, weights = _listed(families[0], best)
     yield _rounded(families[0], *_top(pool, weights, most or count), parts)
     if free:
