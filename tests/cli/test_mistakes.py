@@ -39,6 +39,16 @@ def test_misspelt_topologies(spec: str, meant: str) -> None:
     assert meant in text.split("did you mean")[1]
 
 
+@pytest.mark.parametrize("spec", ["petersen", "Heawood", "karate_club"])
+def test_names_of_graphs_alone(spec: str) -> None:
+    assert f"write graph:{spec}" in mistake(lambda: obliv.topology(spec))
+
+
+@pytest.mark.parametrize("nodes", ["5", "(0,2)", "(0,2),(1,1)"])
+def test_hotspots_that_are_nodes(nodes: str) -> None:
+    assert f"write hot-nodes:{nodes}" in mistake(lambda: obliv.traffic(f"hotspot:{nodes}", "mesh:4x4"))
+
+
 @pytest.mark.parametrize(
     ("spec", "meant"),
     [

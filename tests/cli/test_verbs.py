@@ -62,6 +62,25 @@ def test_worst_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "worst", "mesh:4x4", "dor", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(out))
     assert float(row["channel_load"]) == 3
+    assert row["channel_name"] == "(0,0) -> (0,1)"
+    assert row["pairs"] == "(0,0) -> (0,1); (1,0) -> (0,2); (2,0) -> (0,3)"
+
+
+def test_the_proof_of_a_channel_by_its_nodes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    claim = str(tmp_path / "claim.json")
+    run(capsys, "worst", "mesh:3x3", "dor", "-o", claim)
+    by_number = run(capsys, "verify", claim, "--channel", "0")
+    assert by_number[0] == 0
+    for name in ("(0,0) -> (1,0)", "(0,0)->(1,0)", "0->1"):
+        assert run(capsys, "verify", claim, "--channel", name)[:2] == by_number[:2]
+    for wrong, problem in (
+        ("(0,0)->(2,0)", "no channel leads"),
+        ("x", "not a channel"),
+        ("99", "channels are 0 to 23"),
+    ):
+        status, _, err = run(capsys, "verify", claim, "--channel", wrong)
+        assert status == 2
+        assert problem in err
 
 
 def test_keep_then_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from obliv import view
 from obliv.bufferless.api import schedule, schedules
 from obliv.bufferless.orientations import oriented
 from obliv.bufferless.problems import instance
+from obliv.cli import main
 from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled, given
 from obliv.topologies.leveled.instances import Instance
@@ -534,3 +535,11 @@ def test_moves_made_step_by_step_show_the_same(waves: Schedule) -> None:
     single = replace(waves, moves=Moves.from_rows(np.array(rows), waves.packets))
     one, two = deflections(waves), deflections(single)
     assert sorted(zip(*one, strict=True)) == sorted(zip(*two, strict=True))
+
+
+def test_the_looks_of_a_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "schedule.png"
+    assert main(["bufferless", "butterfly:2", "--plot", str(path), "--dark", "--width", "300"]) == 0
+    assert int.from_bytes(path.read_bytes()[16:20], "big") == 300
+    assert main(["bufferless", "butterfly:2", "--dark"]) == 2
+    assert "add --plot" in capsys.readouterr().err

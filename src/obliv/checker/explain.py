@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -22,9 +23,21 @@ from obliv.results.explanation import Explanation, Term
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["explain_channel"]
+__all__ = ["channel_of", "explain_channel"]
 
 Weights = dict[tuple[int, int], Fraction]  # load of the channel by source and destination terminal
+
+
+def channel_of(topology: Topology, channel: int | str) -> int:
+    """Return the number of a channel, which is given by its number or its nodes."""
+    tail, arrow, head = str(channel).partition("->")
+    if arrow:
+        return topology.channel(tail.strip(), head.strip())
+    if not re.fullmatch(r" *\d{1,18} *", tail):
+        raise InputError(f"{tail!r} is not a channel: write its number or its nodes, as in  0 -> 1")
+    if int(tail) >= topology.channels:
+        raise InputError(f"{topology.spec} has no channel {int(tail)}; channels are 0 to {topology.channels - 1}")
+    return int(tail)
 
 
 def explain_channel(
@@ -40,8 +53,6 @@ def explain_channel(
         If the parts of the claim do not fit the network.
     """
     began = time.perf_counter()
-    if not 0 <= channel < topology.channels:
-        raise InputError(f"{topology.spec} has no channel {channel}; channels are 0 to {topology.channels - 1}")
     report = Report()
     if not check_form(report, claim, topology):
         raise MalformedError(report.checks[-1].detail)

@@ -81,7 +81,7 @@ def verify(
 
 def explain(
     claim: str | os.PathLike[str] | Result,
-    channel: int,
+    channel: int | str,
     *,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
@@ -93,8 +93,8 @@ def explain(
     ----------
     claim : path-like or Result
         A file with the certificate of a worst case or of a ratio, or such a result.
-    channel : int
-        The number of the channel.
+    channel : int or str
+        The channel by its number, or by its nodes: ``"(0,0) -> (1,0)"``.
     topology, routing : optional
         The objects, where the specs in the claim do not suffice to build them.
     progress : callable, optional
@@ -122,7 +122,7 @@ def explain(
     (True, Fraction(3, 1), 3)
     """
     from obliv.checker.claims import MalformedError
-    from obliv.checker.explain import explain_channel
+    from obliv.checker.explain import channel_of, explain_channel
 
     subject = _subject_of(claim)
     options = _Options(False, 0.0, topology, routing, progress or silent)
@@ -133,7 +133,8 @@ def explain(
         )
     read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
     try:
-        return explain_channel(read.claim, read.topology, read.routing, channel, progress or silent)
+        number = channel_of(read.topology, channel)
+        return explain_channel(read.claim, read.topology, read.routing, number, progress or silent)
     except MalformedError as error:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 

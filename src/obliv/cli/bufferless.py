@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from obliv.cli.options import FormatOption, Seed, TopologySpec
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 from obliv.errors import InputError, OptionError
 
 __all__ = ["bufferless"]
@@ -106,6 +106,7 @@ def bufferless(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the schedule (.png, .svg, .pdf; animated: .gif, .html)."),
     ] = None,
+    looks: Looks,
     seed: Seed = 0,
     format: FormatOption = "table",
 ) -> None:
@@ -124,6 +125,8 @@ def bufferless(
         from obliv.view.schedules.pictures import require_drawing
 
         require_drawing(plot)
+    else:
+        looks.require(None)
     chosen = options.chosen(algorithm)
     with progress() as step:
         step("paths", 0.0)
@@ -142,6 +145,7 @@ def bufferless(
     if plot is not None:
         from obliv.view.schedules.pictures import draw
 
-        draw(result, plot)
+        with looks.drawn():
+            draw(result, plot)
         say(f"picture saved in {plot}")
     Answer(format=format).show(result.bare())

@@ -128,11 +128,19 @@ class Looks:
         if path is None:
             return
         from obliv import view
+
+        with self.drawn():
+            view.save(draw(), path)
+        say(f"picture saved in {path}")
+
+    @contextmanager
+    def drawn(self) -> Iterator[None]:
+        """Draw and save pictures with these looks inside a ``with`` statement."""
+        from obliv import view
         from obliv.view.saving import drawn_for
 
         with view.dark() if self.dark else nullcontext(), drawn_for(self.width):
-            view.save(draw(), path, width=self.width)
-        say(f"picture saved in {path}")
+            yield
 
 
 def say(message: str) -> None:

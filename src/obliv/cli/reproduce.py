@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 from obliv.errors import InputError
 
 __all__ = ["reproduce"]
@@ -22,6 +22,7 @@ def reproduce(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="DIR", help="Folder to draw the figures of the paper into (PNG).")
     ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Compute a paper's tables beside the published numbers.
@@ -35,6 +36,8 @@ def reproduce(
     from obliv.results.reproduction import PaperName, Papers
 
     require_outputs(answer.output)
+    if plot is None:
+        looks.require(None)
     if plot is not None and not paper:
         raise InputError("--plot draws the figures of one paper: name it, as in  obliv reproduce towles --plot DIR")
     if not paper:
@@ -42,7 +45,7 @@ def reproduce(
         answer.show(Papers(papers=names))
         return
     if plot is not None:
-        with progress() as step:
+        with progress() as step, looks.drawn():
             files = papers.draw(paper, plot, table, step)
         say(f"drawn in {plot}: {', '.join(file.name for file in files)}")
         if table and table not in papers.tables(paper):

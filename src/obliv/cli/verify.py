@@ -22,8 +22,10 @@ def verify(
         typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
     ] = 300.0,
     channel: Annotated[
-        int | None,
-        typer.Option("--channel", metavar="N", help="Show the proof of this channel as a table instead."),
+        str | None,
+        typer.Option(
+            "--channel", metavar="N", help='Show the proof of this channel, 3 or "(0,0) -> (1,0)", as a table instead.'
+        ),
     ] = None,
     answer: Answer,
 ) -> None:
@@ -34,7 +36,7 @@ def verify(
 
     Example: obliv verify claim.json
 
-    Example: obliv verify claim.json --channel 3
+    Example: obliv verify claim.json --channel "(0,0) -> (1,0)"
     """
     import obliv
 

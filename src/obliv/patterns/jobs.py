@@ -154,8 +154,14 @@ def clustered(topology: Topology, size: int, seed: int = 0) -> Traffic:
 
 
 @register_pattern("hotspot", example="hotspot:4,16")
-def hotspot(topology: Topology, spots: int, size: int, seed: int = 0) -> Traffic:
+def hotspot(topology: Topology, spots: int | str, size: int | str = "", seed: int = 0) -> Traffic:
     """`spots` random groups of `size` terminals with all-to-all traffic in each; the other terminals send nothing."""
+    if isinstance(spots, str) or isinstance(size, str):
+        nodes = ",".join(str(part) for part in (spots, size) if part != "")
+        raise TrafficError(
+            f"hotspot:{nodes}: groups need their number and their size, as in hotspot:4,16; for packets to given "
+            f"nodes write hot-nodes:{nodes}"
+        )
     n, spots, size = len(topology.terminals), integer(spots, "hotspot: spots"), integer(size, "hotspot: size")
     spec = f"hotspot:{spots},{size}"
     if spots < 1 or size < 2 or spots * size > n:

@@ -11,13 +11,14 @@ import os
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from obliv._util.text import did_you_mean
-from obliv.errors import SpecError
+from obliv.errors import OblivError, SpecError
 from obliv.specs.builtin import MODULES
 from obliv.specs.grammar import bind
 
@@ -193,6 +194,12 @@ class Registry(Generic[T]):
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
             return f"{name} is a {other}; give it in that place"
+        for entry in self:  # a name that is the argument of another entry, such as graph:petersen
+            parameters = list(entry.signature.parameters.values())
+            if len(parameters) == 1 and parameters[0].annotation is str:
+                with suppress(OblivError):
+                    entry.make(name)
+                    return f"write {entry.name}:{name}"
         hint = did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
         return "there is no file of this name either" if _PATH.search(name) and hint.startswith("known") else hint
 

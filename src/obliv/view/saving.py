@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ _FORMATS: dict[str, dict[str, None]] = {
 
 
 _PIXELS = 125.0  # across a picture for every inch of its drawing
+_WIDTH: ContextVar[int | None] = ContextVar("width", default=None)
 
 
 def save(x: Any, path: str | Path, *, dpi: float = 160, width: int | None = None, **options: Any) -> None:
@@ -68,6 +70,7 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, width: int | None = None
     from matplotlib.figure import Figure
 
     own = isinstance(x, Result)
+    width = _WIDTH.get() if width is None else width
     if width is not None and not 100 <= width <= 20_000:
         raise InputError(f"a picture {width} pixels wide: choose 100 to 20000")
     if own:
@@ -92,9 +95,13 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, width: int | None = None
 
 @contextmanager
 def drawn_for(width: int | None) -> Iterator[None]:
-    """Draw new pictures small enough for a number of pixels inside a ``with`` statement."""
-    with nullcontext() if width is None else narrow(width / _PIXELS):
-        yield
+    """Draw new pictures small enough for a number of pixels, and save them so wide, inside a ``with`` statement."""
+    before = _WIDTH.set(width)
+    try:
+        with nullcontext() if width is None else narrow(width / _PIXELS):
+            yield
+    finally:
+        _WIDTH.reset(before)
 
 
 def require_format(path: str | Path) -> str:

@@ -130,6 +130,18 @@ class WorstCase(Result):
     terminal_names: tuple[str, ...] = entry((), key="names", rank=3, omit=lambda worst: not worst.terminal_names)
     crossing: tuple[tuple[int, int], ...] = entry((), codec=PAIRS, rank=3, omit=lambda worst: not worst.crossing)
 
+    @property
+    @derived(hidden=True, column="channel_name")
+    def channel_name(self) -> str | None:
+        """The worst channel by the names of its nodes; None if the network has no channels."""
+        return None if self.channel is None else "{} -> {}".format(*self.ends)
+
+    @property
+    @derived(hidden=True, column="pairs")
+    def pair_names(self) -> str:
+        """The pairs of the worst traffic that cross the worst channel, by name, in one line."""
+        return "; ".join(f"{source} -> {destination}" for source, destination in self.pairs())
+
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs of the worst traffic that cross the worst channel, by name; see :meth:`crossing_pairs`."""
         for source, destination in self.crossing:
