@@ -50,6 +50,7 @@ def test_the_table(finished: Path) -> None:
     assert row["hops"] == obliv.locality("ring:5", "valiant").hops
     assert row["tornado"] == obliv.throughput("ring:5", "valiant", "tornado").patterns[0].throughput
     assert row["average seed=1"] == obliv.average_case("ring:5", "valiant", samples=20, rng=1).throughput
+    assert study._repr_html_().count("<tr>") == 1 + 6
     assert type(study).from_dict(json.loads(json.dumps(study.to_dict()))) == study
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv._util.text import plural
+from obliv._util.text import html_table, plural
 from obliv.results.base import Result
 from obliv.results.codec import Codec, Record, derived, entry
 from obliv.results.format import brief
@@ -178,6 +178,10 @@ class Study(Result):
         if not rows:
             return [("topology", "routing")]
         return [tuple(rows[0]), *(tuple(map(_text, row.values())) for row in rows)]
+
+    def _repr_html_(self) -> str:
+        cells = self.table_cells()
+        return html_table(self.title, cells, [False, False, *[True] * (len(cells[0]) - 2)])
 
     def __repr__(self) -> str:
         grid = self.table_cells()

@@ -192,8 +192,14 @@ def _cells(file: _File, content: Mapping[str, Any], inputs: _Inputs) -> Iterator
     ranges = {name: _values(file, name, values) for name, values in content.get("ranges", {}).items()}
     measures = [part for value in content["measures"] for part in _expanded(_measure(file, value))]
     routings, seeds = content.get("routings", []), content.get("seeds", [0])
-    if not routings and (needing := [name for name, _ in measures if MEASURES[name].of_routing]):
-        file.refuse(f"{needing[0]} needs routings: write for example {_EXAMPLES['routings']}", "measures", needing[0])
+    of_routings = [name for name, _ in measures if MEASURES[name].of_routing]
+    if not routings and of_routings:
+        example = _EXAMPLES["routings"]
+        file.refuse(f"{of_routings[0]} needs routings: write for example {example}", "measures", of_routings[0])
+    if routings and not of_routings:
+        file.refuse("no measure is about routings: leave them out, or add for example worst", "routings")
+    if "seeds" in content and not any(MEASURES[name].random for name, _ in measures):
+        file.refuse("no measure is random: leave the seeds out", "seeds")
     used: set[str] = set()
     for topology, routing, fixed in _places(file, ranges, used, content["topologies"], routings or [""]):
         for name, options in measures:
