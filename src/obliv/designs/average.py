@@ -17,6 +17,7 @@ from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.paths import rounded_flows, routing_of
 from obliv.designs.programme import Programme
 from obliv.designs.solver import SolverError, solve
+from obliv.designs.units import load_unit, relative_speeds
 from obliv.errors import Interrupted
 from obliv.results import AverageDesign, Design, Estimate
 from obliv.routings.listed import Listed
@@ -66,7 +67,7 @@ def average_routings(
     """
     terminals = len(programme.topology.terminals)
     images = drawn(terminals, samples, seed)
-    limited = programme.limited(programme.cost, float(most) * (1 + _SLACK))
+    limited = programme.limited(programme.cost, float(most / load_unit(programme.topology)) * (1 + _SLACK))
     matrix = _with_samples(limited, images)
     added = matrix.shape[0] - len(limited.lower)
     lower = np.concatenate([limited.lower, np.zeros(added)])
@@ -97,7 +98,7 @@ def _with_samples(programme: Programme, images: Array) -> csc_array:
     rows, columns = np.concatenate(row), np.concatenate(column)
     shape = (samples * topology.channels, programme.matrix.shape[1])
     carried = coo_array((-np.ones(len(rows)), (rows, columns)), shape=shape)
-    speed = np.tile([float(topology.bandwidth_of(channel)) for channel in range(topology.channels)], samples)
+    speed = np.tile(relative_speeds(topology), samples)
     order = np.arange(len(speed))
     largest = csr_array((speed, (order, order // topology.channels)), shape=(len(speed), samples))
     nothing = csr_array((programme.matrix.shape[0], samples))

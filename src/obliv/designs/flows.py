@@ -15,7 +15,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
-from obliv.designs.solver import Optimum, SolverError, solve
+from obliv.designs.solver import FEWER_MAGNITUDES, Optimum, SolverError, solve
 from obliv.designs.states import Lift, States, lifted
 from obliv.designs.symmetry import Symmetry, orbits
 from obliv.topologies.base import Topology
@@ -102,7 +102,7 @@ class FlowProgramme:
             iterations=iterations,
         )
         if not optimum.feasible:
-            raise SolverError("the solver found no routing at all; report this network")
+            raise SolverError(f"the solver found no routing at all; {FEWER_MAGNITUDES}")
         return optimum
 
 

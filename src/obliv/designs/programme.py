@@ -21,6 +21,7 @@ from obliv._util.typing import Array
 from obliv.designs.flows import FlowProgramme, Layout, Numbers, conservation, flow_orbits, layout_of
 from obliv.designs.states import States, states_of
 from obliv.designs.symmetry import Symmetry, orbits
+from obliv.designs.units import relative_rates, relative_speeds
 from obliv.topologies.base import Topology
 
 __all__ = ["Programme", "worst_case_programme"]
@@ -194,8 +195,7 @@ def _covers(
         ),
         shape=(rows, columns + count + 1),
     )
-    rates = np.array([[float(rate) for rate in side] for side in topology.rates()])
-    speed = np.array([float(topology.bandwidth_of(int(channel))) for channel in focus])
+    rates, speed = relative_rates(topology), relative_speeds(topology, focus)
     at = np.tile(np.arange(len(focus)), 2 * terminals)
     spent = csr_array((-np.repeat(rates.ravel(), len(focus)), (at, potential.ravel())), shape=(len(focus), count))
     return cover, csr_array(hstack([spent, csr_array(speed[:, None])])), cover_flow

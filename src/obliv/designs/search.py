@@ -20,7 +20,8 @@ from obliv.designs.fewest_hops import ITERATIONS, fewest_hops
 from obliv.designs.paths import exact_flows, rounded_flows, routing_of
 from obliv.designs.programme import Programme
 from obliv.designs.saved import described
-from obliv.designs.solver import NO_PATHS, Optimum, SlowError, SolverError
+from obliv.designs.solver import FEWER_MAGNITUDES, NO_PATHS, Optimum, SlowError, SolverError
+from obliv.designs.units import load_unit
 from obliv.results import Design, WorstCase
 from obliv.results.numbers import bounded, known, rounded_down, rounded_up
 from obliv.routings.listed import Listed
@@ -82,7 +83,7 @@ class WorstCaseSearch:
             if self.best is not None and self.best.load <= self.lower * (1 + self._gap(optimum)):
                 return
             self._note(optimum)
-            if vertex is not None and vertex.columns.fraction(-1) == self.lower:
+            if vertex is not None and vertex.columns.fraction(-1) * load_unit(programme.topology) == self.lower:
                 self.attained = self.lower
 
     def minimize_hops(self, progress: Progress) -> None:
@@ -90,7 +91,8 @@ class WorstCaseSearch:
         if self.best is None:
             return
         most, programme = self.attained or self.best.load, self.programme
-        limit = (programme.cost, most, _SLACK)
+        unit = load_unit(programme.topology)
+        limit = (programme.cost, most / unit, _SLACK)
         try:
             for optimum, vertex in self._solutions(programme.hop_cost, limit, progress, ITERATIONS):
                 if self._fewer_hops(optimum, vertex, most, most * (1 + self._gap(optimum)), progress):
@@ -101,7 +103,7 @@ class WorstCaseSearch:
                 return
             allowed = max(most, self.lower * (1 + Fraction(self.gap)))
             limited = (most + allowed) / 2
-            for optimum in fewest_hops(programme, self.flows, float(limited), self.gap, progress):
+            for optimum in fewest_hops(programme, self.flows, float(limited / unit), self.gap, progress):
                 if self._fewer_hops(optimum, None, limited, allowed, progress):
                     return
 
@@ -228,6 +230,8 @@ class WorstCaseSearch:
         """Return what was found, with its certificate."""
         if self.best is None or self.load_line is None:
             raise SolverError(NO_PATHS)
+        if not self.lower:
+            raise SolverError(f"the multipliers of the linear program prove nothing; {FEWER_MAGNITUDES}")
         best = self.best
         if self.hops_line and self.replaced:  # steep where the load is larger: shortest paths may prove more hops
             flat = rounded_line(self.programme, np.zeros(self.programme.matrix.shape[0]), 1.0)

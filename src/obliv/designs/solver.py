@@ -15,9 +15,10 @@ from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
 
-__all__ = ["NO_PATHS", "Optimum", "SlowError", "SolverError", "require_solver", "solve"]
+__all__ = ["FEWER_MAGNITUDES", "NO_PATHS", "Optimum", "SlowError", "SolverError", "require_solver", "solve"]
 
 NO_PATHS = "the flows of the linear program hold no paths; report this network"
+FEWER_MAGNITUDES = "bandwidths or rates that differ by fewer orders of magnitude may help"
 _VERSION = "highspy 1.15 or later"
 _NAMES = ("Highs", "HighsLp", "MatrixFormat", "HighsStatus", "HighsModelStatus", "HighsBasisStatus")
 _NEAR = 1e-7  # relative accuracy of a solution near which a basis is looked for
@@ -139,7 +140,8 @@ def solve(
         return highs.run()
 
     if highs.passModel(model) == error or _run(highs, task) == error:
-        raise SolverError(f"the solver failed: {highs.modelStatusToString(highs.getModelStatus())}")
+        reason = highs.modelStatusToString(highs.getModelStatus())
+        raise SolverError(f"the solver failed ({reason}); {FEWER_MAGNITUDES}")
     status = highs.getModelStatus()
     known = highspy.HighsModelStatus
     solution = highs.getSolution()

@@ -26,6 +26,7 @@ from obliv.designs.paths import widest
 from obliv.designs.solver import solve
 from obliv.designs.states import states_of
 from obliv.designs.symmetry import Maps, Symmetry, orbits
+from obliv.designs.units import relative_speeds
 from obliv.errors import TopologyError, TrafficError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
@@ -156,7 +157,7 @@ def least_congestion(
     count, columns = len(senders), conserve.shape[1]
     alike, groups = orbits(channels, [g.channels for g in maps])
     _, focus = np.unique(alike, return_index=True)
-    speed = np.array([float(topology.bandwidth_of(int(c))) for c in focus])
+    speed = relative_speeds(topology, focus)
     crossing = csr_array(
         (np.full(groups * count, -1.0), (np.repeat(np.arange(groups), count), column[:, focus].T.ravel())),
         shape=(groups, columns),

@@ -19,6 +19,7 @@ from obliv._util.typing import Array
 from obliv.designs.bounds.congestion import spent_on, whole_lengths
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.solver import solve
+from obliv.designs.units import relative_speeds
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
@@ -116,7 +117,7 @@ def least_congestion_over(
         Work(1e-9 * float(rows) * entries, _BYTES * entries),
         rough=True,
     )
-    speed = np.array([float(topology.bandwidth_of(c)) for c in range(topology.channels)])
+    speed = relative_speeds(topology)
     matrix = csc_array(
         (
             np.concatenate([np.ones(len(path)), np.full(len(channel), -1.0), speed]),

@@ -19,6 +19,7 @@ from obliv._util.typing import Array
 from obliv.designs.exact.basis import InexactError, vertex_of
 from obliv.designs.solver import Optimum, solve
 from obliv.designs.symmetry import Symmetry
+from obliv.designs.units import relative_rates, relative_speeds
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
 
@@ -185,7 +186,7 @@ class Master:
         pairs, covers, channels = len(support), len(self.keys), len(family.focus)
         left, right = self.keys // count, (self.keys // count**2) * count + self.keys % count
         potentials = self.paths + 2 * channels * count
-        rates = topology.rates()
+        rates = relative_rates(topology)
         ones, rows = np.ones(covers), pairs + np.arange(covers)
         budget = pairs + covers + np.repeat(np.arange(channels), count)
         row = [np.repeat(np.arange(pairs), np.diff(self.first)), pairs + cover, rows, rows, budget, budget]
@@ -195,10 +196,10 @@ class Master:
             self.paths + channels * count + np.arange(channels * count),
         ]
         value = [np.ones(self.paths), -np.ones(len(number)), ones, ones]
-        value += [-np.tile([float(rate) for rate in side], channels) for side in rates]
+        value += [-np.tile(side, channels) for side in rates]
         row.append(pairs + covers + np.arange(channels))
         column.append(np.full(channels, potentials))
-        value.append(np.array([float(topology.bandwidth_of(int(c))) for c in family.focus]))
+        value.append(relative_speeds(topology, family.focus))
         shape = (pairs + covers + channels, potentials + 1)
         self.matrix = csc_array(
             coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape)

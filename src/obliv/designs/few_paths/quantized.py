@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from obliv._util.typing import Array
 from obliv.designs.few_paths.family import Family, Master, Support
+from obliv.designs.units import relative_speeds
 
 __all__ = ["improved", "largest_remainder", "quantized"]
 
@@ -125,7 +126,7 @@ class _State:
         self.amount = np.zeros((len(family.focus), count, count), np.int64)
         flat = np.concatenate([np.array(own, np.int64) for own in self.units])
         np.add.at(self.amount, (focus, source, destination), flat[number])
-        self.speed = [float(family.topology.bandwidth_of(int(c))) for c in family.focus]
+        self.speed = relative_speeds(family.topology, family.focus)
         self.load = np.zeros(len(family.focus))
         self.worst: list[tuple[Array, Array]] = [self._match(c) for c in range(len(family.focus))]
         self.pair_of: dict[tuple[int, int, int], set[int]] = {}

@@ -21,7 +21,7 @@ from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources
 from obliv.designs.bounds.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
 from obliv.designs.bounds.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.minimal import require_connected
-from obliv.designs.solver import SolverError, require_solver
+from obliv.designs.solver import FEWER_MAGNITUDES, SolverError, require_solver
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -107,7 +107,7 @@ class _Best:
         symmetry = invariant(self._symmetry, demand)
         least = least_congestion(self.topology, demand, scale, symmetry, progress)
         if not least.lower:
-            raise SolverError("the multipliers of the linear program prove nothing; report this network and traffic")
+            raise SolverError(f"the multipliers of the linear program prove nothing; {FEWER_MAGNITUDES}")
         best = carried(self.topology, demand, scale, least)
         return (least.lower, best.load), self._proof(demand, scale, least, best)
 

@@ -1,0 +1,34 @@
+"""Units of the linear programs: bandwidths and rates relative to the largest, so that the numbers are close to 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.topologies.base import Topology
+
+__all__ = ["load_unit", "relative_rates", "relative_speeds"]
+
+
+def relative_speeds(topology: Topology, channels: Array | None = None) -> Array:
+    """Return the bandwidths of some channels, or of all, over the largest of all."""
+    most = max(topology.bandwidth, default=Fraction(1))
+    chosen = range(topology.channels) if channels is None else channels.tolist()
+    return np.array([float(topology.bandwidth_of(channel) / most) for channel in chosen])
+
+
+def relative_rates(topology: Topology) -> Array:
+    """Return the rates of all terminals over the largest: injection and ejection, shape (2, terminals)."""
+    most = _largest_rate(topology)
+    return np.array([[float(rate / most) for rate in side] for side in topology.rates()])
+
+
+def load_unit(topology: Topology) -> Fraction:
+    """Return the channel load that is 1 in these units."""
+    return _largest_rate(topology) / max(topology.bandwidth, default=Fraction(1))
+
+
+def _largest_rate(topology: Topology) -> Fraction:
+    return max((rate for side in topology.rates() for rate in side), default=Fraction(1))
