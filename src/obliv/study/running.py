@@ -268,8 +268,9 @@ class _State:
     flying: dict[Future[list[Outcome]], list[str]] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     written: float = field(default_factory=time.monotonic)
+    seen: int = 0
     tried: int = 0
-    seconds: float = 0.0  # that the cells tried so far took
+    seconds: float = 0.0  # that the cells tried so far took, those at the start apart
     announced: bool = False
 
     def report(self, width: int) -> None:
@@ -369,7 +370,9 @@ def _collect(state: _State, width: int) -> None:
         except Exception as error:
             outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
         for outcome in outcomes:
-            state.tried, state.seconds = state.tried + 1, state.seconds + outcome.seconds
+            state.seen += 1
+            if state.seen > 2 * width:  # the first ones load modules and compiled loops
+                state.tried, state.seconds = state.tried + 1, state.seconds + outcome.seconds
             if outcome.retry and not alone and width > 1:
                 state.large.append(outcome.key)
             else:
