@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "addable", "cached_arrays", "grouped", "positions", "product_sum", "whole"]
+__all__ = ["INT64_SAFE", "addable", "cached_arrays", "grouped", "positions", "product_sum", "reversed_bits", "whole"]
 
 Arguments = TypeVarTuple("Arguments")
 
@@ -44,6 +44,14 @@ def positions(items: Array, size: int) -> Array:
     place = np.full(size, -1, np.int64)
     place[items] = np.arange(len(items))
     return place
+
+
+def reversed_bits(number: Array, bits: int) -> Array:
+    """Return numbers with their `bits` bits in reverse order."""
+    mirrored = np.zeros_like(number)
+    for bit in range(bits):
+        mirrored |= (number >> bit & 1) << (bits - 1 - bit)
+    return mirrored
 
 
 def product_sum(one: Array, two: Array) -> int:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import whole
+from obliv._util.arrays import reversed_bits, whole
 from obliv._util.cost import require_memory
 from obliv.errors import TopologyError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
@@ -80,14 +80,7 @@ def bit_complement(topology: Topology) -> Traffic:
 @register_pattern("bit-reverse", aliases=("bitrev",))
 def bit_reverse(topology: Topology) -> Traffic:
     """Every terminal sends to its number with the bits in reverse order; needs a power of two."""
-
-    def reverse(number: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-        mirrored = np.zeros_like(number)
-        for bit in range(bits):
-            mirrored |= ((number >> bit) & 1) << (bits - 1 - bit)
-        return mirrored
-
-    return _on_bits("bit-reverse", topology, reverse)
+    return _on_bits("bit-reverse", topology, reversed_bits)
 
 
 @register_pattern("shuffle")

@@ -18,6 +18,7 @@ __all__ = [
     "bounded",
     "bounds_of",
     "capped",
+    "float_bounds",
     "from_number",
     "interval_beside",
     "inverse",
@@ -124,6 +125,11 @@ def number(value: Number | Bounds) -> Any:
 def bounded(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
     """Return a number between two bounds, exact where they meet."""
     return upper if lower == upper else Bounds(lower, upper)
+
+
+def float_bounds(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
+    """Return a number between two bounds, exact where they meet; else with the bounds rounded to floats, outwards."""
+    return upper if lower == upper else Bounds(rounded_down(lower), rounded_up(upper))
 
 
 def rounded_down(value: Fraction) -> Fraction:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import reversed_bits
 from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths import arrays
-from obliv.bufferless.paths.rows import Drawn, offsets, reversed_bits
+from obliv.bufferless.paths.rows import Drawn, offsets
 from obliv.errors import InputError
 from obliv.kernels import run
 from obliv.topologies.leveled.base import Leveled

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import reversed_bits
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import InputError
@@ -107,14 +108,6 @@ def destinations(spec: str, kind: str, count: int, rng: np.random.Generator, sha
     if 1 << bits != count:
         raise InputError(f"bit-reverse on {spec}: {count} rows are not a power of two")
     return reversed_bits(row, bits)
-
-
-def reversed_bits(number: Array, bits: int) -> Array:
-    """Return numbers with their `bits` bits reversed."""
-    back = np.zeros_like(number)
-    for bit in range(bits):
-        back |= (number >> bit & 1) << (bits - 1 - bit)
-    return back
 
 
 def butterfly(network: Leveled, row: Array, to: Array, rng: np.random.Generator) -> Iterator[Array]:

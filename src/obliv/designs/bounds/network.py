@@ -22,7 +22,7 @@ from obliv.errors import InputError, TooLargeError
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import from_entries
 from obliv.results import Bounds, NetworkBounds, provenance
-from obliv.results.numbers import bounded, rounded_down, rounded_up
+from obliv.results.numbers import float_bounds
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import carried
 from obliv.topologies.make import topology as topology_of
@@ -95,7 +95,7 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     if best is not None or terminals * network.channels <= _COLUMNS:
         step("capacity", 0.5)
         least, uniform = capacity_of(network, step)
-        capacity = _between(least.lower, uniform.load)
+        capacity = float_bounds(least.lower, uniform.load)
         certificate["capacity_lengths"] = pack(least.length)
         certificate["capacity_paths"] = packed(uniform.paths._replace(whole=uniform.paths.whole // terminals))
     step("adaptive routing", 0.7)
@@ -108,7 +108,7 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
         crossing_limits.append(upper)
         if network.unit_rates:
             lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
-            adaptive = _between(lower, upper)
+            adaptive = float_bounds(lower, upper)
             oblivious = adaptive if lower > _lower(oblivious) else oblivious
             certificate["adaptive_lengths"] = pack(lengths)
     if capacity is not None and network.unit_rates:
@@ -123,7 +123,7 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
         capacity=capacity,
         oblivious=oblivious,
         adaptive=adaptive,
-        bisection=_between(cut_load(network, half), min(crossing_limits)) if crossing_limits else None,
+        bisection=float_bounds(cut_load(network, half), min(crossing_limits)) if crossing_limits else None,
         matching_bound=matching,
         permutation=permutation,
         matching_permutation=farthest,
@@ -138,11 +138,6 @@ def _lower(load: Fraction | Bounds) -> Fraction:
 
 def _upper(load: Fraction | Bounds) -> Fraction:
     return load.upper if isinstance(load, Bounds) else load
-
-
-def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
-    """Return a number between two bounds, as floats that are still bounds unless they meet."""
-    return upper if lower == upper else bounded(rounded_down(lower), rounded_up(upper))
 
 
 def matching_bound(topology: Topology) -> tuple[Fraction, tuple[int, ...]]:

@@ -29,7 +29,7 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Estimate, provenance
 from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
-from obliv.results.numbers import bounded, bounds_of, rounded_down, rounded_up
+from obliv.results.numbers import bounds_of, float_bounds
 from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
@@ -49,20 +49,16 @@ class _Measured:
 
     @property
     def load(self) -> Fraction | Bounds:
-        return _between(*self.own)
+        return float_bounds(*self.own)
 
     @property
     def optimal(self) -> Fraction | Bounds:
-        return _between(*self.least)
+        return float_bounds(*self.least)
 
     @property
     def ratio(self) -> Fraction | Bounds:
         (low, high), (lower, upper) = self.own, self.least
-        return _between(max(Fraction(1), low / upper) if low < high else low / upper, high / lower)
-
-
-def _between(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
-    return upper if lower == upper else bounded(rounded_down(lower), rounded_up(upper))
+        return float_bounds(max(Fraction(1), low / upper) if low < high else low / upper, high / lower)
 
 
 class _Best:

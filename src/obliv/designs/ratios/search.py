@@ -24,7 +24,7 @@ from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.results import provenance
 from obliv.results.analysis.ratio import Ratio
-from obliv.results.numbers import bounded, rounded_down, rounded_up
+from obliv.results.numbers import float_bounds
 from obliv.topologies.carried import carried
 from obliv.topologies.maps import channel_map
 
@@ -140,8 +140,6 @@ class _Search:
             raise SolverError("the flows of the linear program carry no traffic; report this network")
         topology = self.links.topology
         lower, upper = self.witness.load, max(lengths.bound for lengths in self.lengths.values())
-        if lower != upper:
-            lower, upper = rounded_down(lower), rounded_up(upper)
         place, names = named_channel(topology, self.channel)
         return Ratio(
             topology=topology.spec,
@@ -153,7 +151,7 @@ class _Search:
                 sources=sources,
             ),
             subject=subject,
-            ratio=bounded(lower, upper),
+            ratio=float_bounds(lower, upper),
             channel=place,
             names=names,
             traffic=self.witness.traffic,

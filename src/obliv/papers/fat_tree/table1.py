@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 import obliv
+from obliv.analysis.ratios.optimum import all_paths_worst
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
 from obliv.papers.paper import Step, Value
 
@@ -46,7 +47,7 @@ def _ratio(entry: str) -> Fraction:
     name, m, n = _parts(entry)
     tree = obliv.fattree(m, n)
     if name == "OMRMN" and m > _SMALL:
-        return _all_paths(tree)
+        return all_paths_worst(tree)
     spec = "dmodk" if _stands_in(entry) else _SPECS[name]
     ratio: Fraction = obliv.ratio(obliv.routing(spec, tree)).upper
     return ratio
@@ -56,13 +57,6 @@ def _stands_in(entry: str) -> bool:
     """Return whether D-mod-k stands in for WSR, whose own rule takes too long."""
     name, m, n = _parts(entry)
     return name == "WSR" and n == 3 and m > _OWN_RULE
-
-
-def _all_paths(tree: obliv.Tree) -> Fraction:
-    """Return the worst case of all shortest paths, equally likely: the pairs that cross a height share its links."""
-    hosts = tree.below[-1]
-    crossing = [min(below, hosts - below) for below in tree.below[:-1]]
-    return max(Fraction(pairs, tree.width[height + 1]) for height, pairs in enumerate(crossing))
 
 
 def _parts(entry: str) -> tuple[str, int, int]:
