@@ -10,7 +10,6 @@ import pytest
 
 from obliv import Bounds, FileError, SpecError, papers
 from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
-from obliv.papers.u2turn import figures26
 from obliv.papers.verdicts import Computed
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
@@ -170,16 +169,16 @@ def moved(value: Computed, factor: Fraction) -> Computed:
     ("name", "table"),
     [
         ("u2turn", "figure5"),
+        ("u2turn", "figure2"),
         *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("table1", "table4", "claims")),
-        *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("equations", "figure2", "figure6")),
+        *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("equations", "figure6")),
         *(pytest.param("towles", table, marks=pytest.mark.nightly) for table in ("table1", "figure4", "figure8")),
         pytest.param("fat-tree", "statements", marks=pytest.mark.nightly),
         pytest.param("bufferless", "errata", marks=pytest.mark.nightly),
     ],
 )
-def test_every_decided_row_can_fail(name: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_decided_row_can_fail(name: str, table: str) -> None:
     """Another computed number, larger or smaller, changes the verdict: no row agrees whatever comes out."""
-    monkeypatch.setattr(figures26, "_SOLVED", 7)
     tables = papers._paper(name).tables
     computed = tables[table].compute(lambda share: None)
     for entry, printed in tables[table].printed.items():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 from tests.papers.reproduction import Reproduction, page_of
 
@@ -16,6 +19,7 @@ from obliv import papers
 from obliv.papers.paper import agreeing
 from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1
 from obliv.papers.u2turn.averages import average_of
+from obliv.papers.u2turn.blocks import blocks
 from obliv.papers.u2turn.meshes import (
     ASYMMETRIC,
     ROUTINGS,
@@ -26,10 +30,11 @@ from obliv.papers.u2turn.meshes import (
     worst,
     worst_load,
 )
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE2, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
-from obliv.papers.verdicts import Bounds, verdict
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
+from obliv.papers.verdicts import Bounds
 from obliv.results.format import shown
 from obliv.results.numbers import from_number
+from obliv.routings.tables import PathTable
 
 # k: worst case, transpose and DOR-WC, uniform, complement, nearest neighbor; VAL, DOR, O1TURN, U2TURN
 SQUARES = {
@@ -71,10 +76,9 @@ NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 
 @pytest.fixture(scope="module")
 def u2turn() -> Iterator[Reproduction]:
-    """With averages over fewer permutations than the command takes, and fewer optimal routings."""
+    """With averages over fewer permutations than the command takes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meshes, "SAMPLES", 10_000)
-        patch.setattr(figures26, "_SOLVED", 3)
         yield Reproduction("u2turn")
 
 
@@ -129,35 +133,85 @@ def test_withdrawn_errata(u2turn: Reproduction) -> None:
 
 def test_the_optimal_routing(u2turn: Reproduction) -> None:
     for name in ("Optimal Routing", "2TURN"):
-        row = u2turn[f"k = 3, {name}"]
-        assert row["computed"]["exact"] == "4/7"  # the linear program of the paper
-        assert row["verdict"] == "match"
-        for k in (5, 7, 9, 11, 13):
+        for k in (3, 5, 7, 9, 11, 13):
             row = u2turn[f"k = {k}, {name}"]
-            assert row["verdict"] == "open"
-            assert row["note"].startswith("Bound only")
+            assert row["verdict"] == "match"
+            assert row["computed"]["exact"] == str(Fraction(k + 1, 2 * k + 1)) == str(worst(f"mesh:{k}x{k}", "u2turn"))
 
 
-@pytest.mark.nightly
-def test_the_optimal_routing_is_exact_on_5x5() -> None:
-    assert figures26.optimum(5, Fraction(6, 11)).value == Fraction(6, 11)
+@pytest.mark.parametrize("k", [3, 5, 7, 13, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(15, 102, 2))])
+def test_no_routing_is_better_than_u2turn_on_odd_squares(k: int) -> None:
+    result = obliv.design(blocks(k), then=None)
+    assert result.channel_load == Fraction((k - 1) * (2 * k + 1), 4 * k)
+    assert obliv.verify(result).proved
+    assert figures26.optimum(k, Fraction(k + 1, 2 * k + 1)).value == Fraction(k + 1, 2 * k + 1)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("k", [7, 9, 11])
-def test_the_optimal_routing_of_larger_meshes(k: int) -> None:
-    attained = Fraction(k + 1, 2 * k + 1)
-    optimum = figures26.optimum(k, attained)
-    assert isinstance(optimum.value, Bounds)
-    assert not optimum.undecided
-    assert optimum.value.lower == attained <= optimum.value.upper <= Fraction(1001, 1000) * attained
-    for name in ("Optimal Routing", "2TURN"):
-        printed = FIGURE2[f"k = {k}, {name}"]
-        says = printed.text if printed.says is None else printed.says
-        assert verdict(says, optimum.value) == "rounding"
-        for factor in (Fraction(998, 1000), Fraction(1002, 1000)):  # the row can fail, both ways
-            moved = Bounds(optimum.value.lower * factor, optimum.value.upper * factor)
-            assert verdict(says, moved) == "differs"
+@pytest.mark.parametrize("h", [1, 2, 3, 10])
+def test_the_proof_for_odd_squares(h: int) -> None:
+    """The traffic of the page: what its channels can carry, and the distances that every routing pays."""
+    network, k = blocks(2 * h + 1), 2 * h + 1
+    both = {(0, 8): 4 * h**3 - h + 1, (2, 6): 4 * h**3 - h + 1}
+    first = {(0, 3): 4 * h**2 - 2, (2, 5): 2 * h**2 - 1, (1, 7): 4 * h**2 + 2 * h - 1, (5, 3): 2 * h + 1}
+    first |= both | {(0, 8): 4 * h**3 - 2 * h**2 - h + 2, (7, 6): 2 * h**2 - 1}
+    second = {(0, 3): 4 * h**2 - 2, (2, 5): 4 * h**2 - 2, (1, 7): 4 * h**2 + 4 * h} | both
+    second |= {(corner, 4): h + 1 for corner in (0, 2, 6, 8)}
+    lengths: dict[int, dict[tuple[int, int], int]] = {}
+    spent = Fraction(0)
+    for (tail, head), traffic, y in (((0, 3), first, Fraction(4 * h**2 + 2 * h - 1, h)), ((1, 4), second, 4 * h + 4)):
+        for block, rate in enumerate(network.rates()[0]):
+            assert sum(amount for pair, amount in traffic.items() if pair[0] == block) <= y * rate
+            assert sum(amount for pair, amount in traffic.items() if pair[1] == block) <= y * rate
+        for swap, right, up, back in product((0, 1), repeat=4):
+            image = [3 * abs(2 * right - x) + abs(2 * up - z) for x, z in product(range(3), repeat=2)]
+            image = [image[3 * (v % 3) + v // 3] if swap else image[v] for v in range(9)]
+            ends = (image[head], image[tail]) if back else (image[tail], image[head])
+            pairs = {(image[d], image[s]) if back else (image[s], image[d]): x for (s, d), x in traffic.items()}
+            channel = network.channels_between(*ends)[0]
+            assert lengths.setdefault(channel, pairs) == pairs
+    for channel in range(network.channels):
+        y = (
+            Fraction(4 * h + 4)
+            if 4 in (network.tail[channel], network.head[channel])
+            else Fraction(4 * h**2 + 2 * h - 1, h)
+        )
+        spent += y * network.bandwidth_of(channel)
+    paid = 0
+    for s, d in product(range(9), repeat=2):
+        graph = nx.DiGraph()
+        for c in range(network.channels):
+            graph.add_edge(int(network.tail[c]), int(network.head[c]), weight=lengths[c].get((s, d), 0))
+        paid += nx.dijkstra_path_length(graph, s, d)
+    assert (paid, spent) == (8 * h * k * (4 * h + 3), 16 * k**2)
+
+
+@pytest.mark.parametrize("k", [3, pytest.param(5, marks=pytest.mark.nightly)])
+def test_the_blocks_of_a_mesh_bound_its_linear_program(k: int) -> None:
+    assert obliv.design(f"mesh:{k}x{k}", then=None).channel_load == obliv.design(blocks(k), then=None).channel_load
+
+
+def test_routings_of_a_mesh_are_no_better_on_its_blocks() -> None:
+    """A routing of the mesh, averaged over blocks: its worst case is no larger than on the mesh."""
+    mesh, small = obliv.mesh(5, 5), blocks(5)
+    kind = [0, 0, 1, 2, 2]
+    block = [kind[v % 5] + 3 * kind[v // 5] for v in range(25)]
+    members = [[v for v in range(25) if block[v] == b] for b in range(9)]
+    ends = {c: (block[mesh.tail[c]], block[mesh.head[c]]) for c in range(mesh.channels)}
+    on_block = {c: small.channels_between(a, b)[0] for c, (a, b) in ends.items() if a != b}
+    for name in ("dor", "romm", "valiant", "u2turn"):
+        routing = obliv.routing(name, mesh)
+        paths: dict[tuple[int, int], list[Any]] = {(b, b): [((), Fraction(1))] for b in range(9)}
+        for a, b in product(range(9), repeat=2):
+            if a == b:
+                continue
+            share = Fraction(1, len(members[a]) * len(members[b]))
+            paths[a, b] = [
+                (tuple(on_block[c] for c in path if c in on_block), share * p)
+                for s, d in product(members[a], members[b])
+                for path, p in routing.paths(s, d)
+            ]
+        load = obliv.worst_case(PathTable(small, paths, name)).channel_load
+        assert Fraction(11, 5) <= load <= obliv.worst_case(routing).channel_load
 
 
 def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Reproduction) -> None:
@@ -333,10 +387,11 @@ def test_no_routing_escapes_the_cut(kx: int, ky: int, name: str) -> None:
         assert capacity_load(kx) / left == of_u2turn(kx)  # what YXY attains
 
 
-def test_the_optimum_is_enclosed(u2turn: Reproduction) -> None:
-    row = u2turn["k = 11, Optimal Routing"]
-    assert row["computed"] == {"lower": 12 / 23, "upper": 6 / 11}
-    assert Bounds(Fraction(12, 23), Fraction(6, 11)).lower == worst("mesh:11x11", "u2turn")
+def test_without_a_solver_the_optimum_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    value = figures26.optimum(11, Fraction(12, 23))
+    assert value.value == Bounds(Fraction(12, 23), Fraction(6, 11))
+    assert value.undecided
 
 
 def test_deadlock(u2turn: Reproduction) -> None:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
-from obliv import MissingExtraError, TooLargeError, design
+from obliv import MissingExtraError, design
 from obliv.papers.paper import Step, Value
-from obliv.papers.u2turn.meshes import ROUTINGS, worst
+from obliv.papers.u2turn.blocks import blocks
+from obliv.papers.u2turn.meshes import ROUTINGS, capacity_load, worst
 from obliv.papers.u2turn.printed import COLUMNS, FIGURE6_MESHES
 from obliv.papers.verdicts import Bounds
+from obliv.results.numbers import bounds_of
 
 __all__ = ["RADICES", "figure2", "figure6", "optimum"]
 
 RADICES = tuple(range(3, 14, 2))
 
-_SOLVED = 11  # largest radix whose linear program is solved here
-_GAP = 1e-3
-
 _BOUND_ONLY = (
     "Bound only: U2TURN attains the lower end, and the cut beside the middle column lets no routing pass the upper "
-    "one. To decide it, run  obliv design mesh:{k}x{k}, which takes longer and needs highspy."
+    "one. To decide it, install highspy."
 )
-_CERTIFIED = "A certified linear program over all paths (obliv design mesh:{k}x{k}): "
-
-
+_CERTIFIED = "No routing of the mesh is better than the best one of its 3 x 3 blocks, by a certified linear program: "
 _TWO_TURNS = "U2TURN takes at most two turns, so it bounds 2TURN from below, and the best of all routings from above."
 
 
@@ -43,20 +39,15 @@ def figure2(step: Step) -> dict[str, Value]:
 
 
 def optimum(k: int, attained: Fraction) -> Value:
-    """Return the proved throughput of the best routing; of large meshes the bound of a cut."""
-    note = _CERTIFIED.format(k=k)
-    best = None
-    if k <= _SOLVED:
-        with suppress(MissingExtraError, TooLargeError):
-            best = design(f"mesh:{k}x{k}", then=None, gap=_GAP).fraction_of_capacity
-    if best is None:
-        return Value(Bounds(attained, Fraction(k + 1, 2 * k)), undecided=_BOUND_ONLY.format(k=k))
-    if isinstance(best, Fraction):
-        return Value(best, f"{note}exactly this is optimal, and U2TURN attains it.")
-    return Value(
-        Bounds(max(attained, best.lower), best.upper),
-        f"{note}U2TURN attains the lower end, no routing passes the upper one.",
-    )
+    """Return the proved throughput of the best routing; without a solver the bound of a cut."""
+    try:
+        least = bounds_of(design(blocks(k), then=None).channel_load)[0]
+    except MissingExtraError:
+        return Value(Bounds(attained, Fraction(k + 1, 2 * k)), undecided=_BOUND_ONLY)
+    most = capacity_load(k) / least
+    if most == attained:
+        return Value(most, f"{_CERTIFIED}exactly this is optimal, and U2TURN attains it.")
+    return Value(Bounds(attained, most), f"{_CERTIFIED}U2TURN attains the lower end, no routing passes the upper one.")
 
 
 def figure6(step: Step) -> dict[str, Value]:
