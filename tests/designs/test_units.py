@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import obliv
@@ -42,3 +43,12 @@ def test_bandwidths_too_far_apart_are_refused() -> None:
     far = obliv.build("far", 2, [(0, 1), (1, 0)], bandwidth=[10**15, Fraction(1, 10**15)])
     with pytest.raises(obliv.OblivError, match="fewer orders of magnitude"):
         obliv.design(far)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_of_the_hops_is_that_of_the_rounded_load(seed: int) -> None:
+    """The claim states a load that is rounded up, which allows fewer hops than the exact one."""
+    rng = np.random.default_rng(seed)
+    rates = [[Fraction(int(rng.integers(1, 10)), int(rng.integers(1, 10))) for _ in range(5)] for _ in range(2)]
+    design = obliv.design(obliv.ring(5).with_rates(*rates), exact=False)
+    assert obliv.verify(design).proved

@@ -23,7 +23,7 @@ from obliv.designs.saved import described
 from obliv.designs.solver import FEWER_MAGNITUDES, NO_PATHS, Optimum, SlowError, SolverError
 from obliv.designs.units import load_unit
 from obliv.results import Design, WorstCase
-from obliv.results.numbers import float_bounds, known, rounded_down
+from obliv.results.numbers import bounds_of, float_bounds, known, rounded_down
 from obliv.routings.listed import Listed
 
 __all__ = ["WorstCaseSearch"]
@@ -236,13 +236,14 @@ class WorstCaseSearch:
         if self.hops_line and self.replaced:  # steep where the load is larger: shortest paths may prove more hops
             flat = rounded_line(self.programme, np.zeros(self.programme.matrix.shape[0]), 1.0)
             self.hops_line = max(flat, self.hops_line, key=lambda line: line.least_hops(best.load))
-        exact = self.lower == best.load
-        fewest = None if self.hops_line is None else _rounded(self.hops_line.least_hops(best.load), best.hops)
+        exact, load = self.lower == best.load, float_bounds(self.lower, best.load)
+        most = bounds_of(load)[1]
+        fewest = None if self.hops_line is None else _rounded(self.hops_line.least_hops(most), best.hops)
         proved = exact and fewest in (None, best.hops)
         return Design(
             **described(self.programme.topology, best.routing, constraints, seconds, exact=exact),
             inexact="" if proved else self.inexact,
-            channel_load=float_bounds(self.lower, best.load),
+            channel_load=load,
             hops=best.hops,
             hops_bound=fewest,
             certificate=certificate_of(self.programme, best.worst, self.load_line, self.hops_line),
