@@ -58,7 +58,9 @@ def test_a_store_of_a_newer_version(finished: Path, tmp_path: Path, capsys: pyte
 def test_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path)
     other = tmp_path / "other.db"
-    sqlite3.connect(other).execute("CREATE TABLE notes (text)")
+    db = sqlite3.connect(other)
+    db.execute("CREATE TABLE notes (text)")
+    db.close()
     assert "is not a store of studies" in refusal(["show", str(file)], capsys)
     assert "is not a store of studies" in refusal(["run", str(file), "--store", str(other)], capsys)
     assert "file not found" in refusal(["show", str(tmp_path / "none.db")], capsys)
