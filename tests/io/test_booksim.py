@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import networkx
@@ -82,6 +84,99 @@ def by_booksim(path: Path) -> tuple[set[int], dict[int, int], set[tuple[int, int
                 node, router = (first, number) if kind == "node" else (number, first)
                 assert home.setdefault(node, router) == router
     return routers, home, links
+
+
+def followed(folder: Path, name: str) -> dict[tuple[int, int], dict[tuple[int, int], float]]:
+    """The load of every link from one unit between each pair of nodes, as BookSim2 numbers the ports of routers."""
+    routers, home, links = by_booksim(folder / f"{name}.anynet")
+    ports = {
+        router: [("node", k) for k in sorted(home) if home[k] == router]
+        + [("router", other) for other in sorted(routers) if (router, other) in links]
+        for router in routers
+    }
+    loads: dict[tuple[int, int], dict[tuple[int, int], float]] = {}
+    shares: dict[tuple[int, int], float] = {}
+    for line in (folder / f"{name}.anynet.paths").read_text().splitlines():
+        source, destination, share, *rest = line.split()
+        pair = int(source), int(destination)
+        port = dict(zip(map(int, rest[::2]), map(int, rest[1::2]), strict=True))
+        at, own = home[pair[0]], loads.setdefault(pair, {})
+        shares[pair] = shares.get(pair, 0.0) + float(share)
+        while ports[at][port[at]] != ("node", pair[1]):
+            kind, other = ports[at][port[at]]
+            assert kind == "router"
+            own[at, other] = own.get((at, other), 0.0) + float(share)
+            at = other
+    assert all(share == pytest.approx(1) for share in shares.values())
+    assert len(shares) == len(home) ** 2
+    return loads
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing"),
+    [("mesh:3x2", "dor"), ("torus:4x3", "romm"), ("graph:petersen", "ecmp"), ("fattree:4,2", "ecmp")],
+)
+def test_listed_paths_load_links_as_the_routing_does(spec: str, routing: str, tmp_path: Path) -> None:
+    topology = obliv.topology(spec)
+    rule = obliv.routing(routing, topology)
+    files = write_booksim(rule, tmp_path / "sim.cfg", paths=True)
+    assert [file.name for file in files] == ["sim.cfg", "sim.anynet", "sim.anynet.paths", "paths_anynet.hpp"]
+    assert values(files[0])["routing_function"] == "paths"
+    loads = followed(tmp_path, "sim")
+    for (i, j), flows in loads.items():
+        s, d = int(topology.terminals[i]), int(topology.terminals[j])
+        hops = sum(len(channels) * float(share) for channels, share in rule.paths(s, d)) if s != d else 0.0
+        hosts = 2 if spec.startswith("fattree") and s != d else 0
+        assert sum(flows.values()) == pytest.approx(hops - hosts)
+    links = {link for flows in loads.values() for link in flows}
+    total = max(sum(flows.get(link, 0.0) for flows in loads.values()) for link in links)
+    if not spec.startswith("fattree"):
+        largest = rule.pair_loads().largest_under(obliv.traffic("uniform", topology))
+        assert total / len(topology.terminals) == pytest.approx(float(largest))
+
+
+def test_paths_that_visit_a_node_twice_are_not_listed(tmp_path: Path) -> None:
+    with pytest.raises(RoutingError, match="visits a node twice"):
+        write_booksim(obliv.routing("valiant", obliv.mesh(3, 3)), tmp_path / "sim.cfg", paths=True)
+    assert not list(tmp_path.iterdir())
+
+
+_STUBS = """
+#include <cstdio>
+struct Router { int id; int GetID() const { return id; } };
+struct Flit { int src, dest, pid; };
+struct OutputSet { int port; void Clear() {} void AddRange(int p, int, int) { port = p; } };
+static int gNumVCs = 1;
+#include "paths_anynet.hpp"
+int main(int, char **words) {
+  read_paths(words[1]);
+  OutputSet set;
+  for (int pid = 0; pid < 20000; ++pid) {
+    Flit f = {0, 5, pid};
+    Router r = {0};
+    paths_anynet(&r, &f, 0, &set, false);
+    printf("%d\\n", set.port);
+  }
+  Flit f = {0, 5, 1};
+  Router r = {0};
+  paths_anynet(&r, &f, 0, &set, true);
+  printf("%d\\n", set.port);
+}
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_routing_function_draws_paths_by_their_probabilities(tmp_path: Path) -> None:
+    topology = obliv.mesh(3, 2)
+    write_booksim(obliv.routing("1/4*xy+3/4*dor:yx", topology), tmp_path / "sim.cfg", paths=True)
+    (tmp_path / "main.cpp").write_text(_STUBS)
+    subprocess.run(["g++", "-Wall", "-std=c++98", "-o", "draw", "main.cpp"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./draw", "sim.anynet.paths"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    *ports, inject = done.stdout.split()
+    assert inject == "-1"
+    assert set(ports) == {"1", "2"}
+    assert ports.count("1") / len(ports) == pytest.approx(1 / 4, abs=0.02)
 
 
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:6,3", "mesh:3x2", "dragonfly:2,4,2", "graph:petersen"])

@@ -18,8 +18,12 @@ def export(
     specs: Specs,
     *,
     to: Annotated[
-        Literal["booksim", "table", "csv"],
-        typer.Option("--to", help="booksim (BookSim2), table (paths for table:FILE) or csv (paths)."),
+        Literal["booksim", "booksim-paths", "table", "csv"],
+        typer.Option(
+            "--to",
+            help="booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed paths), "
+            "table (paths for table:FILE) or csv (paths).",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Configuration or table to write.")],
     traffic: Annotated[
@@ -36,14 +40,19 @@ def export(
 
     Example: obliv export torus:8x8 dor --to booksim --traffic transpose -o torus.cfg
 
+    Example: obliv export mesh:7x6 xy --to booksim-paths -o mesh.cfg
+
     Example: obliv export mesh:5x5 design:best.json.gz --to table -o routes.txt
     """
-    if to == "booksim":
+    if to in ("booksim", "booksim-paths"):
         from obliv.io.booksim import write_booksim
 
         routing = specs.read(output, output.with_suffix(".anynet"))
-        files = write_booksim(routing, output, traffic or "uniform", rate=0.1 if rate is None else rate)
+        listed = to == "booksim-paths"
+        files = write_booksim(routing, output, traffic or "uniform", rate=0.1 if rate is None else rate, paths=listed)
         say(f"written to {' and '.join(map(str, files))}; run it in that folder with  booksim {output.name}")
+        if listed:
+            say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
         return
     from obliv.io.routes import write_csv_paths, write_path_table
 

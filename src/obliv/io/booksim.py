@@ -11,7 +11,8 @@ from obliv._util.files import write_whole
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import RoutingError, TrafficError
-from obliv.io.anynet import hosts_and_routers, write_anynet
+from obliv.io.anynet import write_anynet
+from obliv.io.booksim_paths import listed_paths, routers_of, write_header
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing
@@ -33,7 +34,12 @@ _FUNCTIONS = (
 
 
 def write_booksim(
-    routing: Routing, path: str | Path, traffic: Traffic | str = "uniform", *, rate: float = 0.1
+    routing: Routing,
+    path: str | Path,
+    traffic: Traffic | str = "uniform",
+    *,
+    rate: float = 0.1,
+    paths: bool = False,
 ) -> tuple[Path, ...]:
     """Write a BookSim2 simulation of a routing under a traffic pattern.
 
@@ -49,6 +55,9 @@ def write_booksim(
         they are the same permutation as BookSim2's.
     rate : float
         Packets of one flit per cycle that every node injects.
+    paths : bool
+        Whether to list the paths, of any routing, for a routing function that BookSim2 lacks. It is written, too, as
+        ``paths_anynet.hpp``, whose first lines say how to add it to BookSim2.
 
     Returns
     -------
@@ -87,7 +96,7 @@ def write_booksim(
     if not 0 < rate <= 1:
         raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
     cube = _cube(topology)
-    call = None if cube is None else _function(routing, cube[0])
+    call = None if cube is None or paths else _function(routing, cube[0])
     written = [path]
     digits = None if cube is None or call is None else cube[1:]
     name_of_pattern = _pattern(pattern, digits)
@@ -96,12 +105,17 @@ def write_booksim(
         network = [f"topology = {name};", f"k = {cube[1]};", f"n = {cube[2]};"]
         function, channels = call
     else:
-        _require_min(routing, "" if cube is None else cube[0])
+        if not paths:
+            _require_min(routing, "" if cube is None else cube[0])
+        listed = listed_paths(routing) if paths else ""
         file = path.with_suffix(".anynet")
         write_anynet(topology, file)
         written.append(file)
         network = ["topology = anynet;", f"network_file = {file.name};"]
-        function, channels = "min", 1
+        function, channels = "paths" if paths else "min", 1
+        if paths:
+            written += [file.with_name(f"{file.name}.paths"), write_header(path.parent)]
+            write_whole(written[-2], listed.encode("ascii"))
     lines = [
         f"// {routing.spec} on {topology.spec} under {pattern.spec}".replace("\n", " "),
         *network,
@@ -150,13 +164,9 @@ def _require_min(routing: Routing, kind: str) -> None:
     """Raise RoutingError unless every path is the one that BookSim2's ``min`` takes; `kind` is that of the axes."""
     topology = routing.topology
     dimensions = len(topology.radices)
-    names, _ = hosts_and_routers(topology)
-    numbers = [int(name.split()[1]) for name in names if name.startswith("router")]
     terminals = topology.terminals.tolist()
-    host = set(terminals) if len(numbers) < topology.nodes else set()  # otherwise every node is a router
-    routers = [node for node in range(topology.nodes) if node not in host]
-    number = dict(zip(routers, numbers, strict=True))
-    home = {t: int(topology.head[topology.first_channel[t]]) if t in host else t for t in terminals}
+    number, home = routers_of(topology)
+    host = set(terminals) - set(number)
     table = _tables(topology, number)
     wrong, first = 0, ""
     for s in terminals:
@@ -176,11 +186,11 @@ def _require_min(routing: Routing, kind: str) -> None:
     if wrong:
         known = ", ".join(spec for spec, *_ in _specs(kind, dimensions)) or (
             "one shortest path for each pair here, of several the one whose nodes have the lowest numbers from the "
-            "destination backwards: write these paths as table:FILE"
+            "destination backwards"
         )
         raise RoutingError(
             f"BookSim2 cannot route {routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}, would "
-            f"take other paths; it has {known}"
+            f"take other paths; it has {known}; with --to booksim-paths (paths=True) a routing function is written, too"
         )
 
 

@@ -1,0 +1,88 @@
+"""Listed paths for BookSim2, and the routing function that follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+from obliv._util.files import write_whole
+from obliv.errors import RoutingError, TooLargeError
+from obliv.io.anynet import hosts_and_routers
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["listed_paths", "routers_of", "write_header"]
+
+_HEADER = "paths_anynet.hpp"
+_STEPS = 10_000_000  # routers on listed paths
+
+
+def routers_of(topology: Topology) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the number of every router in an anynet file, and the router of every terminal, by node."""
+    names, _ = hosts_and_routers(topology)
+    numbers = [int(name.split()[1]) for name in names if name.startswith("router")]
+    terminals = topology.terminals.tolist()
+    host = set(terminals) if len(numbers) < topology.nodes else set()  # otherwise every node is a router
+    routers = [node for node in range(topology.nodes) if node not in host]
+    home = {t: int(topology.head[topology.first_channel[t]]) if t in host else t for t in terminals}
+    return dict(zip(routers, numbers, strict=True)), home
+
+
+def write_header(folder: Path) -> Path:
+    """Write the routing function into a folder, and return the file."""
+    file = folder / _HEADER
+    write_whole(file, Path(__file__).with_name(_HEADER).read_bytes())
+    return file
+
+
+def listed_paths(routing: Routing) -> str:
+    """Return the paths of a routing as lines of routers and output ports, numbered as BookSim2 does.
+
+    Raises
+    ------
+    RoutingError
+        If a path visits a router twice, or pairs have no path.
+    TooLargeError
+        If there are too many paths.
+    """
+    topology = routing.topology
+    number, home = routers_of(topology)
+    terminals = topology.terminals.tolist()
+    port = _ports(topology, number, home)
+    lines, steps = [], 0
+    for i, s in enumerate(terminals):
+        for j, d in enumerate(terminals):
+            paths: Iterable[tuple[Iterable[int], Fraction]] = [((), Fraction(1))] if s == d else routing.paths(s, d)
+            empty = True
+            for channels, probability in paths:
+                visited = [s, *(int(topology.head[c]) for c in channels)] if s != d else [home[s]]
+                nodes = [node for node in visited if node in number]
+                if len(set(nodes)) < len(nodes):
+                    raise RoutingError(
+                        f"{routing.spec} visits a node twice from {topology.name_of(s)} to {topology.name_of(d)}; "
+                        "listed paths have one output port for each node"
+                    )
+                ends = [(a, (number[b], "router")) for a, b in pairwise(nodes)]
+                ends.append((nodes[-1], (j, "node")))
+                hops = (f"{number[a]} {port[a, end]}" for a, end in ends)
+                lines.append(f"{i} {j} {float(probability)!r} {' '.join(hops)}")
+                steps += len(nodes)
+                empty = False
+            if empty:
+                raise RoutingError(f"{routing.spec} has no path from {topology.name_of(s)} to {topology.name_of(d)}")
+            if steps > _STEPS:
+                raise TooLargeError(f"{routing.spec} has too many paths on {topology.spec} to list them for BookSim2")
+    return "\n".join(lines) + "\n"
+
+
+def _ports(topology: Topology, number: dict[int, int], home: dict[int, int]) -> dict[tuple[int, tuple[int, str]], int]:
+    """Return the output ports of every router: its nodes come first, then other routers, by their numbers."""
+    ends: dict[int, list[tuple[str, int]]] = {node: [] for node in number}
+    for k, terminal in enumerate(topology.terminals.tolist()):
+        ends[home[terminal]].append(("node", k))
+    for tail, head in zip(topology.tail.tolist(), topology.head.tolist(), strict=True):
+        if tail in number and head in number:
+            ends[tail].append(("router", number[head]))
+    return {(node, (k, kind)): port for node, own in ends.items() for port, (kind, k) in enumerate(sorted(own))}
