@@ -45,6 +45,11 @@ def command(folder: Path, jobs: int) -> subprocess.Popen[str]:
     return subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(word) for word in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True).stdout.split()]
+
+
 def ended(run: Any) -> bool:
     return run.poll() is not None if isinstance(run, subprocess.Popen) else not run.is_alive()
 
@@ -105,11 +110,14 @@ def test_kill_at_random_moments(jobs: int, processes: int, moments: int, tmp_pat
         if jobs > 1 and moment % 5:
             at_work(store, runs[0], len(before))
         time.sleep(chance.uniform(0.0, 0.8))
+        workers = [pid for run in runs for pid in children(run.pid)]
         for run in runs:
             killed += not ended(run)
             with suppress(ProcessLookupError):
                 os.kill(run.pid, signal.SIGKILL)
             status_of(run)
+        while any(Path(f"/proc/{pid}/stat").exists() for pid in workers):  # they end by themselves
+            time.sleep(0.1)
         after = finished_rows(store)
         assert after.items() >= before.items()
         before = after
@@ -134,13 +142,11 @@ def test_workers_killed_at_random_moments(tmp_path: Path) -> None:
     at_work(tmp_path / "s.db", run, 0)
     while run.poll() is None:
         time.sleep(chance.uniform(1.0, 5.0))
-        children = subprocess.run(["pgrep", "-P", str(run.pid), "-f", "spawn_main"], capture_output=True, text=True)
-        for number in children.stdout.split()[:1]:
-            try:
+        worker = subprocess.run(["pgrep", "-P", str(run.pid), "-f", "spawn_main"], capture_output=True, text=True)
+        for number in worker.stdout.split()[:1]:
+            with suppress(ProcessLookupError):
                 os.kill(int(number), signal.SIGKILL)
                 kills += 1
-            except ProcessLookupError:
-                pass
     assert kills
     run.communicate()
     obliv.study.run(file, tmp_path / "s.db", jobs=1, retry_failed=True)

@@ -102,6 +102,13 @@ def test_cells_whose_worker_dies_again_fail_with_the_reason(finished: Path, tmp_
     assert tables(store) == tables(finished)
 
 
+def test_workers_that_die_at_once_are_not_the_fault_of_cells(tmp_path: Path) -> None:
+    text = 'topologies = ["ring:4"]\nroutings = ["dor", "valiant"]\nmeasures = ["hops"]'
+    with pytest.raises(obliv.OblivError, match="die as soon as they begin"):
+        obliv.study.run(written(tmp_path, text), tmp_path / "store.db", executor=Dying("ring:4", 10**6))
+    assert {row.status for row in obliv.study.show(tmp_path / "store.db").entries} == {"pending"}
+
+
 def test_two_runs_on_one_store(finished: Path, tmp_path: Path) -> None:
     """Each cell is computed by one of them, and both wait for all."""
     file, store = written(tmp_path), tmp_path / "store.db"

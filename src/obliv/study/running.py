@@ -38,6 +38,7 @@ _GROUP = 0.5  # seconds between two writes
 _CALL = 0.25  # seconds of work in one call
 _BLOCK = 512  # cells of one call, and claimed at a time
 _BEAT = 10.0  # seconds between two signs of life
+_DEATHS = 3  # of workers, without a single result, after which there will be no other
 _TRIAL = 20.0  # seconds of work that tell how long the rest takes
 _POLL = 0.1  # seconds between two looks at the cells of another run
 
@@ -269,6 +270,7 @@ class _State:
     outcomes: list[Outcome] = field(default_factory=list)
     written: float = field(default_factory=time.monotonic)
     seen: int = 0
+    deaths: int = 0
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took, those at the start apart
     announced: bool = False
@@ -362,11 +364,11 @@ def _collect(state: _State, width: int) -> None:
         try:
             outcomes = future.result()
         except (BrokenExecutor, CancelledError):  # cancelled by a scheduler that has gone
-            if alone:
-                outcomes = [Outcome(keys[0], 0.0, "its process died twice; there may be too little memory")]
-            else:
+            if not alone or not state.seen:
                 state.suspects += keys
+                _require_life(state, alone)
                 continue
+            outcomes = [Outcome(keys[0], 0.0, "its process died twice; there may be too little memory")]
         except Exception as error:
             outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
         for outcome in outcomes:
@@ -377,6 +379,16 @@ def _collect(state: _State, width: int) -> None:
                 state.large.append(outcome.key)
             else:
                 state.outcomes.append(outcome)
+
+
+def _require_life(state: _State, alone: bool) -> None:
+    """Refuse an executor whose workers died again and again, and none of which has computed a cell."""
+    state.deaths += alone and not state.seen
+    if state.deaths == _DEATHS:
+        raise OblivError(
+            "worker processes die as soon as they begin: in a script, call run below  if __name__ == '__main__':, "
+            "or use jobs=1"
+        )
 
 
 def _removed(key: str, queue: deque[str]) -> bool:
