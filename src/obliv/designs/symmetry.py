@@ -12,7 +12,7 @@ from obliv.errors import MissingExtraError
 from obliv.loads.translated import translation_group
 from obliv.topologies.base import Topology
 from obliv.topologies.isomorphism import network_automorphisms
-from obliv.topologies.maps import channel_map, terminal_map
+from obliv.topologies.maps import channel_map, matched_channels, terminal_map
 
 __all__ = ["Maps", "Symmetry", "opposite_channels", "orbits", "symmetry_of"]
 
@@ -85,17 +85,7 @@ def opposite_channels(topology: Topology) -> Array | None:
 
     The k-th of parallel channels from u to v is opposite to the k-th from v to u.
     """
-    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
-    number = np.arange(len(tail))
-    there, back = np.lexsort((number, head, tail)), np.lexsort((number, tail, head))
-    if not (np.array_equal(tail[there], head[back]) and np.array_equal(head[there], tail[back])):
-        return None
-    opposite = np.empty(len(tail), np.int64)
-    opposite[there] = back
-    speeds = topology.bandwidth
-    if speeds and any(speeds[c] != speeds[int(opposite[c])] for c in range(len(tail))):
-        return None
-    return opposite
+    return matched_channels(topology, topology.head, topology.tail)
 
 
 def orbits(count: int, images: list[Array]) -> tuple[Array, int]:

@@ -39,6 +39,13 @@ class Hops:
     share: Array
     total: Array
 
+    @classmethod
+    def even(cls, channel: Array, topology: Topology) -> Hops:
+        """Return the next hops that take each of some channels with equal probability; channels are in order."""
+        counts = np.bincount(topology.tail[channel], minlength=topology.nodes)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        return cls(ptr, channel, np.ones(len(channel), np.int64), np.maximum(counts, 1))
+
 
 def joined(hops_of: list[Hops]) -> Hops:
     """Return the next hops towards several destinations one after another, with a last pointer at the end."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import hypot
@@ -12,7 +12,7 @@ from obliv import Estimate
 from obliv.papers.verdicts import Computed, Said, verdict
 from obliv.results.reproduction import ReproducedEntry
 
-__all__ = ["Paper", "Printed", "Step", "Table", "Value", "agreeing", "require", "rows_of"]
+__all__ = ["Paper", "Printed", "Step", "Table", "Value", "agreeing", "computed", "require", "rows_of"]
 
 #: Called with the finished share of a table, from 0 to 1.
 Step = Callable[[float], None]
@@ -170,3 +170,12 @@ def _compared(printed: Printed, computed: Value) -> str:
     if isinstance(value, Estimate) and computed.print_error:
         value = Estimate(value.value, hypot(value.stderr, computed.print_error), value.samples)
     return verdict(printed.text if claim is None else claim, value)
+
+
+def computed(entries: Collection[str], values: Iterable[Value], step: Step) -> dict[str, Value]:
+    """Compute the value of every entry, one after another."""
+    answers = {}
+    for at, (entry, value) in enumerate(zip(entries, values, strict=True)):
+        answers[entry] = value
+        step((at + 1) / len(entries))
+    return answers

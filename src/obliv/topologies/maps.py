@@ -9,7 +9,7 @@ from obliv.topologies.axes import Axis
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["channel_map", "keeps_steps", "link_map", "split_map", "terminal_map"]
+__all__ = ["channel_map", "keeps_steps", "link_map", "matched_channels", "split_map", "terminal_map"]
 
 
 def channel_map(topology: Topology, node_map: Array) -> Array | None:
@@ -24,15 +24,22 @@ def channel_map(topology: Topology, node_map: Array) -> Array | None:
         or not np.array_equal(np.sort(node_map), np.arange(n))
     ):
         return None
-    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
-    here = np.lexsort((np.arange(len(tail)), head, tail))
-    there = np.lexsort((np.arange(len(tail)), node_map[head], node_map[tail]))
-    if not (np.array_equal(node_map[tail[there]], tail[here]) and np.array_equal(node_map[head[there]], head[here])):
+    return matched_channels(topology, node_map[topology.tail], node_map[topology.head])
+
+
+def matched_channels(topology: Topology, tail: Array, head: Array) -> Array | None:
+    """Return the channel that each channel becomes when it leads from `tail` to `head`; None where some have no match.
+
+    Of parallel channels the k-th becomes the k-th; bandwidths must agree.
+    """
+    number = np.arange(topology.channels)
+    here, there = np.lexsort((number, topology.head, topology.tail)), np.lexsort((number, head, tail))
+    if not (np.array_equal(tail[there], topology.tail[here]) and np.array_equal(head[there], topology.head[here])):
         return None
-    moved = np.empty(len(tail), np.int64)
+    moved = np.empty(topology.channels, np.int64)
     moved[there] = here
     speeds = topology.bandwidth
-    if speeds and any(speeds[c] != speeds[int(moved[c])] for c in range(len(tail))):
+    if speeds and any(speed != speeds[channel] for speed, channel in zip(speeds, moved.tolist(), strict=True)):
         return None
     return moved
 

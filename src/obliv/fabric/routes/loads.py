@@ -121,9 +121,7 @@ class FabricLoads(PairLoads):
             return None
         start, pair, times = self._entries
         bound = np.zeros(self.topology.channels, np.int64)
-        ptr, ids = self.routes.members
-        of_class = np.add.reduceat(supply[ids], ptr[:-1])
-        run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, demand, bound)
+        run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), demand, bound)
         out, back = self._own_channels
         if self.routes.delivered is None:
             bound[out] = np.minimum(supply, demand.sum() - demand) * self.denominator
@@ -134,6 +132,11 @@ class FabricLoads(PairLoads):
                 bound[e] = min(int(taken.max()) * int(demand[end]), int(taken @ supply))
                 bound[c] = min(int(sent.max()) * int(supply[end]), int(sent @ demand))
         return bound
+
+    def _of_class(self, supply: Array) -> Array:
+        """Return the supply of all sources of each class."""
+        ptr, ids = self.routes.members
+        return np.add.reduceat(supply[ids], ptr[:-1])
 
     @cached_property
     def _own_channels(self) -> tuple[Array, Array]:
@@ -159,9 +162,7 @@ class FabricLoads(PairLoads):
         """
         start, pair, times = self._entries
         total = np.zeros(self.topology.channels, np.int64)
-        ptr, ids = self.routes.members
-        of_class = np.add.reduceat(supply[ids], ptr[:-1])
-        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, of_class, total)
+        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), total)
         out, back = self._own_channels
         if self.routes.delivered is None:
             total[out] = supply * (self.terminals - 1) * self.denominator

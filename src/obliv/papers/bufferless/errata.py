@@ -31,7 +31,7 @@ from obliv.papers.bufferless.graphs import dependency_graphs
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.runs import injection
 from obliv.papers.bufferless.said import ERRATA
-from obliv.papers.paper import Step, Value, require
+from obliv.papers.paper import Step, Value, computed, require
 from obliv.topologies.leveled.base import given
 
 __all__ = ["LAST_TARGET", "OTHER_READINGS", "compute", "game_of", "late_injection", "printed_target", "two_rows"]
@@ -74,11 +74,7 @@ def compute(step: Step) -> dict[str, Value]:
         lambda: _other_reading("at target"),
         lambda: _other_reading("early"),
     ]
-    values = {}
-    for at, (entry, part) in enumerate(zip(ERRATA, parts, strict=True)):
-        values[entry] = part()
-        step((at + 1) / len(parts))
-    return values
+    return computed(ERRATA, (part() for part in parts), step)
 
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:

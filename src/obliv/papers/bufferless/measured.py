@@ -16,7 +16,7 @@ from obliv.papers.bufferless.graphs import chromatic_number, dependency_graphs
 from obliv.papers.bufferless.instances import instance, verified
 from obliv.papers.bufferless.runs import injection, largest_conflict, off_path, uninformed
 from obliv.papers.bufferless.said import DRAWN, MEASURED
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import Step, Value, computed
 from obliv.topologies.leveled.base import given
 from obliv.topologies.leveled.instances import Instance
 
@@ -29,11 +29,7 @@ CROWDED = "random-leveled:L=60,W=16,d=2,seed=1"
 
 def compute(step: Step) -> dict[str, Value]:
     """Compute every entry."""
-    values = []
-    for at, value in enumerate(_values()):
-        values.append(value)
-        step((at + 1) / len(MEASURED))
-    return dict(zip(MEASURED, values, strict=True))
+    return computed(MEASURED, _values(), step)
 
 
 def _values() -> Iterator[Value]:

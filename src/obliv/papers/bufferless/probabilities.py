@@ -26,7 +26,7 @@ from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import instance
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.bufferless.said import DRAWN, ONE_SET, PROBABILITIES
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import Step, Value, computed
 from obliv.results import Estimate
 
 __all__ = ["compute", "share"]
@@ -45,11 +45,7 @@ def share(hits: int, samples: int) -> Estimate:
 
 def compute(step: Step) -> dict[str, Value]:
     """Estimate every probability, with fixed seeds."""
-    values = []
-    for at, value in enumerate(_values()):
-        values.append(value)
-        step((at + 1) / len(PROBABILITIES))
-    return dict(zip(PROBABILITIES, values, strict=True))
+    return computed(PROBABILITIES, _values(), step)
 
 
 def _values() -> Iterator[Value]:

@@ -13,7 +13,7 @@ from obliv.bufferless.frames import assign, group_frames
 from obliv.errors import InputError
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.said import STATEMENTS
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import Step, Value, computed
 
 __all__ = ["compute", "unsuccessful"]
 
@@ -21,11 +21,7 @@ __all__ = ["compute", "unsuccessful"]
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
     parts = (_chernoff, _graphs, _least_levels, _most_levels, _no_group, _frame, _failure, _distributed_frame)
-    values = {}
-    for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
-        values[entry] = part()
-        step((at + 1) / len(parts))
-    return values
+    return computed(STATEMENTS, (part() for part in parts), step)
 
 
 def _chernoff() -> Value:

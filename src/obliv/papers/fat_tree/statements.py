@@ -12,7 +12,7 @@ import obliv
 from obliv.papers.fat_tree.detour import Detour
 from obliv.papers.fat_tree.said import STATEMENTS
 from obliv.papers.fat_tree.stars import gap_instance
-from obliv.papers.paper import Step, Value, require
+from obliv.papers.paper import Step, Value, computed, require
 from obliv.topologies.tree_bounds import single_path_bound, theorem5
 
 __all__ = ["compute", "groups_in_use", "indices"]
@@ -32,11 +32,7 @@ def compute(step: Step) -> dict[str, Value]:
         _wsr,
         _wsr_everywhere,
     )
-    entries = {}
-    for at, (entry, part) in enumerate(zip(STATEMENTS, parts, strict=True)):
-        entries[entry] = part()
-        step((at + 1) / len(parts))
-    return entries
+    return computed(STATEMENTS, (part() for part in parts), step)
 
 
 def _groups(half: int) -> tuple[int, int]:

@@ -63,9 +63,7 @@ class TurnHops(HopRouting):
         offset = (self._place[:, destination, None] - self._place)[:, topology.tail]
         ahead = offset[where.dim, np.arange(topology.channels)] * where.step > 0
         channel = np.flatnonzero(ahead & self.allowed(offset, where))
-        counts = np.bincount(topology.tail[channel], minlength=topology.nodes)
-        ptr = np.concatenate([[0], np.cumsum(counts)])
-        return Hops(ptr, channel, np.ones(len(channel), np.int64), np.maximum(counts, 1))
+        return Hops.even(channel, topology)
 
     def next_hops(self, node: int, destination: int) -> list[int]:
         hops = self.hops_to(destination)

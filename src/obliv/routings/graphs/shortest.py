@@ -85,9 +85,7 @@ class MinimalRouting(HopRouting):
         near = np.flatnonzero((far[topology.head] == far[topology.tail] - 1) & (far[topology.head] >= 0))
         if self.one_path:
             near = near[np.unique(topology.tail[near], return_index=True)[1]]
-        counts = np.bincount(topology.tail[near], minlength=topology.nodes)
-        ptr = np.concatenate([[0], np.cumsum(counts)])
-        return Hops(ptr, near, np.ones(len(near), np.int64), np.maximum(counts, 1))
+        return Hops.even(near, topology)
 
 
 @register_routing("shortest", aliases=("min",))
