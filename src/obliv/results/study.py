@@ -189,7 +189,9 @@ class Study(Result):
         lines = ["  " + "  ".join(f"{text:<{n}}" for text, n in zip(row, widths, strict=True)).rstrip() for row in grid]
         counts = [f"{self.done:,} of {plural(len(self.entries), 'cell')} done"]
         counts += [f"{self.failed:,} failed"] * bool(self.failed)
-        return "\n".join([f"{self.title}, {', '.join(counts)}", *lines])
+        failures = [f"  - {row.label}: {row.reason}" for row in self.entries if row.status == "failed"]
+        more = [f"  - and {len(failures) - _MOST} more: --format json lists them"] * (len(failures) > _MOST)
+        return "\n".join([f"{self.title}, {', '.join(counts)}", *lines, *failures[:_MOST], *more])
 
 
 def _text(value: Any) -> str:
