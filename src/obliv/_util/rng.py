@@ -23,10 +23,6 @@ def generator(rng: Any) -> np.random.Generator:
     rng : numpy.random.Generator, int or None
         A generator is returned as it is, an integer is a seed, None stands for seed 0.
 
-    Returns
-    -------
-    numpy.random.Generator
-
     Raises
     ------
     InputError

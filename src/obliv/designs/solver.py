@@ -88,10 +88,6 @@ def solve(
     iterations : int, optional
         Limit of the iterations of the first-order method.
 
-    Returns
-    -------
-    Optimum
-
     Raises
     ------
     MissingExtraError

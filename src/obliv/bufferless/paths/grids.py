@@ -52,10 +52,6 @@ def mesh(
         The share of nodes that send, for random and hotspot.
     share : float
         For hotspot.
-
-    Returns
-    -------
-    Drawn
     """
     if route not in ("random", "xy"):
         raise InputError(f"route={route}: it must be random, or xy for all steps from row to row first")
@@ -181,10 +177,6 @@ def array(
         The longest path, for random and hotspot.
     share : float
         For hotspot.
-
-    Returns
-    -------
-    Drawn
     """
     _probabilities(rate=rate, share=share)
     n, right = network.shape
@@ -219,10 +211,6 @@ def hypercube(
         set bits; the node of all bits set with probability `share`, else as random.
     rng : numpy.random.Generator
     probability, share : float
-
-    Returns
-    -------
-    Drawn
     """
     _probabilities(probability=probability, share=share)
     (k,) = network.shape

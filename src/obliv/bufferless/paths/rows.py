@@ -68,10 +68,6 @@ def rows(levels: Levels, network: Leveled, kind: str, rng: np.random.Generator, 
     rng : numpy.random.Generator
     share : float
         For hotspot.
-
-    Returns
-    -------
-    Drawn
     """
     if not 0 <= share <= 1:
         raise InputError(f"share={share}: it must lie between 0 and 1")

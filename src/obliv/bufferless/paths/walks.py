@@ -40,10 +40,6 @@ def random_leveled(
         How many; default one for every eighth node below the last level.
     minlen, maxlen : int, optional
         The range of the lengths, cut to the levels that are left; default a quarter of the levels, and all of them.
-
-    Returns
-    -------
-    Drawn
     """
     L, W, d, _ = network.shape
     matchings(L, W, d, rng)
@@ -90,10 +86,6 @@ def anywhere(
     minlen, maxlen : int, optional
         The range of the lengths, as in :func:`random_leveled`; default 1 and the last level. A walk ends early at a
         node without outgoing edges.
-
-    Returns
-    -------
-    Drawn
     """
     least, most = _lengths(1 if minlen is None else minlen, maxlen, network.depth)
     senders = np.unique(network.low)

@@ -51,10 +51,6 @@ def hot_potato(
     limit : int, optional
         The largest number of steps; by default 1000 + 100 (C + D).
 
-    Returns
-    -------
-    Run
-
     Raises
     ------
     InputError

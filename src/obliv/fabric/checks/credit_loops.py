@@ -47,10 +47,6 @@ def credit_loops(traces: Traces) -> CreditLoops:
     traces : Traces
         See :func:`obliv.fabric.routes.trace.trace_all`.
 
-    Returns
-    -------
-    CreditLoops
-
     Notes
     -----
     Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release

@@ -33,10 +33,6 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
         About the log.
     requested : str, optional
         The engine that was asked for; else the first that failed counts as that.
-
-    Returns
-    -------
-    EngineRun
     """
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True

@@ -62,10 +62,6 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
         The LID that the dump left out, which is reported elsewhere; 0 if it left out nothing.
     notes : two Notes
         About the topology and about the tables.
-
-    Returns
-    -------
-    Served
     """
     fabric, tables, code = traces.fabric, traces.tables, traces.code
     about_topology, about_tables = notes

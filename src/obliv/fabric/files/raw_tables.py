@@ -78,10 +78,6 @@ def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
     switches : iterable of int
         GUIDs of the switches whose tables are returned.
 
-    Returns
-    -------
-    RawTables
-
     Raises
     ------
     FileError

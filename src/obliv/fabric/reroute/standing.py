@@ -17,10 +17,6 @@ def standing_of(routing: FabricRouting) -> Standing:
     ----------
     routing : FabricRouting
         Made with ``missing="skip"``.
-
-    Returns
-    -------
-    Standing
     """
     fabric = routing.topology.fabric
     loops = credit_loops(routing.routes.traces)

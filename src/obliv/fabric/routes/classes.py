@@ -156,10 +156,6 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") ->
     offset : str, int or sequence of int
         See :func:`offsets_of`, or ``spread``: all LIDs of a destination equally.
 
-    Returns
-    -------
-    Routes
-
     Raises
     ------
     RoutingError

@@ -183,10 +183,6 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
     ends : int array, optional
         The slots between which packets travel; default all endpoints.
 
-    Returns
-    -------
-    Traces
-
     Raises
     ------
     RoutingError
