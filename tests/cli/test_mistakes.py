@@ -801,3 +801,38 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
     network.write_text("0 1 1\n", encoding="utf-8")
     result = obliv.worst_case(f"file:{network},format=edgelist", "ecmp")
     assert "would be overwritten" in mistake(lambda: result.save(network))
+
+
+# What students and operators write at first.
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("worst mesh 4x4 dor", "a network is one word, mesh:4x4"),
+        ("throughput mesh:4x4 dor file:t.csv", "or flows:FILE or matrix:FILE"),
+        ("worst mesh:4x4 dor --samples ten", "'ten' is not a whole number"),
+        ("fabric trace f.net", "choose check, worst"),
+        ("fabric f.net", "write check, worst"),
+    ],
+)
+def test_first_commands(words: str, fix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert fix in line
+
+
+class NodesForChannels(obliv.Routing):
+    """A routing whose paths list numbers of nodes."""
+
+    def paths(self, source: int, destination: int) -> Any:
+        yield [source, destination], 1
+
+
+def test_first_calls() -> None:
+    mesh = obliv.mesh(3, 3)
+    text = mistake(lambda: obliv.worst_case(NodesForChannels(mesh)))
+    assert text.startswith("NodesForChannels: a path from ")
+    assert "a path lists channels (topology.channel(u, v)), or nodes by name" in text
+    assert "obliv.from_networkx" in mistake(lambda: obliv.worst_case(object(), "ecmp"))  # type: ignore[call-overload]
+    assert "obliv.matrix(rows)" in mistake(lambda: obliv.throughput(obliv.DOR(mesh), np.eye(9)))  # type: ignore[arg-type]

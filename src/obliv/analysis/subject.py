@@ -61,6 +61,14 @@ def by_specs(analysis: Callable[Concatenate[Any, P], R]) -> Analysis[P, R]:
             place, *more = given
             chosen = named.pop("routing") if not more else more.pop(0)
             given = (routing(chosen, place), *more)
+        elif (
+            len(given) > 1
+            and isinstance(given[1], str)
+            and not (isinstance(given[0], PairLoads) or is_adaptable(given[0]))
+        ):
+            raise InputError(
+                f"a {type(given[0]).__name__} is not a topology: make one with obliv.from_networkx or obliv.build"
+            )
         return analysis(*given, **named)
 
     return analyze

@@ -7,6 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,25 @@ def refuse_usage(error: Any, words: Sequence[str]) -> int:
     if context is not None and any("--lft" in parameter.opts for parameter in context.command.params):
         message += _tables_hint(words)
     unknown = re.match("No such command '(.*?)'", message)
-    if unknown and context is not None and (":" in unknown[1] or Path(unknown[1]).is_file()):
+    if unknown and context is not None and (":" in unknown[1] or "." in unknown[1] or Path(unknown[1]).exists()):
         message += f": write {', '.join(context.command.list_commands(context))} before it"
+    elif unknown and context is not None and context.parent is not None and "Did you mean" not in message:
+        message += f": choose {', '.join(context.command.list_commands(context))}"
+    if message.startswith("Got unexpected extra argument"):
+        message += _spec_hint(words)
+    message = re.sub("not a valid int(eger)?( range)?$", "not a whole number", message)
+    message = re.sub("not a valid float( range)?$", "not a number", message)
     return refuse(f"{message} (see {command} --help)")
+
+
+def _spec_hint(words: Sequence[str]) -> str:
+    """Return a hint at the colon if a name is followed by what looks like its argument, as in ``mesh 4x4``."""
+    from obliv.specs.registry import TOPOLOGIES
+
+    for name, argument in pairwise(words):
+        if name in TOPOLOGIES and re.match(r"[\d(]", argument):
+            return f": a network is one word, {name}:{argument}"
+    return ""
 
 
 def _tables_hint(words: Sequence[str]) -> str:

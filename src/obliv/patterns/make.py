@@ -50,7 +50,10 @@ def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traf
     if isinstance(spec, Traffic):
         pattern = spec
     elif not isinstance(spec, str):
-        raise InputError(f"a traffic is a spec or a Traffic, not {type(spec).__name__}")
+        raise InputError(
+            f"a traffic is a spec or a Traffic, not {type(spec).__name__}: "
+            "make one with obliv.matrix(rows) or obliv.permutation(destinations)"
+        )
     elif (mix := split_mix(spec, partial=True)) is not None:
         parts = [weight * traffic(part, network) for weight, part in mix]
         pattern = reduce(add, parts)

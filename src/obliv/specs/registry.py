@@ -191,6 +191,9 @@ class Registry(Generic[T]):
                 return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
         if "," in name and all(part.strip() in self for part in name.split(",")):
             return f"write the names apart, {name.replace(',', ' ')}"
+        readers = [entry.name for entry in self if entry.reads_file]
+        if readers and any(name in table and table.find(name).reads_file for table in (TOPOLOGIES, ROUTINGS, PATTERNS)):
+            return "for a file write " + " or ".join(f"{reader}:FILE" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
             return f"{name} is a {other}; give it in that place"
