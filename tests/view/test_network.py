@@ -208,6 +208,17 @@ def test_the_key_says_what_black_and_white_nodes_are() -> None:
     assert legend(view.draw_paths(routing, 0, 11))[-2:] == both
 
 
+def test_terminals_with_other_rates_have_a_ring() -> None:
+    corners = obliv.mesh(4, 4).with_rates([4 if v in (0, 15) else 1 for v in range(16)], [1] * 16)
+    ax = view.plot_topology(corners)
+    assert part(ax, "rates").get_offsets().tolist() == part(ax, "nodes").get_offsets()[[0, 15]].tolist()
+    assert legend(ax) == ["sends 4 and takes 1"]
+    several = obliv.mesh(2, 2).with_rates([1, 2, 3, 1], [1] * 4)
+    assert legend(view.plot_topology(several)) == ["sends or takes other rates"]
+    alike = view.plot_topology(obliv.mesh(2, 2).with_rates([Fraction(1, 2)] * 4, [1] * 4))
+    assert part(alike, "rates") is None
+
+
 def test_channels_of_large_networks_stay_visible() -> None:
     ax = view.draw_topology(obliv.torus(60, 60))
     across = min(np.ptp(path.vertices, axis=0).min() for path in part(ax, "channels").get_paths()[:100])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliv._util.text import plural
+from obliv._util.typing import Array
 from obliv.topologies.base import Topology
 from obliv.view.axes import points_per_unit
 from obliv.view.layout.curves import RADIUS
@@ -46,6 +48,22 @@ def draw_nodes(on: Canvas) -> None:
         gid="nodes",
     )
     ax.add_collection(discs, autolim=False)
+    other = topology.terminals[_other_rates(topology)]
+    if len(other):
+        rings = EllipseCollection(
+            1.4 * size[other],
+            1.4 * size[other],
+            np.zeros(len(other)),
+            units="xy",
+            offsets=on.points[other],
+            offset_transform=ax.transData,
+            zorder=discs.get_zorder(),
+            facecolors="none",
+            edgecolors=INK,
+            linewidths=min(0.9, 0.025 * points_per_unit(ax)),
+            gid="rates",
+        )
+        ax.add_collection(rings, autolim=False)
     if on.labels is False:
         return
     if on_grid(topology):
@@ -73,16 +91,30 @@ def draw_missing(on: Canvas) -> list[Any]:
 
 
 def node_signs(topology: Topology) -> list[Any]:
-    """Return the key of the two kinds of discs, if there are two."""
+    """Return the key of the discs, if there are several kinds, and of the rings."""
     from matplotlib.lines import Line2D
 
-    if topology.all_terminals:
-        return []
     look: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": INK, "markeredgewidth": 0.9}
+    rings = []
+    if (other := _other_rates(topology)).any():
+        rates = {pair for pair, marked in zip(zip(*topology.rates(), strict=True), other, strict=True) if marked}
+        one = len(rates) == 1
+        label = "sends {} and takes {}".format(*next(iter(rates))) if one else "sends or takes other rates"
+        rings = [Line2D([], [], markerfacecolor="none", markersize=11, label=label, **look)]
+    if topology.all_terminals:
+        return rings
     return [
+        *rings,
         Line2D([], [], markerfacecolor=NODE, markersize=8, label="terminal (sends and takes packets)", **look),
         Line2D([], [], markersize=6, label="router (passes packets on)", **look),
     ]
+
+
+def _other_rates(topology: Topology) -> Array:
+    """Return which terminals send or take other rates than most of them."""
+    rates = list(zip(*topology.rates(), strict=True))
+    most = Counter(rates).most_common(1)[0][0] if rates else None
+    return np.array([pair != most for pair in rates], bool)
 
 
 def _coordinates(ax: Axes, topology: Topology) -> None:
