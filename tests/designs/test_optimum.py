@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.claims import refused
 from tests.designs.networks import both_ways, networks
 from tests.oracles.least_load import least_load
 from tests.strategies import examples
 
 import obliv
+from obliv._util.codec import read_json, unpack
 from obliv.designs import fewest_hops, search
 from obliv.designs.minimal import hop_distances
 
+ROUTINGS = ["ecmp", "shortest", "valiant", "updown", "electrical", "raecke:trees=3", "sampled:2,base=valiant", "wsr"]
 PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
 PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
 
@@ -123,16 +129,13 @@ def test_minimal_designs_use_shortest_paths() -> None:
     assert obliv.verify(best).proved
 
 
-def bounds(made: obliv.Design) -> tuple[Fraction, Fraction]:
+def bounds(made: obliv.Design | obliv.WorstCase) -> tuple[Fraction, Fraction]:
     """Return the proved lower bound and the worst case of the routing."""
     load = made.channel_load
     return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
 
 
-@examples(30)
-@given(st.integers(0, 10**9))
-def test_against_the_plain_program(seed: int) -> None:
-    network = networks(seed)
+def check_against_the_plain_program(network: obliv.Topology, routings: list[str]) -> obliv.Design:
     best = obliv.design(network, then=None)
     links = list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
     rates = [list(map(float, side)) for side in network.rates()]
@@ -141,8 +144,36 @@ def test_against_the_plain_program(seed: int) -> None:
     assert lower <= plain * (1 + 1e-7)
     assert upper >= plain * (1 - 1e-7)
     assert upper <= lower * (1 + Fraction(1, 10**4))
-    assert obliv.worst_case(obliv.ECMP(network)).channel_load >= lower
+    for name in routings:
+        with suppress(obliv.InputError, obliv.TopologyError):  # some need links both ways
+            assert bounds(obliv.worst_case(obliv.routing(name, network)))[1] >= lower, name
+    return best
+
+
+@examples(30)
+@given(st.integers(0, 10**9))
+def test_against_the_plain_program(seed: int) -> None:
+    best = check_against_the_plain_program(networks(seed), ["ecmp"])
     assert obliv.verify(best).proved
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("block", range(10))
+def test_five_hundred_networks(block: int, tmp_path: Path) -> None:
+    """No routing has a worst case below the optimum, its claim is proved, and forged claims are refused."""
+    path = tmp_path / "best.json"
+    for seed in range(50 * block, 50 * block + 50):
+        best = check_against_the_plain_program(networks(seed), ROUTINGS)
+        best.save(path)
+        content = read_json(path)
+        assert obliv.verify(path).proved, seed
+        lower, upper = map(float, bounds(best))
+        raised, lowered, moved = (copy.deepcopy(content) for _ in range(3))
+        raised["channel_load"] = {"lower": upper * (1 + 1e-6), "upper": upper * 1.01}
+        lowered["channel_load"] = {"lower": lower * 0.98, "upper": lower * 0.99}
+        amounts = unpack(moved["paths"]["amounts"])
+        moved["paths"]["amounts"] = [amounts[0] + 1, *amounts[1:]]
+        assert all(refused(forged, path) for forged in (raised, lowered, moved)), seed
 
 
 @pytest.mark.sampled(2)

@@ -24,11 +24,12 @@ ITERATIONS = 30_000  # of the first-order method, for one program
 _INTERIOR_ROWS = 30_000  # up to which the interior-point method takes tens of seconds
 _FIRST = 4.0  # relative price: one percent of the load is worth this many percent of the hops
 _STEPS = 12
+_FINEST = 1e-8  # accuracy
 _SAME = 1e-3  # relative difference of prices with the same corners
 
 
 def fewest_hops(
-    programme: Programme, columns: Array, limit: float, gap: float, progress: Progress
+    programme: Programme, columns: Array, load: float, limit: float, gap: float, progress: Progress
 ) -> Iterator[Optimum]:
     """Yield flows within a limit of the load with ever fewer hops, each with multipliers that bound the hops.
 
@@ -37,6 +38,8 @@ def fewest_hops(
     programme : Programme
     columns : float array
         A solution with the least load.
+    load : float
+        Of the routing by this solution.
     limit : float
         Of the load.
     gap : float
@@ -48,33 +51,33 @@ def fewest_hops(
         progress("linear program, interior-point method", 0.0)
         with suppress(SolverError):
             yield programme.limited(programme.cost, limit).solved(programme.hop_cost, gap / 100, interior=True)
-    yield from _priced(programme, columns, limit, gap / 10, progress)
+    yield from _priced(programme, columns, load, limit, gap / 10, progress)
 
 
 def _priced(
-    programme: Programme, columns: Array, limit: float, accuracy: float, progress: Progress
+    programme: Programme, columns: Array, load: float, limit: float, accuracy: float, progress: Progress
 ) -> Iterator[Optimum]:
     """Yield mixes of the corners on both sides of the limit, with multipliers of the last one."""
     hop_cost, cost = programme.hop_cost, programme.cost
     within, beyond = columns, None
-    price = _FIRST * float(hop_cost @ within / within[-1])
+    price = _FIRST * float(hop_cost @ within) / load
     for step in range(_STEPS):
         progress(f"linear program, price {price:.4g} of the load", step / _STEPS)
         try:
-            optimum = programme.solved(hop_cost + price * cost, accuracy, iterations=ITERATIONS)
+            optimum = programme.solved(hop_cost + price * cost, max(accuracy, _FINEST), iterations=ITERATIONS)
         except SlowError:
             return
         if optimum.columns[-1] > limit:
             beyond = optimum.columns
-        elif hop_cost @ optimum.columns < hop_cost @ within:
-            within = optimum.columns
+        else:
+            within, load, accuracy = optimum.columns, float(optimum.columns[-1]), accuracy / 10
         if beyond is None:
             yield replace(optimum, columns=within)
             price /= 4
             continue
-        share = min(1.0, max(0.0, (limit - within[-1]) / (beyond[-1] - within[-1])))
+        share = min(1.0, max(0.0, (limit - load) / (beyond[-1] - load)))
         yield replace(optimum, columns=(1 - share) * within + share * beyond)
-        slope = float(hop_cost @ (within - beyond) / (beyond[-1] - within[-1]))
+        slope = float(hop_cost @ (within - beyond) / (beyond[-1] - load))
         if slope <= 0:
             return
         if abs(slope - price) <= _SAME * price:  # no corner between the two: only the accuracy is missing

@@ -103,7 +103,8 @@ class WorstCaseSearch:
                 return
             allowed = max(most, self.lower * (1 + Fraction(self.gap)))
             limited = (most + allowed) / 2
-            for optimum in fewest_hops(programme, self.flows, float(limited / unit), self.gap, progress):
+            best = float(self.best.load / unit)
+            for optimum in fewest_hops(programme, self.flows, best, float(limited / unit), self.gap, progress):
                 if self._fewer_hops(optimum, None, limited, allowed, progress):
                     return
 
