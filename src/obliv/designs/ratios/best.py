@@ -22,7 +22,7 @@ from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, exact_l
 from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.ratios.demands import Demands, Trees, demands
 from obliv.designs.saved import described
-from obliv.designs.solver import NO_PATHS, Optimum, SolverError
+from obliv.designs.solver import NO_PATHS, Optimum, SlowError, SolverError
 from obliv.designs.states import States, states_of
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import Interrupted
@@ -36,6 +36,8 @@ __all__ = ["design_ratio"]
 
 _VERTEX_ROWS = 9000  # up to which the simplex method takes seconds
 _FIRST, _NEXT, _LAST = 1 / 16, 1 / 4, 1e-9  # accuracies of the first-order method: of the gap, of the one before, least
+_ITERATIONS = 200_000  # of the first-order method, which does not converge on some small programs
+_INTERIOR_ROWS = 30_000  # up to which the interior-point method takes tens of seconds
 _FLOORS = (0.0, 1e-3)  # least lengths, of the mean one
 
 
@@ -183,7 +185,7 @@ class _Search:
             if limit is not None:
                 costs, most, sign = limit
                 programme = self.programme.limited(costs, float(most) * (1 + sign * accuracy))
-            optimum = programme.solved(cost, accuracy or None)
+            optimum = _solved(programme, cost, accuracy)
             yield optimum, accuracy, None
             vertex = _vertex(programme, cost, optimum)
             if vertex is not None:
@@ -280,6 +282,16 @@ class _Search:
             "hops_line": None if self.hops_line is None else _saved(self.hops_line),
             "lengths": [pack(one.length) for one in lengths],
         }
+
+
+def _solved(programme: RatioProgramme, cost: Array, accuracy: float) -> Optimum:
+    """Return a vertex, or a solution of an accuracy above 0."""
+    try:
+        return programme.solved(cost, accuracy or None, iterations=_ITERATIONS if accuracy else None)
+    except SlowError:
+        if programme.matrix.shape[0] > _INTERIOR_ROWS:
+            raise
+        return programme.solved(cost, accuracy, interior=True)
 
 
 def _routing(flow: Array, states: States, units: tuple[Array, int], progress: Progress) -> Listed | None:
