@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tracemalloc
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ import pytest
 from tests.claims import save_claim
 
 import obliv
+from obliv._util.codec import unpack
 from obliv.checker.flows.base import Flow
 from obliv.checker.flows.programs import program_flows
 from obliv.cli import main
@@ -539,3 +541,39 @@ def test_a_load_that_only_the_named_channel_keeps_is_not_proved(
         assert main(["verify", str(tmp_path / "claim.json"), "--quick", "--format", form]) == 1
         assert '"proved": true' not in capsys.readouterr().out
     assert verdict(claim, tmp_path).verdict == "not proved"
+
+
+def _peak(path: Path) -> int:
+    obliv.verify(path)
+    tracemalloc.start()
+    try:
+        obliv.verify(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_loads_over_large_denominators_are_summed_in_small_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("obliv.checker.sums._WIDE_BLOCK", 1)
+    content = claim_of("torus:4x3", "dor")
+    content["certificate"]["denominator"] = 2**64
+    content["certificate"]["duals"] = [[2**64 * int(price) for price in row] for row in _rows(content)]
+    assert obliv.verify(save_claim(content, tmp_path / "claim.json")).proved
+    content["channel_load"] = number(Fraction(content["channel_load"]["exact"]) - Fraction(1, 2))
+    assert not obliv.verify(save_claim(content, tmp_path / "claim.json")).proved
+
+
+def _rows(content: dict[str, Any]) -> list[list[int]]:
+    duals = content["certificate"]["duals"]
+    rows: list[list[int]] = np.asarray(unpack(duals) if isinstance(duals, dict) else duals).tolist()
+    return rows
+
+
+@pytest.mark.nightly
+def test_large_denominators_take_no_more_memory_than_the_valid_claim(tmp_path: Path) -> None:
+    content = claim_of("torus:13x13", "dor")
+    valid = _peak(save_claim(content, tmp_path / "claim.json"))
+    content["certificate"]["denominator"] = 2**64
+    assert _peak(save_claim(content, tmp_path / "claim.json")) < 2 * valid + 2**20

@@ -20,8 +20,9 @@ from obliv.topologies.base import Topology
 __all__ = ["Prices", "Sums"]
 
 
-#: Entries sorted by channel at a time.
+#: Entries sorted by channel at a time, of 64 bits and of Python integers.
 _BLOCK = 8_000_000
+_WIDE_BLOCK = 100_000
 
 
 class Prices:
@@ -78,7 +79,9 @@ class Sums:
             at = np.flatnonzero(flow.channel[part] == self.claim.channel["id"])
             crossed = sum(int(flow.amount[part][k]) for k in at)
             self.load += share * Fraction(crossed * self.claim.denominator, int(flow.whole[j]))
-        return self._size < _BLOCK or self.flush()
+        wide = self.claim.denominator >= INT64_SAFE  # loads are then Python integers, which take far more room
+        most = max(_WIDE_BLOCK, 4 * len(self.total)) if wide else _BLOCK
+        return self._size < most or self.flush()
 
     def flush(self) -> bool:
         """Sort the block by channel and add it to the sums."""
