@@ -12,8 +12,11 @@ from scipy.sparse import csr_array
 from tests.strategies import examples
 
 import obliv
+from obliv._util.progress import Progress
+from obliv.designs import search
 from obliv.designs.exact import basis
 from obliv.designs.exact.basis import InexactError, solve_exactly
+from obliv.designs.search import WorstCaseSearch
 
 
 def eliminated(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
@@ -84,6 +87,7 @@ def test_optima_are_exact(spec: str, load: str, hops: str | None) -> None:
         ("mesh:3x3x3", "53/45", "42608/10935"),
         ("mesh:6x5", "3", "319/90"),
         ("mesh:6x6", "3", "35/9"),
+        ("mesh:7x5", "3", "302672/63945"),
         ("mesh:4x3x3", "2", "3392931119/1068357276"),
     ],
 )
@@ -117,6 +121,24 @@ def test_fewest_hops_on_three_rows(k: int) -> None:
 def test_shortest_paths_suffice_where_the_longer_side_is_even(spec: str) -> None:
     mesh = obliv.topology(spec)
     assert obliv.worst_case(obliv.routing("o1turn", mesh)).channel_load == Fraction(max(mesh.radices), 2)
+
+
+@pytest.mark.parametrize(("price", "proved"), [(16, True), (0.01, False)])
+def test_one_program_for_load_and_hops(price: float, proved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_CROSSOVER_ROWS", 0)
+    monkeypatch.setattr(search, "_PRICE", price)
+    proofs: list[bool] = []
+    both = WorstCaseSearch.minimize_both
+
+    def noted(self: WorstCaseSearch, progress: Progress) -> bool:
+        proofs.append(both(self, progress))
+        return proofs[-1]
+
+    monkeypatch.setattr(WorstCaseSearch, "minimize_both", noted)
+    best = obliv.design("mesh:3x3")
+    assert proofs == [proved]
+    assert (best.channel_load, best.hops, best.hops_bound) == (Fraction(7, 6), Fraction(64, 27), Fraction(64, 27))
+    assert obliv.verify(best).proved
 
 
 def test_what_is_not_exact_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,11 +161,12 @@ def design(
 
     whole = within(step, 0.0, 0.3) if few else step
     try:
-        search.minimize_load(within(whole, 0.0, 0.5) if then or objective == "average" else whole)
-        if objective == "average":
-            search.minimize_average(samples, seed, within(whole, 0.5, 1.0))
-        if then:
-            search.minimize_hops(within(whole, 0.5, 1.0))
+        if not (then and search.minimize_both(whole)):
+            search.minimize_load(within(whole, 0.0, 0.5) if then or objective == "average" else whole)
+            if objective == "average":
+                search.minimize_average(samples, seed, within(whole, 0.5, 1.0))
+            if then:
+                search.minimize_hops(within(whole, 0.5, 1.0))
         if few:
             search.replace(routings(within(step, 0.3, 1.0)))
     except KeyboardInterrupt:

@@ -29,6 +29,7 @@ from obliv.routings.listed import Listed
 __all__ = ["WorstCaseSearch"]
 
 _CROSSOVER_ROWS = 5000  # above which the simplex method for the load starts at a first-order solution
+_PRICE = 16  # of the load in hops, for a vertex of both
 _SLACK = 1e-7  # relative, of limits where numbers are rounded
 
 
@@ -62,6 +63,31 @@ class WorstCaseSearch:
     def lower(self) -> Fraction:
         """The proved lower bound of the worst case."""
         return self.load_line.least_load(self.limit or Fraction(0)) if self.load_line else Fraction(0)
+
+    def minimize_both(self, progress: Progress) -> bool:
+        """Find a vertex with the least worst case and, at that, the fewest hops; return whether both are proved.
+
+        Hops plus a price of the load have hardly more than one optimum, so the crossover to its basis is fast. If the
+        price is high enough, that is a basis of the least load too, and has the multipliers of both.
+        """
+        programme = self.programme
+        if not self.vertices or self.limit is not None or programme.matrix.shape[0] <= _CROSSOVER_ROWS:
+            return False
+        progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
+        cost = programme.hop_cost + _PRICE * programme.cost
+        optimum = programme.solved(cost, None, crossover=True)
+        load, hops = (self._vertex(programme, own, optimum) for own in (programme.cost, cost))
+        if load is None or hops is None:
+            return False
+        self.flows, self.best = optimum.columns, next(self._candidates(optimum, hops, progress), None)
+        if self.best is None:
+            return False
+        worst, price = self.best.load, Fraction(1, programme.pairs)
+        self.load_line = max(self._lines(optimum, load, None), key=lambda line: line.least_load(Fraction(0)))
+        self.hops_line = max(self._lines(optimum, hops, price), key=lambda line: line.least_hops(worst))
+        if load.columns.fraction(-1) * load_unit(programme.topology) == self.lower:
+            self.vertices = False  # this one is optimal: if it is not proved, its numbers are too large
+        return worst == self.lower and self.best.hops == self.hops_line.least_hops(worst)
 
     def minimize_load(self, progress: Progress) -> None:
         """Close the gap between the worst case of a routing and the lower bound."""
