@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.designs.bounds.capacity import with_capacity
 
 LINKS = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2), (0, 3), (3, 0)]
 SPEEDS = [1, 1, 2, 2, Fraction(5, 2), Fraction(5, 2), 3, 3]
@@ -55,3 +56,12 @@ def test_the_bound_of_the_hops_is_that_of_the_rounded_load(seed: int) -> None:
     rates = [[Fraction(int(rng.integers(1, 10)), int(rng.integers(1, 10))) for _ in range(5)] for _ in range(2)]
     design = obliv.design(obliv.ring(5).with_rates(*rates), exact=False)
     assert obliv.verify(design).proved
+
+
+def test_one_far_faster_link_leaves_the_capacity_known() -> None:
+    """The topology zoo has such networks, where the units of some links are missing."""
+    speeds = {(0, 1): 10**10, (0, 2): 10, (1, 2): Fraction(5, 2)}
+    both = {pair: speed for (u, v), speed in speeds.items() for pair in ((u, v), (v, u))}
+    triangle = obliv.build("triangle", 3, sorted(both), bandwidth=[both[pair] for pair in sorted(both)])
+    known = with_capacity(triangle)
+    assert known.capacity_load == Fraction(4, 75)

@@ -1,4 +1,4 @@
-"""Units of the linear programs: bandwidths and rates relative to the largest, so that the numbers are close to 1."""
+"""Units of the linear programs: bandwidths over the smallest and rates over the largest, so that any unit will do."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["load_unit", "relative_rates", "relative_speeds"]
 
 
 def relative_speeds(topology: Topology, channels: Array | None = None) -> Array:
-    """Return the bandwidths of some channels, or of all, over the largest of all."""
-    most = max(topology.bandwidth, default=Fraction(1))
+    """Return the bandwidths of some channels, or of all, over the smallest of all."""
+    least = _smallest_bandwidth(topology)
     chosen = range(topology.channels) if channels is None else channels.tolist()
-    return np.array([float(topology.bandwidth_of(channel) / most) for channel in chosen])
+    return np.array([float(topology.bandwidth_of(channel) / least) for channel in chosen])
 
 
 def relative_rates(topology: Topology) -> Array:
@@ -27,7 +27,12 @@ def relative_rates(topology: Topology) -> Array:
 
 def load_unit(topology: Topology) -> Fraction:
     """Return the channel load that is 1 in these units."""
-    return _largest_rate(topology) / max(topology.bandwidth, default=Fraction(1))
+    return _largest_rate(topology) / _smallest_bandwidth(topology)
+
+
+def _smallest_bandwidth(topology: Topology) -> Fraction:
+    """Return the bandwidth of the slowest channels, which limit the load: far faster ones must not make it vanish."""
+    return min(topology.bandwidth, default=Fraction(1))
 
 
 def _largest_rate(topology: Topology) -> Fraction:
