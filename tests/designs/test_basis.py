@@ -88,6 +88,7 @@ def test_optima_are_exact(spec: str, load: str, hops: str | None) -> None:
         ("mesh:6x5", "3", "319/90"),
         ("mesh:6x6", "3", "35/9"),
         ("mesh:7x5", "3", "302672/63945"),
+        ("mesh:7x7", "45/14", "3626304/621859"),
         ("mesh:4x3x3", "2", "3392931119/1068357276"),
     ],
 )

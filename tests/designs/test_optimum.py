@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -188,6 +191,19 @@ def test_symmetry_changes_no_bound(spec: str) -> None:
 
 def test_the_same_input_gives_the_same_answer() -> None:
     assert obliv.design("torus:4x4") == obliv.design("torus:4x4")
+
+
+@pytest.mark.nightly
+def test_the_same_answer_on_one_and_two_threads(tmp_path: Path) -> None:
+    claims = []
+    for threads in ("1", "2"):
+        limits = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+        command = [sys.executable, "-m", "obliv", "design", "mesh:5x5", "--no-exact", "--output", f"{threads}.json"]
+        subprocess.run(command, env={**os.environ, **limits}, cwd=tmp_path, check=True, capture_output=True)
+        claims.append(read_json(tmp_path / f"{threads}.json"))
+        claims[-1]["provenance"].pop("wall_seconds")
+        claims[-1]["certificate"].pop("digest")
+    assert claims[0] == claims[1]
 
 
 def test_what_cannot_be_designed() -> None:

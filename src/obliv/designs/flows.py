@@ -15,6 +15,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
+from obliv.designs.exact.basis import Basis
 from obliv.designs.solver import FEWER_MAGNITUDES, Optimum, SolverError, solve
 from obliv.designs.states import Lift, States, lifted
 from obliv.designs.symmetry import Symmetry, orbits
@@ -88,6 +89,7 @@ class FlowProgramme:
         *,
         crossover: bool = False,
         interior: bool = False,
+        start: Basis | None = None,
         iterations: int | None = None,
     ) -> Optimum:
         """Return columns with the least costs, see :func:`solve`; raise SolverError if there are none."""
@@ -99,6 +101,7 @@ class FlowProgramme:
             tolerance=tolerance,
             crossover=crossover,
             interior=interior,
+            start=start,
             iterations=iterations,
         )
         if not optimum.feasible:

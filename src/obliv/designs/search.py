@@ -68,7 +68,7 @@ class WorstCaseSearch:
         """Find a vertex with the least worst case and, at that, the fewest hops; return whether both are proved.
 
         Hops plus a price of the load have hardly more than one optimum, so the crossover to its basis is fast. If the
-        price is high enough, that is a basis of the least load too, and has the multipliers of both.
+        price is high enough, the load is least there too, and few steps lead to a basis that proves it.
         """
         programme = self.programme
         if not self.vertices or self.limit is not None or programme.matrix.shape[0] <= _CROSSOVER_ROWS:
@@ -76,16 +76,18 @@ class WorstCaseSearch:
         progress(f"linear program of {programme.matrix.shape[0]:,} rows", 0.1)
         cost = programme.hop_cost + _PRICE * programme.cost
         optimum = programme.solved(cost, None, crossover=True)
-        load, hops = (self._vertex(programme, own, optimum) for own in (programme.cost, cost))
-        if load is None or hops is None:
+        hops = self._vertex(programme, cost, optimum)
+        if hops is None:
             return False
+        least = programme.solved(programme.cost, None, start=optimum.basis)
+        load = self._vertex(programme, programme.cost, least)
         self.flows, self.best = optimum.columns, next(self._candidates(optimum, hops, progress), None)
-        if self.best is None:
+        if load is None or self.best is None:
             return False
         worst, price = self.best.load, Fraction(1, programme.pairs)
-        self.load_line = max(self._lines(optimum, load, None), key=lambda line: line.least_load(Fraction(0)))
+        self.load_line = max(self._lines(least, load, None), key=lambda line: line.least_load(Fraction(0)))
         self.hops_line = max(self._lines(optimum, hops, price), key=lambda line: line.least_hops(worst))
-        if load.columns.fraction(-1) * load_unit(programme.topology) == self.lower:
+        if hops.columns.fraction(-1) * load_unit(programme.topology) == self.lower:
             self.vertices = False  # this one is optimal: if it is not proved, its numbers are too large
         return worst == self.lower and self.best.hops == self.hops_line.least_hops(worst)
 

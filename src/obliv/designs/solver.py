@@ -66,6 +66,7 @@ def solve(
     crossover: bool = False,
     columns: tuple[Array, Array] | None = None,
     interior: bool = False,
+    start: Basis | None = None,
     iterations: int | None = None,
 ) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
@@ -85,6 +86,8 @@ def solve(
         Limits of the columns; default: 0 and no upper one.
     interior : bool
         Whether an interior-point method replaces the first-order one.
+    start : Basis, optional
+        Where the primal simplex method starts.
     iterations : int, optional
         Limit of the iterations of the first-order method.
 
@@ -114,6 +117,8 @@ def solve(
         options["solver"] = "simplex"
     else:
         options |= _first_order(tolerance)
+    if start is not None:
+        options["simplex_strategy"] = _PRIMAL
     if interior:
         options |= {"solver": "ipm", "run_crossover": "off"}
     if iterations is not None:
@@ -135,7 +140,10 @@ def solve(
             highs.crossover(near)  # without a basis the simplex method starts anew
         return highs.run()
 
-    if highs.passModel(model) == error or _run(highs, task) == error:
+    loaded = highs.passModel(model)
+    if start is not None and loaded != error:
+        loaded = highs.setBasis(_highs_basis(highspy, start))
+    if loaded == error or _run(highs, task) == error:
         reason = highs.modelStatusToString(highs.getModelStatus())
         raise SolverError(f"the solver failed ({reason}); {FEWER_MAGNITUDES}")
     status = highs.getModelStatus()
@@ -173,6 +181,18 @@ def _basis(highs: Any, highspy: Any) -> Basis | None:
     columns = np.array([status == names.kBasic for status in basis.col_status], bool)
     rows = np.array([status != names.kBasic for status in basis.row_status], bool)
     return Basis(columns, rows, np.array([status == names.kUpper for status in basis.row_status], bool))
+
+
+def _highs_basis(highspy: Any, basis: Basis) -> Any:
+    """Return a basis as the solver takes it."""
+    names, result = highspy.HighsBasisStatus, highspy.HighsBasis()
+    result.col_status = [names.kBasic if basic else names.kLower for basic in basis.columns.tolist()]
+    limits = [names.kUpper if upper else names.kLower for upper in basis.at_upper.tolist()]
+    result.row_status = [
+        limit if tight else names.kBasic for limit, tight in zip(limits, basis.rows.tolist(), strict=True)
+    ]
+    result.valid = True
+    return result
 
 
 def require_solver() -> None:
