@@ -12,7 +12,8 @@ import sys
 
 from obliv import _builtin as _builtin
 from obliv._util.lazy import attach
-from obliv._version import __version__ as __version__
+
+__version__ = "0.1.1"
 
 
 class _OldNames:

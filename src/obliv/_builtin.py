@@ -5,7 +5,7 @@ Add a new name to its room and to this table; a test compares the table with wha
 
 from __future__ import annotations
 
-from obliv.specs.builtin import CONVERTERS, FILE_FORMATS, MODULES, Converter, FileFormat
+from obliv.specs import CONVERTERS, FILE_FORMATS, MODULES, Converter, FileFormat
 
 __all__: list[str] = []
 

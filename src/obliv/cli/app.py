@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from obliv.cli.groups import flat
+from obliv.cli.options import flat
 
 __all__ = ["VERBS", "app"]
 
@@ -107,7 +107,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from obliv._version import __version__
+        from obliv import __version__
 
         typer.echo(f"obliv {__version__}")
         raise typer.Exit

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from obliv._util.cost import Cost
-from obliv._util.files import require_place
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
 from obliv.cli.options import FormatOption, Output
@@ -192,6 +191,8 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
     """Refuse outputs that cannot be written, share a name, or would replace an input file."""
     named = [path for path in paths if path is not None]
     for path in named:
+        from obliv._util.files import require_place
+
         require_place(path)
     real = [path.resolve() for path in named]
     if len(set(real)) < len(real):

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.groups import flat
-from obliv.cli.options import TopologySpec
+from obliv.cli.options import TopologySpec, flat
 from obliv.cli.output import Looks, progress, require_outputs
 from obliv.cli.specs import Specs, read_traffic
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from obliv._util.sndlib import is_native
 from obliv._util.text import lines
-from obliv.specs.builtin import FILE_FORMATS
+from obliv.specs import FILE_FORMATS
 
 __all__ = ["UNREAD", "format_of"]
 

@@ -11,7 +11,7 @@ from obliv.io import anynet, edgelist, gml, graphml, sndlib
 from obliv.io._formats import UNREAD, format_of
 from obliv.io._network import Parse, from_text, read_file
 from obliv.io._options import Options
-from obliv.specs.builtin import FILE_FORMATS
+from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 

@@ -18,11 +18,9 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
-from obliv.loads.axis_tables import PRIME, crossing, longest_way, presence
+from obliv.loads.axis_tables import PRIME, combined, crossing, longest_way, merged_tables, presence
 from obliv.loads.base import PairLoads
-from obliv.loads.products import combined, merged_tables
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
-from obliv.loads.separable_bounds import MergedBounds, merged_first
 from obliv.matching.shipments import Rates
 from obliv.matching.weights import Weights
 from obliv.topologies.axes import Axis
@@ -96,10 +94,13 @@ class SeparableLoads(PairLoads):
         return total
 
     def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        bounds = MergedBounds(self)
-        if prices or len(channels) < 2 or not bounds.parts or self._entries(int(channels[len(channels) // 2])) < _MANY:
-            return super().solve_worst(channels, rates, prices, progress)
-        return merged_first(self, bounds, channels, rates, progress)
+        if not prices and len(channels) > 1 and self._entries(int(channels[len(channels) // 2])) >= _MANY:
+            from obliv.loads.separable_bounds import MergedBounds, merged_first
+
+            bounds = MergedBounds(self)
+            if bounds.parts:
+                return merged_first(self, bounds, channels, rates, progress)
+        return super().solve_worst(channels, rates, prices, progress)
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         count, most = len(channels), float(self.topology.nodes) ** 2
@@ -113,8 +114,12 @@ class SeparableLoads(PairLoads):
         mean = sum(entries) / len(entries)
         tables = 1.6e-4 + 1.4e-8 * sum(radix**2 for radix in self.topology.radices)  # seconds of a channel's factors
         channel = 6e-7 * mean + tables
-        if count > 1 and mean > _MANY and (bounds := MergedBounds(self)).parts:
-            channel = min(channel, bounds.seconds(3e-6 * mean))
+        if count > 1 and mean > _MANY:
+            from obliv.loads.separable_bounds import MergedBounds
+
+            bounds = MergedBounds(self)
+            if bounds.parts:
+                channel = min(channel, bounds.seconds(3e-6 * mean))
         return Work(checks + count * channel, (160.0 if wide else 60.0) * max(entries))
 
     def _cells(self) -> float:

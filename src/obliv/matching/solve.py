@@ -10,8 +10,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.kernels import run
-from obliv.matching.kernels import assignment, transport
-from obliv.matching.kernels.search import Entries, Floors
+from obliv.matching import _kernels as kernels
 from obliv.matching.weights import Weights
 
 __all__ = ["Matching", "maximum_weight"]
@@ -99,18 +98,18 @@ def _assign(
     ptr, col, entry = shape
     n, m = len(row_floor), len(col_floor)
     ordered = np.ascontiguousarray(weight if entry is None else weight[entry])
-    matching = assignment.Matching(
+    matching = kernels.Matching(
         mate=np.empty(n, np.int32), owner=np.empty(m, np.int32), u=np.empty(n, np.int64), v=np.empty(m, np.int64)
     )
-    search = assignment.Search(
+    search = kernels.Search(
         dist=np.empty(m, np.int64),
         prev=np.empty(m, np.int32),
         place=np.full(m, -1, np.int32),
         heap=np.empty(m, np.int32),
         free=np.empty(n, np.int32),
     )
-    entries, floors = Entries(ptr, col, ordered), Floors(row_floor, col_floor)
-    run(assignment.assign, 40.0 * len(col), n, entries, floors, matching, search)
+    entries, floors = kernels.Entries(ptr, col, ordered), kernels.Floors(row_floor, col_floor)
+    run(kernels.assign, 40.0 * len(col), n, entries, floors, matching, search)
     used = col == np.repeat(matching.mate, np.diff(ptr))
     flow = np.zeros(len(col), np.int64)
     flow[used if entry is None else entry[used]] = 1
@@ -123,14 +122,14 @@ def _transport(
     n, m = weights.rows, weights.columns
     most = max(sum(map(int, supply)), sum(map(int, demand)))
     units: Any = np.int64 if most < INT64_SAFE else object  # the kernel then runs on Python integers
-    shipment = transport.Shipment(
+    shipment = kernels.Shipment(
         flow=np.zeros(len(weight), units),
         left_row=supply.astype(units),
         left_col=demand.astype(units),
         u=np.empty(n, weight.dtype),
         v=np.empty(m, weight.dtype),
     )
-    search = transport.PathSearch(
+    search = kernels.PathSearch(
         dist=np.empty(m, weight.dtype),
         row_dist=np.empty(n, weight.dtype),
         prev_row=np.empty(m, np.int32),
@@ -141,9 +140,9 @@ def _transport(
         heap=np.empty(m, np.int32),
         opened=np.empty(n, np.int32),
     )
-    entries = Entries(weights.ptr, weights.col, np.ascontiguousarray(weight))
-    columns, floors = transport.Columns(*_transposed(weights)), Floors(row_floor, col_floor)
-    run(transport.transport, 5.0 * len(weight) * (n + m), entries, columns, floors, shipment, search)
+    entries = kernels.Entries(weights.ptr, weights.col, np.ascontiguousarray(weight))
+    columns, floors = kernels.Columns(*_transposed(weights)), kernels.Floors(row_floor, col_floor)
+    run(kernels.transport, 5.0 * len(weight) * (n + m), entries, columns, floors, shipment, search)
     return shipment.u, shipment.v, shipment.flow
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from obliv._util.codec import digest_of, write_json
+from obliv import __version__
 from obliv._util.text import html_table, printable
-from obliv._version import __version__
 from obliv.errors import FileError, extra
 from obliv.results.codec import Codec, Declaration, Record, entry
 from obliv.results.format import shown
@@ -110,6 +109,8 @@ class Result(Record):
         """Return the result as JSON types; see the contract of the JSON output."""
         data = {"kind": self.kind} | super().to_dict()
         if isinstance(data.get("certificate"), dict):
+            from obliv._util.codec import digest_of
+
             data["certificate"]["digest"] = digest_of(data)
         return data
 
@@ -139,6 +140,8 @@ class Result(Record):
         sources = self.provenance.sources if self.provenance is not None else ()  # a list of papers has neither
         if Path(path).resolve() in {Path(source).resolve() for source in sources}:
             raise FileError("is an input file and would be overwritten: choose another file", path)
+        from obliv._util.codec import write_json
+
         write_json(self.to_dict(), path)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:

@@ -16,10 +16,21 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
-from obliv._util.codec import pack, unpack
 from obliv.results.numbers import Bounds, Estimate, from_number, interval_beside, number, with_interval
 
-__all__ = ["OTHER_VERSION", "PACKED", "TEXT_OR_NULL", "Codec", "Declaration", "Record", "codec_of", "derived", "entry"]
+__all__ = [
+    "OTHER_VERSION",
+    "PACKED",
+    "TEXT_OR_NULL",
+    "Codec",
+    "Declaration",
+    "Record",
+    "codec_of",
+    "derived",
+    "entry",
+    "pack",
+    "unpack",
+]
 
 #: Why a key may be missing from a saved file.
 OTHER_VERSION = "the file may come from another version of obliv"
@@ -231,7 +242,21 @@ def codec_of(hint: Any) -> Codec:
     raise TypeError(f"no codec for {hint}: declare one with entry(codec=...)")
 
 
-#: Whole numbers as :func:`obliv._util.codec.pack` writes them: a list, or compressed where there are many.
+def pack(values: Any) -> Any:
+    """Return whole numbers as a list, or compressed where there are many."""
+    from obliv._util.codec import pack
+
+    return pack(values)
+
+
+def unpack(data: Any) -> Any:
+    """Return the whole numbers that :func:`pack` was given."""
+    from obliv._util.codec import unpack
+
+    return unpack(data)
+
+
+#: Whole numbers in JSON.
 PACKED = Codec(pack, lambda data: _flat(unpack(data)))
 
 #: Text that is null where it is "".

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from obliv._util.text import did_you_mean
 from obliv.errors import OblivError, SpecError
-from obliv.specs.builtin import MODULES
+from obliv.specs import MODULES
 from obliv.specs.grammar import bind
 
 __all__ = [

@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from obliv import __version__
 from obliv._util.files import write_whole
 from obliv._util.progress import Progress, silent
 from obliv._util.text import did_you_mean
-from obliv._version import __version__
 from obliv.checker.verify import verify as check
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.results import provenance

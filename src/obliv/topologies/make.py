@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv.errors import InputError, SpecError, TopologyError
-from obliv.specs.builtin import CONVERTERS
+from obliv.specs import CONVERTERS
 from obliv.specs.grammar import split_mix
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Number, Topology

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from obliv.cli.fabric import average, bisection, check, export, generate, ratio, route, shifts, throughput, worst
-from obliv.cli.groups import flat
+from obliv.cli.options import flat
 
 __all__ = ["app"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from obliv.cli.groups import flat
+from obliv.cli.options import flat
 from obliv.cli.study import diff, export, run, schema, show, verify
 
 __all__ = ["app"]

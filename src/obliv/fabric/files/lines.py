@@ -7,7 +7,7 @@ import re
 from obliv._util.text import shown
 from obliv.fabric.files.blocks import LONGEST
 from obliv.fabric.notes import Notes
-from obliv.specs.builtin import FILE_FORMATS
+from obliv.specs import FILE_FORMATS
 
 __all__ = ["DISCOVER", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.kernels import kernel
-from obliv.matching.kernels.assignment import Matching, Search, assign
-from obliv.matching.kernels.search import Entries, Floors
+from obliv.matching._kernels import Entries, Floors, Matching, Search, assign
 
 __all__ = ["Channels", "assign_channels", "coarsen", "compare"]
 

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from obliv._util.codec import pack, unpack
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
-from obliv.results.codec import PACKED, Codec, derived, entry
+from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate, inverse, rational, scaled
 
@@ -23,13 +22,13 @@ __all__ = ["FLOWS", "WorstCase", "WorstPair"]
 _LISTED, _WIDTH = 3, 60  # pairs in the short form, and its characters
 
 #: Flows of a traffic matrix as rows source, destination, amount.
-FLOWS = Codec(
+FLOWS: Codec = Codec(
     lambda flows: [[s, d, str(amount)] for s, d, amount in flows],
     lambda rows: tuple((int(s), int(d), rational(amount)) for s, d, amount in rows),
 )
 
 #: Pairs of terminals as rows source, destination.
-PAIRS = Codec(pack, lambda data: tuple((int(s), int(d)) for s, d in unpack(data)))
+PAIRS: Codec = Codec(pack, lambda data: tuple((int(s), int(d)) for s, d in unpack(data)))
 
 
 @dataclass(frozen=True)
