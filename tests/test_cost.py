@@ -12,7 +12,7 @@ import obliv
 from obliv._util import cost
 from obliv._util.cost import Cost, Work, announce
 from obliv.cli import main
-from obliv.loads import products, separable
+from obliv.loads import axis_tables, separable
 from obliv.loads.separable import SeparableLoads
 
 Heard = list[tuple[str, float]]
@@ -61,7 +61,7 @@ def test_the_entries_of_a_channel_are_known_before_they_exist(
     loads = obliv.routing(routing, topology).pair_loads()
     assert isinstance(loads, SeparableLoads)
     needed: list[float] = []
-    monkeypatch.setattr(products, "require_memory", lambda size, what: needed.append(size / 40))
+    monkeypatch.setattr(axis_tables, "require_memory", lambda size, what: needed.append(size / 40))
     for channel in range(0, topology.channels, 5):
         needed.clear()
         weights = loads.weights(channel)
