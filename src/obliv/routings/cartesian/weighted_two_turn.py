@@ -38,9 +38,9 @@ class WeightedTwoTurn(Routing):
     Examples
     --------
     >>> import obliv
-    >>> routing = obliv.routing("weighted-2turn", obliv.torus(8, 8))
+    >>> routing = obliv.routing("weighted-2turn", obliv.torus(5, 5))
     >>> obliv.worst_case(routing).fraction_of_capacity, obliv.locality(routing).hops
-    (Fraction(1, 2), Fraction(95, 16))
+    (Fraction(1, 2), Fraction(2368, 625))
     """
 
     relative = True
