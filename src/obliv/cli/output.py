@@ -190,10 +190,11 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ()) -> None:
     """Refuse outputs that cannot be written, share a name, or would replace an input file."""
     named = [path for path in paths if path is not None]
-    for path in named:
+    if named:
         from obliv._util.files import require_place
 
-        require_place(path)
+        for path in named:
+            require_place(path)
     real = [path.resolve() for path in named]
     if len(set(real)) < len(real):
         raise FileError("is used for two outputs: choose different files", named[-1])

@@ -34,6 +34,7 @@ from obliv.routings.listed import PathList
 from obliv.topologies.base import Topology
 
 __all__ = [
+    "WHOLE",
     "Carried",
     "Congestion",
     "carried",
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 _SCALE = 10**7  # of rounded lengths
-_WHOLE = 2**30  # units of a packet that is rounded
+WHOLE = 2**30  # units of a packet that is rounded
 _VERTEX_ROWS = 3000
 _BYTES = 150.0  # of memory for an entry of the matrix, with what the solver needs
 
@@ -296,7 +297,7 @@ def carried(topology: Topology, demand: Array, scale: int, congestion: Congestio
         Packets that its flows do not carry because of rounding take the widest path.
     """
     shares = np.clip(congestion.flow * scale, 0, None)
-    units = max(1, min(_WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
+    units = max(1, min(WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
     choices = [(np.rint(shares * units).astype(np.int64), units)]
     simple = as_rationals(shares.ravel())
     if simple is not None and simple[1] * int(demand.sum()) < INT64_SAFE // 4:

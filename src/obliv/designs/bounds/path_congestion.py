@@ -16,7 +16,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.designs.bounds.congestion import spent_on, whole_lengths
+from obliv.designs.bounds.congestion import WHOLE, spent_on, whole_lengths
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.solver import solve
 from obliv.designs.units import relative_speeds
@@ -28,7 +28,6 @@ from obliv.topologies.base import Topology
 
 __all__ = ["PathCongestion", "least_congestion_over", "listed_paths"]
 
-_WHOLE = 2**30  # units of a packet that is rounded
 _VERTEX_ROWS = 20_000
 _BYTES = 300.0  # of memory for an entry of the matrix, with what the solver needs
 
@@ -157,7 +156,7 @@ def least_congestion_over(
 
 def _amounts(shares: Array, wanted: Array, first: Array) -> list[tuple[Array, int]]:
     """Return amounts on paths as integers that add up for each pair, rounded and by simple rationals."""
-    units = max(1, min(_WHOLE, INT64_SAFE // (4 * int(wanted.sum()))))
+    units = max(1, min(WHOLE, INT64_SAFE // (4 * int(wanted.sum()))))
     choices = [(np.rint(shares * units).astype(np.int64), units)]
     simple = as_rationals(shares)
     if simple is not None and simple[1] * int(wanted.sum()) < INT64_SAFE // 4:
