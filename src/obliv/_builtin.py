@@ -17,6 +17,7 @@ _TOPOLOGIES = {
     "obliv.topologies.grids": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
     "obliv.topologies.circulant": "circulant",
     "obliv.topologies.concentrated": "cmesh concentrated-mesh",
+    "obliv.topologies.damaged": "damaged",
     "obliv.topologies.dragonfly": "dragonfly",
     "obliv.topologies.leveled.families": "butterfly leveled-mesh array leveled-hypercube",
     "obliv.topologies.leveled.random": "random-leveled deep multibutterfly",

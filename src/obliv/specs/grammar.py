@@ -90,7 +90,7 @@ def _convert(
             named[key] = _value(value.strip(), by_name[key])
         elif takes_path:  # a path may hold commas and equals signs
             positional = [Path(f"{positional[0]},{piece}" if positional else piece.strip())]
-        elif equals:
+        elif equals and ":" not in key:  # a colon belongs to a spec within the spec
             raise SpecError(f"unknown parameter {key!r}: {did_you_mean(key, by_name)}")
         elif many is not None and len(positional) >= len(slots):
             for word in piece.strip().split("x") if _RADICES.match(piece.strip()) else [piece.strip()]:

@@ -1,0 +1,262 @@
+"""Networks after failures: another network without some links or nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from obliv._util.text import plural
+from obliv._util.typing import Array, NodeArray
+from obliv.errors import InputError, SpecError, TopologyError
+from obliv.specs.registry import register_topology
+from obliv.topologies.base import Topology
+from obliv.topologies.layout_hint import LayoutHint
+from obliv.topologies.make import topology
+
+__all__ = ["Damaged", "damaged", "link_of", "link_text", "node_text"]
+
+_SHOWN = 3  # names of nodes in messages
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Damaged(Topology):
+    """A network of which some links or nodes failed; the nodes that are left keep their names.
+
+    Parameters
+    ----------
+    base : Topology
+        The network before the failures.
+    node_of, channel_of : int array
+        The number in `base` of every node and every channel.
+    """
+
+    base: Topology | None = None
+    node_of: NodeArray | None = None
+    channel_of: Array | None = None
+
+    @property
+    def heights(self) -> NodeArray | None:
+        """The heights that the nodes had before the failures."""
+        heights = None if self.base is None else self.base.heights
+        return None if heights is None else heights[self.node_of]
+
+    def layout_hint(self) -> LayoutHint | None:
+        """Return the places that the nodes had before the failures."""
+        hint = None if self.base is None or self.node_of is None else self.base.layout_hint()
+        if hint is None or self.node_of is None:
+            return None
+        hosts = self.node_of[self.node_of < hint.hosts]
+        level, across = (None if given is None else given[self.node_of] for given in (hint.level, hint.across))
+        return replace(hint, hosts=len(hosts), order=hint.order[hosts], level=level, across=across, missing=())
+
+
+@register_topology("damaged", example="damaged:(fattree:4,2),8-12")
+def damaged(network: str, *failed: str, component: str = "") -> Topology:
+    """Another network after failures: a node, or a link A-B with its channels both ways; A-B#K of parallel links.
+
+    Parameters
+    ----------
+    network : str
+        The spec of the network; in parentheses if it has a comma.
+    *failed : str
+        What failed: a node, or the two ends of a link, as in ``3-7`` or ``(0,0)-(1,0)``. Of parallel links, in the
+        order of their bandwidths, ``3-7#0`` is the first.
+    component : str
+        ``largest``: take the strongly connected component with the most terminals. Default: terminals that cannot
+        reach each other are refused.
+
+    Returns
+    -------
+    Topology
+        Nodes and channels are numbered in their old order. A terminal that failed sends and takes nothing.
+
+    Raises
+    ------
+    TopologyError
+        If there is no such link or node, or the network falls apart.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.topology("damaged:mesh:3x3,0-1,(2,2)")
+    <Topology damaged:mesh:3x3,8,0-1: 8 nodes, 18 channels, 8 terminals>
+    """
+    inner = network[1:-1] if network.startswith("(") and network.endswith(")") else network
+    if inner.strip().startswith("damaged"):
+        raise SpecError("damaged: a damaged network inside another: name all that failed in one list")
+    base = topology(inner)
+    named = f"({base.spec})" if "," in base.spec else base.spec
+    if not failed:
+        raise TopologyError(f"damaged:{named}: nothing failed: name nodes or links, as in damaged:{named},0-1")
+    if component not in ("", "largest"):
+        raise TopologyError(f"damaged:{named}: component is {component!r}: leave it out, or use largest")
+    nodes, links = _failures(base, failed)
+    texts = [node_text(base, node) for node in sorted(nodes)]
+    texts += [link_text(base, min(link)) for link in sorted(links, key=min)]
+    spec = f"damaged:{named},{','.join(texts)}" + f",component={component}" * bool(component)
+    up = np.ones(base.nodes, np.bool_)
+    up[list(nodes)] = False
+    open_ = up[base.tail] & up[base.head]
+    open_[[channel for link in links for channel in link]] = False
+    if not up[base.terminals].any():
+        raise TopologyError(f"{spec}: no terminal is left")
+    notes = list(base.notes)
+    up = _connected(base, up, open_, spec, component, notes)
+    return _left(base, up, open_ & up[base.tail] & up[base.head], spec, tuple(notes))
+
+
+def link_of(base: Topology, channel: int) -> tuple[int, ...]:
+    """Return the channels of a link: the given one, and its opposite where there is one."""
+    tail, head = int(base.tail[channel]), int(base.head[channel])
+    return next(link for link in _links(base, tail, head) if channel in link)
+
+
+def link_text(base: Topology, channel: int) -> str:
+    """Return how specs name the link of a channel, the lower node first where it goes both ways.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> link_text(obliv.ring(4), 2), link_text(obliv.torus(2, 2), 0)
+    ('1-2', '0-1#0')
+    """
+    link = link_of(base, channel)
+    first = min(link)
+    ends = int(base.tail[first]), int(base.head[first])
+    parallel = _links(base, *ends)
+    number = f"#{parallel.index(link)}" if len(parallel) > 1 else ""
+    return "-".join(node_text(base, node) for node in ends) + number
+
+
+def node_text(base: Topology, node: int) -> str:
+    """Return how specs name a node: its number, or its name where another node has that number as its name."""
+    number = str(node)
+    return base.name_of(node) if number in base.labels and base.node(number) != node else number
+
+
+def _links(base: Topology, one: int, two: int) -> list[tuple[int, ...]]:
+    """Return the links between two nodes, by bandwidth; parallel channels are paired with their opposites in order."""
+
+    def channels(tail: int, head: int) -> list[int]:
+        first, last = base.first_channel[tail : tail + 2].tolist()
+        found = [c for c in range(first, last) if base.head[c] == head]
+        return sorted(found, key=base.bandwidth_of)
+
+    out, back = channels(one, two), channels(two, one)
+    if one == two:
+        return [(c,) for c in out]
+    pairs = max(len(out), len(back))
+    links = [(*out[k : k + 1], *back[k : k + 1]) for k in range(pairs)]
+    return [tuple(sorted(link)) for link in links]
+
+
+def _failures(base: Topology, failed: Iterable[str]) -> tuple[set[int], set[tuple[int, ...]]]:
+    """Return the nodes and the links that failed."""
+    nodes: set[int] = set()
+    links: set[tuple[int, ...]] = set()
+    for text in failed:
+        found = _named(base, text.strip())
+        if found in nodes or found in links:
+            raise TopologyError(f"damaged: {text.strip()} of {base.spec} is named twice")
+        if isinstance(found, int):
+            nodes.add(found)
+        else:
+            links.add(found)
+    return nodes, links
+
+
+def _named(base: Topology, text: str) -> int | tuple[int, ...]:
+    """Return the node, or the channels of the link, that a text names."""
+    ends, hash_, number = text.partition("#")
+    dashes = [match.start() for match in re.finditer("-", ends)]
+    pairs = [(_node(base, ends[:at]), _node(base, ends[at + 1 :])) for at in dashes]
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if not known:
+        if len(dashes) == 1 and _node(base, text) is None:
+            for end in ends.split("-"):
+                base.node(end.strip())  # raises the error of the end that is unknown
+        return base.node(text)
+    if len(known) > 1 or _node(base, text) is not None:
+        raise TopologyError(f"damaged: {text!r} can be read in several ways: use the numbers of the nodes")
+    links = _links(base, *known[0])
+    names = " and ".join(base.name_of(node) for node in known[0])
+    if not links:
+        raise TopologyError(f"damaged: no link of {base.spec} joins {names}")
+    if not hash_ and len(links) > 1:
+        raise TopologyError(
+            f"damaged: {len(links)} links of {base.spec} join {names}: write {ends}#0 to {ends}#{len(links) - 1}"
+        )
+    if hash_ and not (number.isdecimal() and int(number[:9]) < len(links)):
+        raise TopologyError(f"damaged: {text!r}: {names} have {plural(len(links), 'link')}, counted from 0")
+    return links[int(number or 0)]
+
+
+def _node(base: Topology, text: str) -> int | None:
+    try:
+        return base.node(text.strip())
+    except InputError:
+        return None
+
+
+def _connected(base: Topology, up: Array, open_: Array, spec: str, component: str, notes: list[str]) -> Array:
+    """Return the nodes of the strongly connected component with the terminals that are left, or with most of them.
+
+    Nodes outside it carry nothing. Terminals outside it are refused unless the largest component is asked for.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(int(open_.sum())), (base.tail[open_], base.head[open_])), shape=(base.nodes,) * 2)
+    count, member = connected_components(graph, directed=True, connection="strong")
+    alive = base.terminals[up[base.terminals]]
+    ends = np.bincount(member[alive], minlength=count)
+    order = np.lexsort((-np.bincount(member), -ends))[: np.count_nonzero(ends)].tolist()
+    if len(order) > 1 and not component:
+        parts = [_some(base, np.flatnonzero(member == part)) for part in order[:_SHOWN]]
+        more = f"; and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+        raise TopologyError(
+            f"{spec}: the network falls into {len(order)} components: {'; '.join(parts)}{more}; "
+            "component=largest takes the largest"
+        )
+    left: Array = up & (member == order[0])
+    if not left[up].all():
+        notes.append(f"cut off by the failures: {_some(base, np.flatnonzero(up & ~left))}")
+    return left
+
+
+def _some(base: Topology, nodes: Array) -> str:
+    names = ", ".join(base.name_of(node) for node in nodes[:_SHOWN].tolist())
+    return f"{plural(len(nodes), 'node')} ({names}{', ...' if len(nodes) > _SHOWN else ''})"
+
+
+def _left(base: Topology, up: Array, open_: Array, spec: str, notes: tuple[str, ...]) -> Damaged:
+    """Return the network of the nodes and channels that are left."""
+    number = np.cumsum(up) - 1
+    nodes, channels = np.flatnonzero(up), np.flatnonzero(open_)
+    alive = np.flatnonzero(up[base.terminals])
+
+    names = tuple(base.name_of(node) for node in nodes.tolist())
+
+    def of(values: tuple, which: Array) -> tuple:  # type: ignore[type-arg]
+        return tuple(values[k] for k in which.tolist()) if values else ()
+
+    return Damaged(
+        spec=spec,
+        nodes=len(nodes),
+        tail=number[base.tail[channels]].astype(np.int32),
+        head=number[base.head[channels]].astype(np.int32),
+        terminals=number[base.terminals[alive]].astype(np.int32),
+        bandwidth=of(base.bandwidth, channels),
+        injection=of(base.injection, alive),
+        ejection=of(base.ejection, alive),
+        labels=() if names == tuple(map(str, range(len(nodes)))) else names,
+        positions=None if base.positions is None else base.positions[nodes],
+        sources=base.sources,
+        notes=notes,
+        base=base,
+        node_of=nodes.astype(np.int32),
+        channel_of=channels,
+    )
