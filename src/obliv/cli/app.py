@@ -30,6 +30,7 @@ VERBS = {
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "study": ("study.app:app", "Compute many cells and keep them: topologies, routings, measures."),
+    "report": ("report:report", "Write studies and saved results as one web page."),
     "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),
 }
 

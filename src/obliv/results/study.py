@@ -13,7 +13,18 @@ from obliv.results.codec import Codec, Record, derived, entry
 from obliv.results.format import brief
 from obliv.results.numbers import Bounds, Estimate, from_number, number
 
-__all__ = ["CellVerdict", "Difference", "Study", "StudyCell", "StudyDiff", "StudyRow", "StudyRun", "StudyVerification"]
+__all__ = [
+    "CellVerdict",
+    "Difference",
+    "Study",
+    "StudyCell",
+    "StudyDiff",
+    "StudyRow",
+    "StudyRun",
+    "StudyVerification",
+    "column_names",
+    "options_of",
+]
 
 _NUMBERS = Fraction | Estimate | Bounds
 
@@ -48,12 +59,13 @@ class StudyCell(Record):
     @property
     def label(self) -> str:
         """The cell in one line."""
-        return f"{self.measure}{_options(self)}: " + (
+        return f"{self.measure}{options_of(self)}: " + (
             self.topology if self.routing is None else f"{self.routing} on {self.topology}"
         )
 
 
-def _options(cell: StudyCell) -> str:
+def options_of(cell: StudyCell) -> str:
+    """Return the options of a cell, and its seed unless it is 0, as text."""
     seed = {"seed": cell.seed} if cell.seed else {}
     return "".join(f" {name}={value}" for name, value in (cell.options | seed).items())
 
@@ -159,12 +171,12 @@ class Study(Result):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each routing on each topology; cells that failed or are not finished say so."""
-        names = _column_names(self.entries)
+        names = column_names(self.entries)
         table: dict[tuple[str, str | None], dict[str, Any]] = {}
         columns: dict[str, None] = {}
         for row in self.entries:
             cells = table.setdefault((row.topology, row.routing), {})
-            name = names[row.measure, _options(row)]
+            name = names[row.measure, options_of(row)]
             figures = row.figures or {"": row.status}
             for figure, value in figures.items():
                 columns[column := f"{name} {figure}".strip()] = None
@@ -198,11 +210,11 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else "-" if value is None else brief(value)
 
 
-def _column_names(rows: tuple[StudyRow, ...]) -> dict[tuple[str, str], str]:
+def column_names(rows: tuple[StudyRow, ...]) -> dict[tuple[str, str], str]:
     """Return the column of each measure with its options: options are named where they tell columns apart."""
     variants: dict[str, dict[str, StudyRow]] = {}
     for row in rows:
-        variants.setdefault(row.measure, {})[_options(row)] = row
+        variants.setdefault(row.measure, {})[options_of(row)] = row
     names = {}
     for measure, by_options in variants.items():
         for options, row in by_options.items():

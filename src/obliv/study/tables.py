@@ -24,7 +24,7 @@ from obliv.routings.make import routing as routing_of
 from obliv.study.compute import decoded, encoded
 from obliv.study.store import Store, Stored, opened
 
-__all__ = ["diff", "export", "show", "verify", "write_parquet"]
+__all__ = ["cells_of", "diff", "entry_of", "export", "show", "verify", "write_parquet"]
 
 
 def show(store: str | Path, study: str = "") -> Study:
@@ -44,17 +44,15 @@ def show(store: str | Path, study: str = "") -> Study:
         If there is no such study.
     """
     with opened(store) as db:
-        rows = [
-            StudyRow(
-                **_fields(stored),
-                reason=stored.reason,
-                status=stored.status,
-                figures={name: decoded(value) for name, value in stored.headline.items()},
-            )
-            for stored in _cells(db, study)
-        ]
+        rows = [entry_of(stored) for stored in cells_of(db, study)]
         name = study or ", ".join(db.names())
     return Study(provenance=provenance({"study": name}, 0.0), name=name, entries=tuple(rows))
+
+
+def entry_of(stored: Stored) -> StudyRow:
+    """Return a cell of a store with what the table shows of it."""
+    figures = {name: decoded(value) for name, value in stored.headline.items()}
+    return StudyRow(**_fields(stored), reason=stored.reason, status=stored.status, figures=figures)
 
 
 def export(store: str | Path, form: str = "csv", study: str = "") -> str:
@@ -74,7 +72,7 @@ def export(store: str | Path, form: str = "csv", study: str = "") -> str:
         raise InputError(f"unknown format {form!r}: {did_you_mean(form, ('csv', 'json'))}")
     cells = []
     with opened(store) as db:
-        for stored in _cells(db, study):
+        for stored in cells_of(db, study):
             result = db.result(stored.cell.key)
             proof = ("certificate", "instance", "moves", "plan", "paths")
             bare = None if result is None else {name: value for name, value in result.items() if name not in proof}
@@ -145,7 +143,7 @@ def verify(
     verdicts = []
     with opened(store) as db, tempfile.TemporaryDirectory() as folder:
         db.check()
-        done = [stored for stored in _cells(db, study) if stored.status == "done"]
+        done = [stored for stored in cells_of(db, study) if stored.status == "done"]
         for k, stored in enumerate(done):
             progress(str(stored.cell), k / len(done))
             verdict, reason = _verdict(db, stored, Path(folder) / "claim.json", budget)
@@ -198,7 +196,7 @@ def _fields(stored: Stored) -> dict[str, Any]:
     return {name: cell[name] for name in ("topology", "routing", "measure", "options", "seed")}
 
 
-def _cells(db: Store, study: str) -> list[Stored]:
+def cells_of(db: Store, study: str) -> list[Stored]:
     """Return the cells of a study; InputError if there is none of that name."""
     if study and study not in db.names():
         raise InputError(f"no study {study!r} in {db.path}: {did_you_mean(study, db.names())}")
@@ -209,7 +207,7 @@ def _rows(store: str | Path, study: str) -> list[dict[str, Any]]:
     """Return the rows of all results behind the cells that they belong to."""
     rows: list[dict[str, Any]] = []
     with opened(store) as db:
-        for stored in _cells(db, study):
+        for stored in cells_of(db, study):
             cell = stored.cell
             head = {"topology": cell.topology, "routing": cell.routing, "measure": cell.measure, **cell.options}
             head |= {"seed": cell.seed, "status": stored.status, "reason": stored.reason or None}

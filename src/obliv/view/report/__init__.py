@@ -1,0 +1,1 @@
+"""Reports: studies and saved results as one self-contained web page."""

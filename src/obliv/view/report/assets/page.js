@@ -1,0 +1,32 @@
+"use strict";
+/* The page: colors, the details of a row. Everything from names and specs is text, never markup. */
+(() => {
+  const get = id => document.getElementById(id);
+  const block = name => { const found = get(`${name}-data`); return found && JSON.parse(found.textContent); };
+  const { element, figure } = OblivTable;
+
+  const choices = [...document.querySelectorAll("[data-theme-choice]")];
+  choices.forEach(choice => choice.addEventListener("click", () => {
+    const theme = choice.dataset.themeChoice;
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    choices.forEach(other => other.setAttribute("aria-pressed", other === choice));
+  }));
+
+  const table = block("table"), dialog = get("details");
+  function open(k) {
+    const where = table.routing[k] ? `${table.routing[k]} on ${table.topology[k]}` : table.topology[k];
+    get("details-title").textContent = where;
+    get("details-body").replaceChildren(...table.details[k].map(([name, lines, how, input]) => {
+      const list = element("dl");
+      lines.forEach(([label, text]) => list.append(element("dt", {}, label), element("dd", {}, ...figure(text))));
+      const source = [how, table.inputs.length > 1 ? `from ${table.inputs[input]}` : ""].filter(Boolean).join("; ");
+      return element("section", {}, element("h3", {}, name), list, element("p", { class: "source" }, source));
+    }));
+    dialog.showModal();
+    get("details-body").parentElement.scrollTop = 0;
+  }
+  if (table) OblivTable.mount(table, open);
+  get("details-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
+})();

@@ -1,0 +1,256 @@
+"""What a report is about: the cells of studies and the figures of saved results, whatever file they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from obliv._util.files import require_file
+from obliv._util.text import plural
+from obliv.errors import InputError
+from obliv.results.analysis.compare import Comparison
+from obliv.results.analysis.ratio import TrafficRatio
+from obliv.results.analysis.throughput import Throughput
+from obliv.results.base import Result
+from obliv.results.loading import from_content, load
+from obliv.results.reproduction import Reproduction
+from obliv.results.study import Study, StudyRow
+from obliv.study.cells import Cell
+from obliv.study.measures import MEASURES
+from obliv.study.store import Store, Stored, opened
+from obliv.study.tables import cells_of, entry_of
+
+__all__ = ["Contents", "Input", "Item", "gather"]
+
+_SQLITE = b"SQLite format 3\0"
+
+#: The measure whose figures a saved result has, by its kind, where the names differ.
+_MEASURE_OF = {"locality": "hops", "virtual-channels": "deadlock"}
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, or a result in memory, with what it holds."""
+
+    name: str
+    holds: str
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A cell of the table, with the result that it comes from where there is one, and the number of the input."""
+
+    row: StudyRow
+    result: Result | None
+    input: int
+
+
+@dataclass
+class Contents:
+    """Everything that a report shows.
+
+    Parameters
+    ----------
+    inputs : list of Input
+    items : list of Item
+        Figures of routings on topologies; no two are about the same.
+    reproductions : list of Reproduction
+    others : list of (Result, int)
+        Results without figures for the table, with the number of their input.
+    """
+
+    inputs: list[Input] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    reproductions: list[Reproduction] = field(default_factory=list)
+    others: list[tuple[Result, int]] = field(default_factory=list)
+
+    def results(self) -> Iterator[Result]:
+        """Yield all results, those of several items once."""
+        loaded = [item.result for item in self.items if item.result is not None]
+        distinct = {
+            id(result): result for result in (*loaded, *self.reproductions, *(other for other, _ in self.others))
+        }
+        yield from distinct.values()
+
+
+def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
+    """Read stores of studies and saved results; of stores one study, if it is named.
+
+    Raises
+    ------
+    FileError
+        If a file is neither, cannot be read or is damaged.
+    InputError
+        If there is nothing to report, no study of that name, or two inputs contradict each other.
+    """
+    contents = Contents()
+    seen: set[Path] = set()
+    for source in inputs:
+        if isinstance(source, Result):
+            _add(contents, source, Input(source.title, "result in memory"))
+            continue
+        require_file(source)
+        if (real := Path(source).resolve()) in seen:
+            continue
+        seen.add(real)
+        with open(source, "rb") as stream:
+            head = stream.read(len(_SQLITE))
+        if head == _SQLITE:
+            _add_store(contents, source, study)
+        else:
+            result = load(source)
+            digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
+            _add(contents, result, Input(Path(source).name, f"saved result of {result.kind}", digest))
+    if not (contents.items or contents.reproductions or contents.others):
+        names = ", ".join(entry.name for entry in contents.inputs)
+        raise InputError(f"there is nothing to report: {names or 'no input'} has no results")
+    contents.items = _distinct(contents)
+    return contents
+
+
+def _add_store(contents: Contents, path: str | Path, study: str) -> None:
+    with opened(path) as db:
+        number, cells = len(contents.inputs), cells_of(db, study)
+        done, failed = (sum(stored.status == status for stored in cells) for status in ("done", "failed"))
+        counts = [f"{done:,} of {plural(len(cells), 'cell')} done", *[f"{failed:,} failed"] * bool(failed)]
+        names = study or ", ".join(db.names())
+        contents.inputs.append(Input(Path(path).name, f"study {names}: {', '.join(counts)}"))
+        contents.items += [Item(entry_of(stored), _result(db, stored), number) for stored in cells]
+
+
+def _result(db: Store, stored: Stored) -> Result | None:
+    content = db.result(stored.cell.key)
+    return None if content is None else from_content(content)
+
+
+def _add(contents: Contents, result: Result, source: Input) -> None:
+    number = len(contents.inputs)
+    contents.inputs.append(source)
+    if isinstance(result, Reproduction):
+        contents.reproductions.append(result)
+        return
+    entries = list(_entries(result))
+    # The figures of a saved table come without the results behind them.
+    own = None if isinstance(result, Study) else result
+    contents.items += [Item(entry, own, number) for entry in entries]
+    if not entries:
+        contents.others.append((result, number))
+
+
+def _entries(result: Result) -> Iterable[StudyRow]:
+    """Yield the figures of a result as cells of a study."""
+    if isinstance(result, Study):
+        yield from result.entries
+    elif isinstance(result, Comparison):
+        yield from _compared(result)
+    elif isinstance(result, Throughput):
+        for row in result.patterns:
+            yield _done(result, "throughput", {"": row.throughput}, {"traffic": row.traffic})
+    elif isinstance(result, TrafficRatio):
+        for ratio in result.patterns:
+            yield _done(result, "ratio", {"": ratio.ratio}, {"traffic": ratio.traffic})
+    elif (measure := _measure_of(result)) is not None:
+        options = _options(result)
+        try:
+            figures = MEASURES[measure].headline(result, options)
+        except AttributeError:  # another result of the kind
+            return
+        yield _done(result, measure, figures, options)
+
+
+def _measure_of(result: Result) -> str | None:
+    if hasattr(result, "hottest"):
+        return "fabric"
+    measure = _MEASURE_OF.get(result.kind, result.kind)
+    return measure if measure in MEASURES else None
+
+
+def _options(result: Result) -> dict[str, Any]:
+    """Return the options behind a result that a study would set, where they are not the default."""
+    if result.kind == "virtual-channels":
+        return {"vc": "fewest"}
+    if result.kind == "deadlock" and getattr(result, "scheme", "none") != "none":
+        return {"vc": result.scheme}  # type: ignore[attr-defined]
+    if result.kind == "average":
+        defaults = {"samples": 100_000, "ensemble": "permutations"}
+        return {name: value for name, less in defaults.items() if (value := getattr(result, name)) != less}
+    if result.kind == "design":
+        constraints = ", ".join(getattr(result, "constraints", ()))
+        ratio = {"objective": "ratio"} if hasattr(result, "ratio") else {}
+        return ratio | ({"limits": constraints} if constraints else {})
+    return {}
+
+
+def _done(result: Result, measure: str, figures: dict[str, Any], options: dict[str, Any]) -> StudyRow:
+    seed = result.provenance.seed if MEASURES[measure].random else None
+    return StudyRow(
+        topology=result.topology,
+        routing=result.routing if MEASURES[measure].of_routing else None,
+        measure=measure,
+        options=options,
+        seed=seed,
+        status="done",
+        figures=figures,
+    )
+
+
+def _compared(result: Comparison) -> Iterator[StudyRow]:
+    """Yield the worst case, the average, patterns, hops and deadlock of each row of a comparison."""
+    for row in result.entries:
+        cells: list[tuple[str, dict[str, Any], Any, str]] = [
+            ("worst", {}, row.throughput("worst"), row.why_not("worst"))
+        ]
+        if result.samples:
+            samples = {} if result.samples == 100_000 else {"samples": result.samples}
+            cells.append(("average", samples, row.throughput("average"), row.why_not("average")))
+        cells += [
+            ("throughput", {"traffic": name}, row.throughput(name), row.why_not(name)) for name in result.patterns
+        ]
+        cells.append(("hops", {}, row.hops, row.no_hops))
+        if result.deadlocks:
+            cells.append(("deadlock", {}, None if row.acyclic is None else row.deadlock, row.why_not("deadlock")))
+            cells.append(("deadlock", {"vc": "fewest"}, None if row.acyclic is None else row.fewest, ""))
+        seed = result.provenance.seed
+        for measure, options, value, reason in cells:
+            yield StudyRow(
+                topology=row.topology,
+                routing=row.routing,
+                measure=measure,
+                options=options,
+                seed=seed if MEASURES[measure].random else None,
+                reason="" if value is not None else reason,
+                status="done",
+                figures={"": value},
+            )
+
+
+def _distinct(contents: Contents) -> list[Item]:
+    """Return one item for each cell; two inputs that contradict each other are an error.
+
+    Raises
+    ------
+    InputError
+        If two inputs have different figures for the same cell.
+    """
+    items: dict[str, Item] = {}
+    for item in contents.items:
+        row = item.row
+        name = Cell(row.topology, row.routing, row.measure, row.options, row.seed).identity
+        other = items.setdefault(name, item)
+        if other is item:
+            continue
+        if _answered(other) and _answered(item) and other.row.figures != row.figures:
+            first, second = (contents.inputs[each.input].name for each in (other, item))
+            where = f"two studies in {first}" if other.input == item.input else f"{first} and {second}"
+            raise InputError(f"{row.label}: {where} have different figures; make a report of each")
+        if not _answered(other) or (other.result is None and item.result is not None):
+            items[name] = item
+    return list(items.values())
+
+
+def _answered(item: Item) -> bool:
+    return item.row.status == "done" and bool(item.row.figures)

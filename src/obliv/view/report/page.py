@@ -1,0 +1,210 @@
+"""The page of a report: one HTML file that needs no server, runs no foreign script and asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from obliv import __version__
+from obliv._util.files import require_place, write_whole
+from obliv._util.progress import Progress, silent
+from obliv._util.text import plural, printable
+from obliv.errors import FileError, InputError, extra
+from obliv.results.base import Result
+from obliv.view.report.contents import Contents, gather
+from obliv.view.report.sections.table import table_data
+
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["require_report", "write_report"]
+
+_STATIC = 60  # rows of the table that stand in the page for readers without scripts
+
+
+def write_report(
+    inputs: str | Path | Result | Sequence[str | Path | Result],
+    path: str | Path,
+    *,
+    title: str = "",
+    study: str = "",
+    progress: Progress | None = None,
+) -> None:
+    """Write a report of studies and saved results: one self-contained web page.
+
+    The page sorts and filters its table, draws its charts, and opens without a network from any folder or e-mail.
+    Equal inputs give equal bytes.
+
+    Parameters
+    ----------
+    inputs : path-like, Result, or a sequence of these
+        Stores of studies, saved results (``.json``, ``.json.gz``) and results in memory.
+    path : path-like
+        The file, which ends in ``.html``; written completely or not at all.
+    title : str
+        Heading; by default the names of the studies, or what was analyzed.
+    study : str
+        Of stores with several studies only this one.
+    progress : callable, optional
+        Called with what is done, and the share that is done.
+
+    Raises
+    ------
+    InputError
+        If the ending is another one, there is nothing to report, or two inputs contradict each other.
+    FileError
+        If a file cannot be read or written.
+    MissingExtraError
+        If the extra ``report`` is not installed.
+
+    Examples
+    --------
+    >>> import obliv, tempfile
+    >>> page = Path(tempfile.mkdtemp(), "report.html")
+    >>> write_report(obliv.compare("mesh:3x3", "dor", "valiant"), page)
+    >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
+    """
+    sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
+    files = [source for source in sources if not isinstance(source, Result)]
+    require_report(path, files)
+    step = progress or silent
+    step("reading", 0.0)
+    contents = gather(sources, study)
+    step("drawing", 0.3)
+    write_whole(path, _page(contents, title).encode("utf-8"))
+
+
+def require_report(path: str | Path, inputs: Sequence[str | Path] = ()) -> None:
+    """Check, before any work, that a report can be written.
+
+    Raises
+    ------
+    InputError
+        If the file does not end in ``.html``.
+    FileError
+        If its folder does not exist, or it is an input.
+    MissingExtraError
+        If the extra ``report`` is not installed.
+    """
+    if Path(path).suffix.lower() != ".html":
+        raise InputError(f"a report is a web page: name a file that ends in .html, not {str(path)!r}")
+    require_place(path)
+    if Path(path).resolve() in {Path(source).resolve() for source in inputs}:
+        raise FileError("is an input file and would be overwritten: choose another file", path)
+    _require_packages()
+
+
+def _require_packages() -> None:
+    from importlib.util import find_spec
+
+    for module, package in (("jinja2", "jinja2"), ("altair", "altair"), ("vl_convert", "vl-convert-python")):
+        if find_spec(module) is None:
+            raise extra(package, "report")
+
+
+def _page(contents: Contents, title: str) -> str:
+    scripts = [_asset("table.js"), _asset("page.js")]
+    styles = [_asset("page.css")]
+    table = table_data(contents)
+    blocks = {"table": table} if table["topology"] else {}
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {' '.join(map(_hash, styles))}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            policy=policy,
+            scripts=scripts,
+            styles=styles,
+            blocks=blocks,
+            title=printable(title) or _title(contents),
+            tiles=_tiles(contents, table),
+            inputs=contents.inputs,
+            versions=_versions(contents),
+            version=__version__,
+            table=_static_rows(table),
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(lambda name: _text(f"templates/{name}")),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True, "allow_nan": False}
+    environment.filters["printable"] = printable
+    return environment
+
+
+def _text(name: str) -> str:
+    return resources.files("obliv.view.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _asset(name: str) -> str:
+    return _text(f"assets/{name}")
+
+
+def _hash(text: str) -> str:
+    """Return the source expression that allows exactly this script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
+
+
+def _title(contents: Contents) -> str:
+    names = [source.holds.partition(":")[0].removeprefix("study ") for source in contents.inputs if not source.digest]
+    results = [result.title for result in contents.results()]
+    if len(contents.inputs) == 1 and len(results) == 1:
+        return printable(results[0])
+    return printable(", ".join(names)) or f"{plural(len(results), 'result')}"
+
+
+def _versions(contents: Contents) -> list[str]:
+    """Return the versions of obliv that computed the results."""
+    return sorted({result.provenance.version for result in contents.results() if result.provenance is not None})
+
+
+def _tiles(contents: Contents, table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the numbers at the top of the page, with their names."""
+    status = Counter(item.row.status for item in contents.items)
+    proofs = sum(bool(getattr(result, "certificate", None)) for result in contents.results())
+    tiles = [
+        (len(set(table["topology"])), "topology", "topologies"),
+        (len(set(table["routing"]) - {""}), "routing", "routings"),
+        (status["done"], "result", "results"),
+        (proofs, "with a certificate", "with certificates"),
+        (status["failed"], "failed", "failed"),
+        (status["pending"], "not finished", "not finished"),
+        (sum(len(paper.entries) for paper in contents.reproductions), "entry of a paper", "entries of papers"),
+    ]
+    return [(f"{count:,}", one if count == 1 else more) for count, one, more in tiles if count]
+
+
+def _static_rows(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first rows of the table, which the script replaces."""
+    rows = [
+        [(column["text"][k], column["how"][k], column["number"]) for column in table["columns"]]
+        for k in range(min(_STATIC, len(table["topology"])))
+    ]
+    return {
+        "columns": [(column["name"], column["number"]) for column in table["columns"]],
+        "rows": list(zip(table["routing"], table["topology"], rows, strict=False)),
+        "count": len(table["topology"]),
+    }

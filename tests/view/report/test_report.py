@@ -1,0 +1,139 @@
+"""Reports as files: what goes in, what the page says, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import obliv
+from obliv.cli import main
+from obliv.errors import FileError, InputError, MissingExtraError
+from obliv.results import Result
+from obliv.view import write_report
+from obliv.view.report import page as pages
+
+STUDY = """
+topologies = ["mesh:3x3", "mesh:4x4"]
+routings = ["dor", "valiant"]
+measures = ["worst", "hops", { measure = "average", samples = 50 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    (folder / "small.study.toml").write_text(STUDY, encoding="utf-8")
+    obliv.study.run(folder / "small.study.toml", folder / "small.db", jobs=1)
+    return folder / "small.db"
+
+
+def data(page: Path, name: str = "table") -> Any:
+    found = re.search(rf'<script type="application/json" id="{name}-data">(.*?)</script>', page.read_text("utf-8"))
+    assert found
+    return json.loads(found[1])
+
+
+def column(table: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(each for each in table["columns"] if each["name"] == name)
+
+
+def test_a_store_and_a_result_share_a_table(store: Path, tmp_path: Path) -> None:
+    other = obliv.worst_case(obliv.routing("romm", obliv.mesh(3, 3)))
+    other.save(tmp_path / "romm.json.gz")
+    write_report([store, tmp_path / "romm.json.gz"], tmp_path / "page.html")
+    table = data(tmp_path / "page.html")
+    places = list(zip(table["topology"], table["routing"], strict=True))
+    assert places == [
+        ("mesh:3x3", "dor"),
+        ("mesh:3x3", "valiant"),
+        ("mesh:4x4", "dor"),
+        ("mesh:4x4", "valiant"),
+        ("mesh:3x3", "romm"),
+    ]
+    worst = column(table, "worst")
+    assert worst["text"][2] == "1/3 = 0.3333"  # DOR on a k x k mesh: a load of k - 1
+    assert worst["how"] == "xxxxx"
+    average = column(table, "average")
+    assert average["how"] == "eeee-"
+    assert all(" ± " in text for text in average["text"][:4])
+    assert [part[0] for part in table["details"][4]] == ["worst"]
+    assert table["details"][4][0][3] == 1  # from the second input
+
+
+def test_the_same_inputs_give_the_same_bytes(store: Path, tmp_path: Path) -> None:
+    for name in ("one.html", "two.html"):
+        write_report(store, tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_names_are_text(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script>\x1b\u2028"
+    result: Result = obliv.results.WorstCase(topology=evil, routing="<img src=x onerror=alert(1)>")
+    write_report(result, tmp_path / "page.html", title="<b>&")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "<h1>&lt;b&gt;&amp;</h1>" in text
+    assert data(tmp_path / "page.html")["topology"] == [evil.replace("\x1b", "?").replace("\u2028", "?")]
+
+
+def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    result = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
+    content = result.to_dict()
+    content["channel_load"] = {"exact": "3/2", "value": 1.5}
+    result.save(tmp_path / "true.json")
+    (tmp_path / "other.json").write_text(json.dumps(content), encoding="ascii")
+    write_report([tmp_path / "true.json", result], tmp_path / "page.html")  # the same figures twice
+    assert len(data(tmp_path / "page.html")["routing"]) == 1
+    with pytest.raises(InputError, match=r"worst: dor on mesh:3x3: true\.json and other\.json have different figures"):
+        write_report([tmp_path / "true.json", tmp_path / "other.json"], tmp_path / "bad.html")
+    assert not (tmp_path / "bad.html").exists()
+
+
+def test_bad_input_is_one_line(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "broken.json").write_text('{"kind": "worst",', encoding="ascii")
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\0" + b"x" * 100)
+    (tmp_path / "empty.json").write_text("", encoding="ascii")
+    newer = tmp_path / "newer.db"
+    newer.write_bytes(store.read_bytes())
+    with sqlite3.connect(newer) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    page = str(tmp_path / "page.html")
+    for words, message in (
+        ([], "Missing argument"),
+        ([str(store)], "Missing option '--output'"),
+        ([str(tmp_path / "none.json"), "-o", page], "none.json: file not found"),
+        ([str(store), str(tmp_path / "broken.json"), "-o", page], "broken.json"),
+        ([str(store), str(tmp_path / "empty.json"), "-o", page], "empty.json: the file is empty"),
+        ([str(store), str(tmp_path / "other.db"), "-o", page], "other.db"),
+        ([str(newer), "-o", page], "written by a newer obliv"),
+        ([str(store), "-o", str(tmp_path / "page.pdf")], "ends in .html"),
+        ([str(store), "-o", str(tmp_path / "no" / "page.html")], "its directory does not exist"),
+        ([str(store), "-o", page, "--study", "smal"], "no study 'smal'"),
+        ([str(tmp_path), "-o", page], "is a directory"),
+    ):
+        assert main(["report", *words]) == 2, words
+        err = capsys.readouterr().err
+        assert message in err
+        assert err.count("\n") == 1
+        assert not Path(page).exists()
+
+
+def test_a_page_never_replaces_an_input(store: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.html"
+    copy.write_bytes(store.read_bytes())
+    with pytest.raises(FileError, match="is an input file"):
+        write_report(copy, copy)
+    assert copy.read_bytes() == store.read_bytes()
+
+
+def test_a_missing_extra_is_named(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"uv sync --extra report .* pip install 'obliv\[report\]'"):
+        pages.write_report(store, tmp_path / "page.html")
