@@ -24,7 +24,7 @@ def report(
     ] = "",
     study: StudyName = "",
 ) -> None:
-    """Write studies and saved results as one web page that needs no server.
+    """Write studies and saved results as one web page.
 
     Example: obliv report meshes.db -o meshes.html
 
