@@ -21,7 +21,7 @@ from obliv.view.style import INK, MANY, NODE
 if TYPE_CHECKING:
     from obliv.view.network.canvas import Canvas
 
-__all__ = ["Labels", "Names", "draw_names", "names_of", "require_labels"]
+__all__ = ["Labels", "Names", "draw_names", "names_of", "require_labels", "short_names"]
 
 Labels = str | bool
 
@@ -76,7 +76,7 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
     if labels is False:
         return Names(**below)
     at_ends = {node: f"{shortened(topology.name_of(node), _LONGEST)}{more}" for node, more in ends.items()}
-    inside = _short_names(topology)
+    inside = short_names(topology)
     size = _size_inside(inside, unit)
     if size >= _SMALLEST:
         return Names(inside, beside=at_ends, size=size, **below)
@@ -128,7 +128,7 @@ def _size_inside(names: Sequence[str], unit: float) -> float:
     return min(9.0, 0.92 * 2 * RADIUS * unit / (0.6 * max(longest, 1.6)))
 
 
-def _short_names(topology: Topology) -> list[str]:
+def short_names(topology: Topology) -> list[str]:
     """Return coordinates such as ``0,1,2`` for up to four dimensions, else numbers or names."""
     if not topology.axes:
         return [topology.name_of(node) for node in range(topology.nodes)]

@@ -12,6 +12,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate, WorstCase
+from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import network_of
@@ -35,6 +36,8 @@ class Witness:
         The worst traffic.
     strong, weak, fixed : tuples of Flow
         Pairs that load the worst channel, other pairs, and terminals that send to themselves without loading it.
+    routing : Routing, optional
+        The routing, where the result is not about given pair loads.
     """
 
     channel: int
@@ -43,6 +46,7 @@ class Witness:
     strong: tuple[Flow, ...]
     weak: tuple[Flow, ...]
     fixed: tuple[Flow, ...]
+    routing: Routing | None = None
 
     @property
     def topology(self) -> Topology:
@@ -67,7 +71,8 @@ def witness(result: WorstCase) -> Witness:
     """
     if not result.channel:
         raise InputError(f"{result.topology} has no channels: there is no worst case to draw")
-    loads = _pair_loads(result)
+    analyzed = _analyzed(result)
+    loads = analyzed if isinstance(analyzed, PairLoads) else _pair_loads(analyzed, result)
     if result.traffic is not None:
         amounts = {(s, d): amount for s, d, amount in result.traffic}
         traffic = from_flows("worst case", loads.terminals, amounts, Fraction(0))
@@ -85,6 +90,7 @@ def witness(result: WorstCase) -> Witness:
         strong=tuple(sorted((flow for flow in flows if flow[2] > 0), key=lambda flow: flow[2])),
         weak=tuple(flow for flow in flows if flow[2] == 0 and flow[0] != flow[1]),
         fixed=tuple(flow for flow in flows if flow[2] == 0 and flow[0] == flow[1]),
+        routing=None if isinstance(analyzed, PairLoads) else analyzed,
     )
 
 
@@ -103,19 +109,19 @@ def _network(result: WorstCase) -> Topology | str:
     )
 
 
-def _pair_loads(result: WorstCase) -> PairLoads:
-    subject = result.subject
-    if isinstance(subject, PairLoads):
-        return subject
-    if subject is None:
-        if result.routing == "pair loads":
-            raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
-        subject = routing_of(result.routing, _network(result))
+def _analyzed(result: WorstCase) -> Routing | PairLoads:
+    """Return what a result is about; the routing of a loaded result is built from its spec."""
+    if isinstance(result.subject, PairLoads | Routing):
+        return result.subject
+    if result.routing == "pair loads":
+        raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
+    return routing_of(result.routing, _network(result))
+
+
+def _pair_loads(routing: Routing, result: WorstCase) -> PairLoads:
     if not isinstance(result.channel_load, Estimate):
-        loads: PairLoads = subject.pair_loads()
-        return loads
+        return routing.pair_loads()
     # The traffic is the worst for one sample of paths, so its load on that sample is biased upwards. Draw new paths,
     # from a stream that no seed of a search gives.
     fresh = np.random.default_rng(np.random.SeedSequence(0).spawn(1)[0])
-    loads = subject.pair_loads(result.channel_load.samples, fresh)
-    return loads
+    return routing.pair_loads(result.channel_load.samples, fresh)

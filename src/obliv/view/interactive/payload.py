@@ -1,0 +1,246 @@
+"""What a page needs to draw a network with its loads, to list the pairs that cross a channel, and to prove them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from obliv.checker.claims import Claim, MalformedError
+from obliv.checker.flows.sources import source_flows
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.errors import InputError, OblivError
+from obliv.loads.base import PairLoads
+from obliv.patterns.standard import uniform
+from obliv.results import Estimate, WorstCase
+from obliv.results.format import shown
+from obliv.results.numbers import as_float
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+from obliv.view.interactive.certified import claim_of, page_proof
+from obliv.view.interactive.drawing import drawn_channels, require_drawable
+from obliv.view.interactive.own_worst import own_worst
+from obliv.view.interactive.packing import Entries, UnevenError, flow_entries, pack_loads, weight_entries
+from obliv.view.network.witness import Witness, witness
+
+__all__ = ["VERSION", "Limits", "network_payload"]
+
+_MOST_PAIRS = 2_000  # listed for the worst channel where the loads of all pairs are left out
+Subject = Topology | Routing | PairLoads | WorstCase
+VERSION = 1  #: Of the form; scripts refuse others.
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a network may take in a page.
+
+    Parameters
+    ----------
+    room : int
+        Characters of the loads of pairs.
+    seconds : float
+        For computing these loads.
+    solved : int
+        Terminals times channels up to which a worst case is computed for a routing that comes without one.
+    """
+
+    room: int = 1_000_000
+    seconds: float = 20.0
+    solved: int = 100_000
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown: a network, and what is known about loads on it."""
+
+    topology: Topology
+    routing: Routing | None = None
+    loads: PairLoads | None = None
+    result: WorstCase | None = None
+    witness: Witness | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether there are loads, and none of them is an estimate."""
+        return self.loads is not None and self.loads.samples is None
+
+
+def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str, Any]:
+    """Return a network for ``OblivNetwork.mount``, as JSON types.
+
+    Parameters
+    ----------
+    subject : Topology, Routing, PairLoads or WorstCase
+        A network; or loads, with the worst case if that is quick; or a worst case, whose routing is built from its spec
+        where the result was loaded.
+    limits : Limits, optional
+        What it may take.
+
+    Returns
+    -------
+    dict
+        Exact numbers are texts such as ``"32/5"``. What does not fit is null beside a reason.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large to be drawn.
+    InputError
+        If the result does not name its routing, or has no traffic.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> payload = network_payload(obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)), certificate=True))
+    >>> payload["worst"]["load"], len(payload["channels"]), payload["proof"]["claim"]
+    ('2', 24, '2')
+    """
+    limits = limits or Limits()
+    this = _shown_of(subject, limits)
+    topology = this.topology
+    require_drawable(topology)
+    nodes, channels, radius = drawn_channels(topology)
+    views = list(_views(this))
+    crossing, reason = _crossing(this, limits)
+    proof, why = (None, reason) if crossing is None else _proof(this)
+    own = own_worst(this.loads) if crossing is not None and this.loads is not None else None
+    if own is not None:
+        views.insert(1, _view("own", "worst load of each channel by itself", own.pop("loads")))
+    if views:
+        for channel, load in zip(channels, views[0]["loads"], strict=True):
+            channel |= {"load": load, "value": as_float(Fraction(load))}
+    return {
+        "version": VERSION,
+        "topology": topology.spec,
+        "routing": None if this.routing is None else this.routing.spec,
+        "radius": radius,
+        "nodes": nodes,
+        "channels": channels,
+        "terminals": topology.terminals.tolist(),
+        **_rates(topology),
+        "views": views,
+        "worst": None if this.witness is None or this.result is None else _worst(this.result, this.witness),
+        "own": own,
+        "crossing": crossing,
+        **({} if crossing else {"crossing_reason": reason}),
+        "proof": proof,
+        **({} if proof else {"proof_reason": why}),
+    }
+
+
+def _shown_of(subject: Any, limits: Limits) -> _Shown:
+    """Return what is to be shown; a small routing gets its worst case."""
+    if isinstance(subject, Topology):
+        return _Shown(subject)
+    if isinstance(subject, WorstCase):
+        return _of_result(subject, limits)
+    if isinstance(subject, PairLoads):
+        return _Shown(subject.topology, None, subject)
+    if not isinstance(subject, Routing):
+        raise InputError(f"a page shows a topology, a routing, loads or a worst case, not {type(subject).__name__}")
+    loads = subject.pair_loads()
+    loaded = _Shown(subject.topology, subject, loads)
+    if not _solvable(subject.topology, limits):
+        return loaded
+    result = _worst_case(subject)
+    return loaded if result.channel is None else replace(loaded, result=result, witness=witness(result))
+
+
+def _of_result(result: WorstCase, limits: Limits) -> _Shown:
+    """Return a worst case with its certificate, which is computed where it is missing and that is quick."""
+    seen = witness(result)
+    missing = result.certificate is None and not isinstance(result.channel_load, Estimate)
+    if missing and seen.routing is not None and _solvable(seen.topology, limits):
+        found = _worst_case(seen.routing)
+        if found.channel_load == result.channel_load:
+            return _Shown(seen.topology, seen.routing, seen.loads, found, witness(found))
+    return _Shown(seen.topology, seen.routing, seen.loads, result, seen)
+
+
+def _worst_case(routing: Routing) -> WorstCase:
+    from obliv.analysis.worst_case.exact import worst_case
+
+    return worst_case(routing, certificate=True)
+
+
+def _solvable(topology: Topology, limits: Limits) -> bool:
+    return len(topology.terminals) * topology.channels <= limits.solved
+
+
+def _views(this: _Shown) -> Iterator[dict[str, Any]]:
+    """Yield the loads by which channels can be colored, the first one first."""
+    if this.loads is None or not this.topology.channels:
+        return
+    estimated = "" if this.exact else " (estimated)"
+    if this.witness is not None:
+        loads = this.loads.under(this.witness.traffic)
+        yield _view("worst", f"load under the worst traffic{estimated}", loads)
+    everywhere = this.loads.under(uniform(this.topology))
+    yield _view("uniform", f"load under uniform traffic{estimated}", everywhere)
+
+
+def _view(kind: str, label: str, loads: Sequence[Any]) -> dict[str, Any]:
+    return {"kind": kind, "label": label, "loads": list(map(str, loads))}
+
+
+def _worst(result: WorstCase, seen: Witness) -> dict[str, Any]:
+    """Return the worst traffic, and the pairs that load the worst channel."""
+    estimated = isinstance(result.channel_load, Estimate)
+    flows = None if result.traffic is None else [[s, d, str(amount)] for s, d, amount in result.traffic]
+    return {
+        "channel": seen.channel,
+        "load": None if estimated else str(result.channel_load),
+        "text": shown(result.channel_load),
+        "permutation": None if result.permutation is None else list(result.permutation),
+        "traffic": flows,
+        "pairs": [[s, d, round(load, 9)] for s, d, load in reversed(seen.strong[-_MOST_PAIRS:])],
+    }
+
+
+def _crossing(seen: _Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+    """Return the loads of all pairs, or why they are left out."""
+    loads, topology = seen.loads, seen.topology
+    if loads is None:
+        return None, "there is no routing"
+    if not seen.exact:
+        return None, "the loads are estimates"
+    limit = TimeLimit(time.perf_counter() + limits.seconds)
+    try:
+        entries = weight_entries(loads) if seen.routing is None else _walked(seen.routing, loads.denominator, limit)
+        return pack_loads(entries, topology.channels, loads.denominator, limits.room), ""
+    except OutOfTimeError:
+        return None, f"computing the loads of pairs takes more than {limits.seconds:g} seconds"
+    except (OblivError, NotImplementedError, UnevenError) as error:
+        return None, str(error)
+
+
+def _walked(routing: Routing, denominator: int, limit: TimeLimit) -> Iterator[Entries]:
+    """Yield the loads of pairs as the checker finds them, from paths, next hops or phases."""
+    limit.check()
+    flows = source_flows(routing, denominator, limit.check)
+    return flow_entries(flows, len(routing.topology.terminals), denominator)
+
+
+def _proof(seen: _Shown) -> tuple[dict[str, Any] | None, str]:
+    """Return the proof of the worst case, or why there is none."""
+    if seen.routing is None:
+        return None, "the loads were given without a routing, so nothing independent computes them"
+    if seen.result is None:
+        return None, "no worst case was computed"
+    try:
+        claim: Claim = claim_of(seen.result)
+        if claim.denominator != int(seen.loads.denominator if seen.loads else 0):
+            return None, "the certificate has another denominator than the loads"
+        return page_proof(claim, seen.routing), ""
+    except (MalformedError, ValueError) as error:
+        return None, str(error)
+
+
+def _rates(topology: Topology) -> dict[str, Any]:
+    """Return what terminals send and take, nothing where that is one packet per cycle."""
+    if topology.unit_rates:
+        return {}
+    injection, ejection = topology.rates()
+    return {"injection": list(map(str, injection)), "ejection": list(map(str, ejection))}
