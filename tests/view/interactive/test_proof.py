@@ -29,7 +29,7 @@ pytestmark = needs_node
 @pytest.fixture(autouse=True)
 def plain_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes in a row: the proof does not depend on where they are, and the search for a good place takes long."""
-    monkeypatch.setattr(drawing, "layout_of", lambda network: Layout(np.eye(network.nodes, 2)))
+    monkeypatch.setattr(drawing, "layout_of", lambda network: Layout(np.arange(network.nodes)[:, None] ** [1.0, 2.0]))
 
 
 SPECS = [
