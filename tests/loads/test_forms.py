@@ -14,6 +14,7 @@ from obliv._util.progress import silent
 from obliv.loads import separable
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
+from obliv.loads.search import Calls, Problem
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
 from obliv.loads.translated import TranslatedLoads, translation_group
@@ -159,7 +160,7 @@ def test_channels_that_cannot_be_the_worst_are_left_out(fast: bool) -> None:
     assert type(loads) is MixedLoads
     bounds = [simple_bound(loads.weights(c), loads.rates) / mesh.bandwidth_of(c) for c in range(mesh.channels)]
     best, solved = Fraction(-1), []
-    for group in loads.solve_worst(np.arange(mesh.channels), loads.rates, False, silent):
+    for group in loads.solve_worst(np.arange(mesh.channels), silent, Calls(Problem(loads, loads.rates))):
         for channel, solution in group:
             assert bounds[channel] > best
             best = max(best, solution.value / mesh.bandwidth_of(channel))

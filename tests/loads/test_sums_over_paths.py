@@ -37,6 +37,7 @@ from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TwoPhaseLoads
+from obliv.loads.search import Calls, Problem
 from obliv.loads.without_self import LoadsWithoutSelf
 from obliv.routings.base import Routing
 from obliv.routings.mixes import TwoPhase
@@ -134,7 +135,7 @@ def check_solutions(loads: PairLoads) -> None:
         optima.append(value / (speeds[c] if speeds else Fraction(1)))
     for prices_too in (False, True):
         result = {}
-        for group in loads.solve_worst(np.arange(len(optima)), rates, prices_too, silent):
+        for group in loads.solve_worst(np.arange(len(optima)), silent, Calls(Problem(loads, rates, prices_too))):
             for c, solution in group:
                 assert solution.value / (speeds[c] if speeds else Fraction(1)) == optima[c]
                 assert len({s for s, _, _ in solution.shipments()}) <= len(supply)

@@ -17,9 +17,9 @@ import pytest
 from tests.study.files import written
 
 import obliv
+from obliv._util.executors import Processes, Serial
 from obliv.errors import Interrupted
 from obliv.study import compute
-from obliv.study.executors import Processes, Serial
 
 
 def tables(store: Path) -> tuple[str, str]:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from obliv.errors import InputError
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 __all__ = [
+    "Clusters",
     "Format",
     "FormatOption",
+    "Jobs",
     "Output",
     "PathSamples",
     "RoutingSpec",
@@ -32,11 +38,51 @@ Format = Literal["table", "json", "csv", "markdown", "latex"]
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
 PathSamples = Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes.", show_default="1")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="Output format.")]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Workers of other packages, which take the place of processes of obliv."""
+
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", metavar="ADDRESS", help="Scheduler of Dask, such as tcp://host:8786, or local."),
+    ] = None
+    mpi: Annotated[bool, typer.Option("--mpi", help="Use MPI: mpiexec -n 4 python -m mpi4py.futures -m obliv ...")] = (
+        False
+    )
+
+    def used(self, jobs: int | None) -> AbstractContextManager[Executor | None]:
+        """Return the executor that is asked for; None for the calling process alone, or for processes of obliv.
+
+        Parameters
+        ----------
+        jobs : int, optional
+            Number of processes, given by the user.
+        """
+        if self.dask is not None and self.mpi:
+            raise InputError("--dask and --mpi cannot be combined: choose one")
+        if self.mpi and jobs is not None:
+            raise InputError("--jobs counts processes of obliv; with --mpi leave it out and use  mpiexec -n")
+        if self.dask is None and not self.mpi:
+            return nullcontext()
+        from obliv._util import clusters
+
+        return clusters.mpi() if self.dask is None else clusters.dask(self.dask, jobs)
+
+    def workers(self, jobs: int | None) -> AbstractContextManager[Executor | None]:
+        """Return the executor that is asked for, of processes if there are `jobs`; None for the calling process."""
+        if self.dask is not None or self.mpi or (jobs or 1) == 1:
+            return self.used(jobs)
+        from obliv._util.executors import processes
+
+        return processes(jobs or 1)
 
 
 def flat(verb: Callable[..., None]) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.options import PathSamples, Seed, is_seeded, refuse_idle_seed
+from obliv.cli.options import Clusters, Jobs, PathSamples, Seed, is_seeded, refuse_idle_seed
 from obliv.cli.output import ClaimAnswer, Looks, progress
 from obliv.cli.specs import Specs
 from obliv.errors import InputError
@@ -35,6 +35,8 @@ def worst(
         typer.Option("--plot", metavar="FILE", help="Draw the worst traffic, or all channels (.png, .svg, .pdf)."),
     ] = None,
     looks: Looks,
+    jobs: Jobs = None,
+    clusters: Clusters,
     seed: Seed = 0,
     answer: ClaimAnswer,
 ) -> None:
@@ -56,14 +58,22 @@ def worst(
     routing = specs.read(answer.output, plot, capacity=True)
     certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result
-    with progress() as step:
+    with clusters.workers(jobs) as executor, progress() as step:
         if channels:
             from obliv.analysis.worst_case.every_channel import worst_channels
 
-            result = worst_channels(routing, symmetry=symmetry, certificate=certificate, progress=step)
+            result = worst_channels(
+                routing, symmetry=symmetry, certificate=certificate, executor=executor, progress=step
+            )
         else:
             result = worst_case(
-                routing, symmetry=symmetry, certificate=certificate, samples=samples or None, rng=seed, progress=step
+                routing,
+                symmetry=symmetry,
+                certificate=certificate,
+                samples=samples or None,
+                rng=seed,
+                executor=executor,
+                progress=step,
             )
     looks.save(result.plot, plot)
     answer.show_claim(result)

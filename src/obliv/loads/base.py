@@ -15,7 +15,7 @@ from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
-from obliv.loads.search import Solved, best_first
+from obliv.loads.search import Calls, Solved, best_first
 from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights
 from obliv.topologies.base import Topology
@@ -206,24 +206,25 @@ class PairLoads(ABC):
         """
         return None
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
         """Solve the channels that can be the worst, most promising first, in groups.
 
         Parameters
         ----------
         channels : integer array
-        rates : Rates
-        prices : bool
-            Whether the solutions must hold prices.
         progress : callable
             Called with what is being done and the share that is done.
+        calls : Calls
+            Of a problem: these loads, with the rates of the terminals, and whether the solutions must hold prices.
+            Long work is done by its calls, which may come from other processes.
 
         Yields
         ------
         list of (channel, Solution)
-            A channel is left out once its simple bound is at most what another one carries, per bandwidth.
+            A channel is left out once its simple bound is at most what another one carries, per bandwidth. Which ones
+            are solved, and in which order, does not depend on who makes the calls.
         """
-        return best_first(self, channels, rates, progress)
+        return best_first(channels, progress, calls)
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         """Return an estimate of what it takes to solve some channels and to check some symmetries.

@@ -17,8 +17,7 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Solved, best_first
-from obliv.matching.shipments import Rates
+from obliv.loads.search import Calls, Solved, best_first, by_bound
 from obliv.matching.weights import Weights, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
@@ -101,23 +100,11 @@ class CutLoads(PairLoads):
         prices: Array = outside.sum(axis=0) + inside[~leaving & ~wide].sum(axis=0)
         return prices.astype(np.int64)
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        if not rates.unit:
-            yield from best_first(self, channels, rates, progress)
-            return
-        speeds = self.topology.bandwidth
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        if not calls.subject.rates.unit:
+            return best_first(channels, progress, calls)
         bounds = self.cut_bounds()
-        keys = [(bounds[c] / speeds[c] if speeds else int(bounds[c]), c) for c in channels.tolist()]
-        keys.sort(key=lambda key: (-key[0], key[1]))
-        best: object = None
-        for done, (bound, channel) in enumerate(keys, 1):
-            if best is not None and bound <= best:  # type: ignore[operator]
-                return
-            solution = self.solve(channel, rates)
-            load = solution.value / speeds[channel] if speeds else solution.value
-            best = load if best is None else max(best, load)  # type: ignore[call-overload]
-            yield [(channel, solution)]
-            progress("channels", done / len(keys))
+        return by_bound([(int(bounds[c]), c) for c in channels.tolist()], progress, calls)
 
     def _sums(self, values: Array) -> Array:
         added = np.concatenate([[0], np.cumsum(values)])

@@ -18,7 +18,7 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Solved
+from obliv.loads.search import Calls, Solved
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, members_of
 from obliv.patterns.base import Traffic
@@ -64,7 +64,8 @@ class DifferenceLoads(PairLoads):
             value += sum(int(b) * max(0, m - v) for b, v in zip(rates.demand, x.tolist(), strict=True))
         return Solution(value, np.maximum(0, m - x), partial(_shipments, x, rates))
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        _, rates, prices = calls.subject
         best: Any = -1
         speeds = self.topology.bandwidth
         for first in range(0, len(channels), _GROUP):

@@ -14,7 +14,7 @@ from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Solved, one_after_another
+from obliv.loads.search import Calls, Solved, one_after_another
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
@@ -138,8 +138,8 @@ class TwoPhaseLoads(PairLoads):
         prices = whole([max(0, b - column_margin) + row_margin for b in taken])
         return Solution(value, prices, partial(_paired, shipped, received))
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        return one_after_another(self, channels, rates, progress)
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        return one_after_another(channels, progress, calls)
 
 
 def _heaviest(worth: list[int], most: list[int], units: int) -> tuple[list[int], int]:

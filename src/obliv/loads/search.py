@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
@@ -12,43 +13,142 @@ from obliv._util.typing import Array
 from obliv.matching.shipments import Rates, Solution, simple_bound
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from obliv.loads.base import PairLoads
 
-__all__ = ["ChannelSearch", "Solved", "announce_channels", "best_first", "one_after_another", "search_channels"]
+__all__ = [
+    "Call",
+    "Calls",
+    "ChannelSearch",
+    "Problem",
+    "Solved",
+    "announce_channels",
+    "best_first",
+    "by_bound",
+    "calls_of",
+    "one_after_another",
+    "search_channels",
+    "solved_channel",
+]
 
 #: A channel with its solution.
 Solved = tuple[int, Solution]
 
+#: A function with its arguments, after the problem that it is about.
+Call = tuple[Any, ...]
 
-def best_first(loads: PairLoads, channels: Array, rates: Rates, progress: Progress) -> Iterator[list[Solved]]:
-    """Solve channels by falling simple bound, until no bound exceeds what another channel carries.
+_MUCH = 5.0  # seconds of work for which workers are started before it begins
+
+
+class Problem(NamedTuple):
+    """What the functions of a search are about.
+
+    Attributes
+    ----------
+    loads : PairLoads
+    rates : Rates
+        What terminals send and take.
+    prices : bool
+        Whether solutions must hold prices.
+    """
+
+    loads: PairLoads
+    rates: Rates
+    prices: bool = True
+
+
+class Calls:
+    """Calls of functions of one problem, made when their results are needed.
+
+    Attributes
+    ----------
+    subject : object
+        The first argument of all functions.
+    width : int
+        How many calls may be made at a time.
+    """
+
+    def __init__(self, subject: Any) -> None:
+        self.subject = subject
+        self.width = 1
+
+    def __enter__(self) -> Calls:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End calls whose results are no longer needed."""
+
+    def memory(self, one: float) -> float:
+        """Return the bytes that all calls together take, if each takes so many, and make no more at a time than fit."""
+        return one
+
+    def begin(self) -> None:
+        """Make calls ahead from the first one on: there is much work."""
+
+    def plan(self, calls: Iterable[Call]) -> None:
+        """Say which calls will probably be made next, each a function and its arguments, the most likely first."""
+
+    def result(self, function: Any, *arguments: Any) -> Any:
+        """Return the result of a function, whose other arguments follow the subject."""
+        return function(self.subject, *arguments)
+
+
+def calls_of(problem: Problem, executor: Executor | None, progress: Progress) -> Calls:
+    """Return calls of the functions of a problem, in the workers of an executor if there is one."""
+    if executor is None:
+        return Calls(problem)
+    from obliv.loads.ahead import Ahead
+
+    return Ahead(problem, executor, progress)
+
+
+def solved_channel(problem: Problem, channel: int) -> Solution:
+    """Solve one channel."""
+    solution = problem.loads.solve(channel, problem.rates)
+    return solution if problem.prices else solution._replace(prices=None)
+
+
+def _simple_bound(problem: Problem, channel: int) -> int:
+    return simple_bound(problem.loads.weights(channel), problem.rates)
+
+
+def best_first(channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve channels by falling simple bound, until no bound exceeds what another channel carries."""
+    loads, rates, _ = calls.subject
+    if len(channels) < 2:
+        return one_after_another(channels, progress, calls)
+    at_once = loads.bounds(rates.supply, rates.demand)
+    if at_once is not None:
+        return by_bound([(int(at_once[channel]), channel) for channel in channels.tolist()], progress, calls)
+    calls.plan((_simple_bound, channel) for channel in channels.tolist())
+    return by_bound([(calls.result(_simple_bound, channel), channel) for channel in channels.tolist()], progress, calls)
+
+
+def by_bound(bounds: Iterable[tuple[int, int]], progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve channels by falling upper bound, given as (bound, channel), while a bound exceeds what another one carries.
 
     Bounds and loads are compared per bandwidth.
     """
-    if len(channels) < 2:
-        yield from one_after_another(loads, channels, rates, progress)
-        return
-    speeds = loads.topology.bandwidth
-    at_once = loads.bounds(rates.supply, rates.demand)
-    queue: list[tuple[Any, int]] = []
-    for channel in channels.tolist():
-        bound = simple_bound(loads.weights(channel), rates) if at_once is None else int(at_once[channel])
-        queue.append((bound / speeds[channel] if speeds else bound, channel))
+    speeds = calls.subject.loads.topology.bandwidth
+    queue: list[tuple[Any, int]] = [(bound / speeds[c] if speeds else bound, c) for bound, c in bounds]
     queue.sort(key=lambda pair: (-pair[0], pair[1]))
     best: Any = -1
+    calls.plan((solved_channel, channel) for _, channel in takewhile(lambda pair: pair[0] > best, queue))
     for done, (bound, channel) in enumerate(queue, 1):
         if bound <= best:
             break
-        solution = loads.solve(channel, rates)
+        solution = calls.result(solved_channel, channel)
         best = max(best, solution.value / speeds[channel] if speeds else solution.value)
         yield [(channel, solution)]
         progress("channels", done / len(queue))
 
 
-def one_after_another(loads: PairLoads, channels: Array, rates: Rates, progress: Progress) -> Iterator[list[Solved]]:
+def one_after_another(channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
     """Solve every channel, in the order given: for loads whose channels are solved as fast as bounded."""
+    calls.plan((solved_channel, channel) for channel in channels.tolist())
     for done, channel in enumerate(channels.tolist(), 1):
-        yield [(channel, loads.solve(channel, rates))]
+        yield [(channel, calls.result(solved_channel, channel))]
         progress("channels", done / len(channels))
 
 
@@ -77,29 +177,54 @@ class ChannelSearch:
     rates: Rates
 
 
-def announce_channels(loads: PairLoads, channels: Array, progress: Progress) -> None:
+def announce_channels(channels: Array, progress: Progress, calls: Calls) -> None:
     """Pass on what solving some channels will take, if that is much; refuse what cannot fit in memory."""
-    count = len(channels)
+    count, loads = len(channels), calls.subject.loads
     what = f"solving {count:,} channel{'s' * (count != 1)} of {loads.topology.spec}"
-    announce(progress, what, loads.work(channels) if count else Work())
+    work = loads.work(channels) if count else Work()
+    if calls.width == 1 or count < 2:
+        announce(progress, what, work)
+        return
+    if work.seconds > _MUCH:
+        calls.begin()
+    memory = calls.memory(work.memory)  # may find that fewer calls at a time fit
+    many = f" by {calls.width} workers" if calls.width > 1 else ""
+    announce(progress, what + many, Work(work.seconds / calls.width, memory))
 
 
 def search_channels(
-    loads: PairLoads, channels: Array, *, prices: bool = False, progress: Progress | None = None
+    loads: PairLoads,
+    channels: Array,
+    *,
+    prices: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> ChannelSearch:
-    """Find the worst of some channels, with the prices of every solved channel if they are asked for."""
+    """Find the worst of some channels, with the prices of every solved channel if they are asked for.
+
+    Parameters
+    ----------
+    loads : PairLoads
+    channels : integer array
+    prices : bool
+    executor : concurrent.futures.Executor, optional
+        Whose workers solve channels ahead of time; the outcome is the same without.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+    """
     step = progress or silent
-    announce_channels(loads, channels, step)
     rates, speeds = loads.rates, loads.topology.bandwidth
     optima: dict[int, int] = {}
     dual_prices: dict[int, Array] = {}
     worst, best, solution = -1, None, None
-    for group in loads.solve_worst(channels, rates, prices, step):
-        for channel, solved in group:
-            optima[channel] = solved.value
-            if prices and solved.prices is not None:
-                dual_prices[channel] = solved.prices
-            key = (solved.value / speeds[channel] if speeds else solved.value, -channel)
-            if best is None or key > best:
-                worst, best, solution = channel, key, solved
+    with calls_of(Problem(loads, rates, prices), executor, step) as calls:
+        announce_channels(channels, step, calls)
+        for group in loads.solve_worst(channels, step, calls):
+            for channel, solved in group:
+                optima[channel] = solved.value
+                if prices and solved.prices is not None:
+                    dual_prices[channel] = solved.prices
+                key = (solved.value / speeds[channel] if speeds else solved.value, -channel)
+                if best is None or key > best:
+                    worst, best, solution = channel, key, solved
     return ChannelSearch(worst, solution, optima, dual_prices, rates)

@@ -21,7 +21,6 @@ from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, combined, crossing, longest_way, merged_tables, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
-from obliv.matching.shipments import Rates
 from obliv.matching.weights import Weights
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
@@ -30,7 +29,8 @@ from obliv.topologies.maps import keeps_steps, link_map, split_map
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from obliv.loads.search import Solved
+    from obliv.loads.search import Calls, Solved
+    from obliv.loads.separable_bounds import MergedBounds
     from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
 
@@ -93,14 +93,20 @@ class SeparableLoads(PairLoads):
         total: Array = product.sum(axis=0)
         return total
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        if not prices and len(channels) > 1 and self._entries(int(channels[len(channels) // 2])) >= _MANY:
-            from obliv.loads.separable_bounds import MergedBounds, merged_first
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        large = len(channels) > 1 and self._entries(int(channels[len(channels) // 2])) >= _MANY
+        if large and not calls.subject.prices and self.merged.parts:
+            from obliv.loads.separable_bounds import merged_first
 
-            bounds = MergedBounds(self)
-            if bounds.parts:
-                return merged_first(self, bounds, channels, rates, progress)
-        return super().solve_worst(channels, rates, prices, progress)
+            return merged_first(self.merged.parts, channels, progress, calls)
+        return super().solve_worst(channels, progress, calls)
+
+    @cached_property
+    def merged(self) -> MergedBounds:
+        """Upper bounds of single channels."""
+        from obliv.loads.separable_bounds import MergedBounds
+
+        return MergedBounds(self)
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         count, most = len(channels), float(self.topology.nodes) ** 2
@@ -114,12 +120,8 @@ class SeparableLoads(PairLoads):
         mean = sum(entries) / len(entries)
         tables = 1.6e-4 + 1.4e-8 * sum(radix**2 for radix in self.topology.radices)  # seconds of a channel's factors
         channel = 6e-7 * mean + tables
-        if count > 1 and mean > _MANY:
-            from obliv.loads.separable_bounds import MergedBounds
-
-            bounds = MergedBounds(self)
-            if bounds.parts:
-                channel = min(channel, bounds.seconds(3e-6 * mean))
+        if count > 1 and mean > _MANY and self.merged.parts:
+            channel = min(channel, self.merged.seconds(3e-6 * mean))
         return Work(checks + count * channel, (160.0 if wide else 60.0) * max(entries))
 
     def _cells(self) -> float:

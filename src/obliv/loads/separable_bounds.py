@@ -16,8 +16,7 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.loads.search import Solved
-from obliv.matching.shipments import Rates
+from obliv.loads.search import Call, Calls, Problem, Solved, solved_channel
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import from_entries
 
@@ -85,22 +84,42 @@ class MergedBounds:
         return different, which.reshape(tables[0].shape)
 
 
-def merged_first(
-    loads: SeparableLoads, bounds: MergedBounds, channels: Array, rates: Rates, progress: Progress
-) -> Iterator[list[Solved]]:
-    """Solve channels by falling upper bound, which is refined before a channel is solved."""
-    queue = []
+def _merged_bound(problem: Problem, channel: int, parts: int) -> int:
+    merged: MergedBounds = problem.loads.merged  # type: ignore[attr-defined]
+    return merged.bound(channel, parts)
+
+
+def merged_first(parts: tuple[int, ...], channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve channels by falling upper bound, which is refined before a channel is solved.
+
+    All channels whose bound is not below the largest load are solved, so that the lowest of those with this load is
+    found, whatever the bounds are.
+    """
+
+    def next_call(entry: tuple[int, int, int]) -> Call:
+        _, channel, level = entry
+        return (_merged_bound, channel, parts[level]) if level < len(parts) else (solved_channel, channel)
+
+    def likely() -> Iterator[Call]:
+        for entry in heapq.nsmallest(4 * calls.width, queue):
+            if -entry[0] >= best:
+                yield next_call(entry)
+
+    queue: list[tuple[int, int, int]] = []
+    best = -1
+    calls.plan((_merged_bound, channel, parts[0]) for channel in channels.tolist())
     for done, channel in enumerate(channels.tolist(), 1):
-        queue.append((-bounds.bound(channel, bounds.parts[0]), channel, 1))
+        queue.append((-calls.result(_merged_bound, channel, parts[0]), channel, 1))
         progress("bounds of channels", done / len(channels))
     heapq.heapify(queue)
-    best = -1
     while queue and -queue[0][0] >= best:
-        _, channel, level = heapq.heappop(queue)
-        if level < len(bounds.parts):
-            heapq.heappush(queue, (-bounds.bound(channel, bounds.parts[level]), channel, level + 1))
+        calls.plan(likely())
+        entry = heapq.heappop(queue)
+        _, channel, level = entry
+        found = calls.result(*next_call(entry))
+        if level < len(parts):
+            heapq.heappush(queue, (-found, channel, level + 1))
             continue
-        solution = loads.solve(channel, rates)
-        best = max(best, solution.value)
-        yield [(channel, solution)]
+        best = max(best, found.value)
+        yield [(channel, found)]
         progress("channels", 1 - sum(-bound >= best for bound, *_ in queue) / len(channels))

@@ -16,8 +16,8 @@ from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.loads.kernels.stored import Channels, assign_channels, coarsen, compare
-from obliv.loads.search import Solved
-from obliv.matching.shipments import Flows, Rates, Solution
+from obliv.loads.search import Calls, Solved
+from obliv.matching.shipments import Flows, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
@@ -90,10 +90,10 @@ class StoredLoads(PairLoads):
         loads = Channels(self.start, self.destination, self.source, self.numerator)
         return bool(run(compare, work, loads, moved, place))
 
-    def solve_worst(self, channels: Array, rates: Rates, prices: bool, progress: Progress) -> Iterator[list[Solved]]:
-        if rates.unit and self._fits:
-            return self._in_bulk(channels, prices, progress)
-        return super().solve_worst(channels, rates, prices, progress)
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        if calls.subject.rates.unit and self._fits:  # in less time than it takes to send the loads to a worker
+            return self._in_bulk(channels, calls.subject.prices, progress)
+        return super().solve_worst(channels, progress, calls)
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         entries = float(np.diff(self.start)[channels].sum())

@@ -58,6 +58,14 @@ class Solution(NamedTuple):
     prices: Array | None
     shipments: Callable[[], Flows]
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the traffic itself, which is far smaller than what it is computed from."""
+        return _with_flows, (self.value, self.prices, self.shipments())
+
+
+def _with_flows(value: int, prices: Array | None, flows: Flows) -> Solution:
+    return Solution(value, prices, partial(list, flows))
+
 
 def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
     """Solve one channel.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from obliv._util.cost import Work, announce
+from obliv._util.executors import Serial, executor_of, width_of
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural
 from obliv.errors import (
@@ -28,7 +29,6 @@ from obliv.results import provenance
 from obliv.results.study import StudyCell, StudyRun
 from obliv.study.cells import Cell
 from obliv.study.compute import compute, require
-from obliv.study.executors import Serial, executor_of, width_of
 from obliv.study.reading import Plan, read
 from obliv.study.store import Outcome, Store, opened
 

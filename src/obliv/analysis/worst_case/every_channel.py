@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +12,25 @@ from obliv._util.progress import Progress, silent
 from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
-from obliv.loads.search import announce_channels
+from obliv.loads.search import Problem, announce_channels, calls_of, one_after_another
 from obliv.results import Channel
 from obliv.results.analysis.worst_channels import ChannelWorst, WorstChannels
 from obliv.topologies.maps import terminal_map
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["worst_channels"]
 
 
 @by_specs
 def worst_channels(
-    x: Subject, *, symmetry: str = "auto", certificate: bool = False, progress: Progress | None = None
+    x: Subject,
+    *,
+    symmetry: str = "auto",
+    certificate: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> WorstChannels:
     """Return the worst case of every channel, and which channels are alike.
 
@@ -32,6 +41,8 @@ def worst_channels(
         As for :func:`obliv.worst_case`.
     certificate : bool
         Whether to keep what proves the largest load, and with it that no channel exceeds it.
+    executor : concurrent.futures.Executor, optional
+        As for :func:`obliv.worst_case`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -64,18 +75,19 @@ def worst_channels(
     focus = orbits(topology, verified(loads, symmetry, step)).focus
     load: dict[int, Fraction] = {}
     classes = sorted(set(focus.tolist()))
-    announce_channels(loads, np.array(classes, np.int64), step)
-    for k, channel in enumerate(classes):
-        value = loads.solve(channel, rates).value
-        load[channel] = Fraction(value, loads.denominator * rates.scale) / topology.bandwidth_of(channel)
-        step("channels", (k + 1) / len(classes))
+    with calls_of(Problem(loads, rates, prices=False), executor, step) as calls:
+        announce_channels(np.array(classes, np.int64), step, calls)
+        for solved in one_after_another(np.array(classes, np.int64), step, calls):
+            for channel, solution in solved:
+                units = loads.denominator * rates.scale
+                load[channel] = Fraction(solution.value, units) / topology.bandwidth_of(channel)
     rows = [
         ChannelWorst(channel=Channel(c, tail, head), channel_load=load[of], focus=of)
         for c, (tail, head, of) in enumerate(
             zip(topology.tail.tolist(), topology.head.tolist(), focus.tolist(), strict=True)
         )
     ]
-    proof = worst_case(loads, symmetry=symmetry, certificate=True) if certificate and rows else None
+    proof = worst_case(loads, symmetry=symmetry, certificate=True, executor=executor) if certificate and rows else None
     largest = max((row.channel_load for row in rows), default=Fraction(0))
     first = next((row.channel for row in rows if row.channel_load == largest), None)
     known = [g for g in topology.generators if terminal_map(topology, g) is not None]

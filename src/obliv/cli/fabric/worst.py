@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.options import Clusters, Jobs
 from obliv.cli.output import Answer, Looks, progress, require_outputs
 
 __all__ = ["worst"]
@@ -22,6 +23,8 @@ def worst(
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
     ] = None,
     looks: Looks,
+    jobs: Jobs = None,
+    clusters: Clusters,
     answer: Answer,
 ) -> None:
     """Find the exact worst permutation of the hosts.
@@ -34,8 +37,10 @@ def worst(
 
     looks.require(plot)
     require_outputs(answer.output, plot, inputs=files.inputs)
-    with progress() as step:
+    with clusters.workers(jobs) as executor, progress() as step:
         routing = files.routing(skip, notes=answer.format == "csv")
-        result = obliv.fabric.worst(routing, hottest=hottest, certificate=answer.output is not None, progress=step)
+        result = obliv.fabric.worst(
+            routing, hottest=hottest, certificate=answer.output is not None, executor=executor, progress=step
+        )
     looks.save(result.plot, plot)
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import solved_worst_case
@@ -12,6 +13,9 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import FabricWorst, HotCable
 from obliv.results.numbers import bounded
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["hottest_cables", "worst"]
 
@@ -23,6 +27,7 @@ def worst(
     *,
     hottest: int = 10,
     certificate: bool = False,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> FabricWorst:
     """Return the exact worst case of forwarding tables on their fabric.
@@ -35,6 +40,8 @@ def worst(
         Number of cables to rank.
     certificate : bool
         Whether to keep what proves the claim.
+    executor : concurrent.futures.Executor, optional
+        As for :func:`obliv.worst_case`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -58,7 +65,7 @@ def worst(
     >>> result.channel_load, next(result.pairs())
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
-    result, search = solved_worst_case(routing, certificate=certificate, progress=progress)
+    result, search = solved_worst_case(routing, certificate=certificate, executor=executor, progress=progress)
     topology, loads = routing.topology, routing.fabric_loads
     channel, names = result.channel, result.names
     if channel is not None:

@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
 
+from obliv._util.executors import default_jobs
 from obliv.errors import InputError, extra
-from obliv.study.executors import default_jobs
 
 __all__ = ["dask", "mpi"]
 

@@ -1,6 +1,6 @@
 """Executors: processes that outlive their workers, and the calling process alone.
 
-Anything with the interface of :class:`concurrent.futures.Executor` will do for a study.
+Anything with the interface of :class:`concurrent.futures.Executor` will do in their place.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from obliv._util.cost import free_memory
 from obliv._util.rationals import integer
 from obliv.errors import InputError
 
-__all__ = ["Processes", "Serial", "default_jobs", "executor_of", "width_of"]
+__all__ = ["Processes", "Serial", "default_jobs", "executor_of", "processes", "width_of"]
 
 T = TypeVar("T")
 
@@ -38,6 +38,16 @@ def executor_of(jobs: int | None) -> Executor:
     if count < 1:
         raise InputError(f"{count} jobs: at least 1 is needed")
     return Serial() if count == 1 else Processes(count)
+
+
+@contextmanager
+def processes(jobs: int) -> Iterator[Executor]:
+    """Give an executor with so many processes, which end with the ``with`` statement, whatever they are doing."""
+    executor = executor_of(jobs)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def width_of(executor: Executor, jobs: int | None = None) -> int:
