@@ -199,7 +199,8 @@ def test_own_names_by_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text(
         "import obliv\n@obliv.register_topology('own-ring-of-study')\n"
-        "def own(k: int):\n    return obliv.build(f'own-ring-of-study:{k}', k, [(v, (v + 1) % k) for v in range(k)])\n"
+        "def own(k: int):\n    'Ring of a study.'\n"
+        "    return obliv.build(f'own-ring-of-study:{k}', k, [(v, (v + 1) % k) for v in range(k)])\n"
     )
     text = 'topologies = ["own-ring-of-study:3"]\nroutings = ["shortest"]\nmeasures = ["hops"]\nimports = ["own.py"]'
     plan = obliv.study.read(written(tmp_path, text))
