@@ -6,6 +6,7 @@ A workload uses the public interface, so it need not change when kernels do. A n
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,12 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.bufferless.centralized_corpus import some_constants, some_instance, some_plan
+from tests.fabric.lanes import spelled_lanes
 
 import obliv
 from obliv.bufferless import moves
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
+from obliv.errors import OblivError
 from obliv.fabric.files import raw_tables
 from obliv.fabric.kernels.forwarding import Entries, Moved, read_entries
 from obliv.loads import tree as tree_loads
@@ -174,6 +177,28 @@ def fabrics(folder: Path, seed: int) -> None:
 
 
 @workload
+def lanes(folder: Path, seed: int) -> None:
+    """SL-to-VL tables and service levels in all spellings, sound and damaged."""
+    rng = np.random.default_rng(seed)
+    net, lft = folder / "ring.net", folder / "ring.lfts"
+    command(f"fabric generate ring:4 --output {net} --routing shortest --tables {lft}")
+    fabric, tables = obliv.fabric.read(net, lft)
+    rows, pairs = spelled_lanes.all_rows(fabric, rng, holes=0.2), spelled_lanes.pair_levels(fabric, rng)
+    sl2vl, levels = folder / "sl2vl", folder / "levels"
+    for spelling, printed in zip(spelled_lanes.TABLES.values(), spelled_lanes.LEVELS.values(), strict=True):
+        sl2vl.write_text(spelling(fabric, rows))
+        levels.write_text(printed(fabric, pairs))
+        obliv.fabric.check(fabric, tables, lanes=obliv.fabric.read_lanes(fabric, sl2vl, levels))
+        for path in (sl2vl, levels):
+            data = bytearray(path.read_bytes())
+            for _ in range(20):
+                data[rng.integers(len(data))] = rng.integers(256)
+            path.write_bytes(data)
+        with contextlib.suppress(OblivError):
+            obliv.fabric.read_lanes(fabric, sl2vl, levels)
+
+
+@workload
 def hostile_tables(folder: Path, seed: int) -> None:
     """Forwarding tables as they come from outside: cut, damaged and random bytes, all read to their last byte."""
     rng = np.random.default_rng(seed)
@@ -188,4 +213,4 @@ def hostile_tables(folder: Path, seed: int) -> None:
             # the array is as long as the lines: a read beyond the last line end is out of bounds
             moved = Moved(*np.zeros((4, 3), np.int64))
             entries = Entries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
-            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables._VALUE, entries)
+            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables.DIGITS, entries)

@@ -17,6 +17,8 @@ from obliv.fabric.files.read import read_tables as read_tables
 from obliv.fabric.generate.from_topology import from_routing as from_routing
 from obliv.fabric.generate.from_topology import from_topology as from_topology
 from obliv.fabric.generate.from_topology import tables_of as tables_of
+from obliv.fabric.lanes.read import Lanes as Lanes
+from obliv.fabric.lanes.read import read_lanes as read_lanes
 from obliv.fabric.model import Fabric as Fabric
 from obliv.fabric.model import Finding as Finding
 from obliv.fabric.reroute.route import route as route

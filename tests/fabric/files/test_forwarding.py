@@ -421,7 +421,7 @@ def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
             entries = Entries(
                 np.full(8, 255, np.uint8), _raw_tables.port_guids_of(8), Moved(*np.zeros((4, 1), np.int64))
             )
-            read = read_entries.python(data, 0, stop, _raw_tables._VALUE, entries)
+            read = read_entries.python(data, 0, stop, _raw_tables.DIGITS, entries)
             assert 0 <= read.at <= max(stop, 0)
 
 
@@ -437,7 +437,7 @@ def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
             guid = _raw_tables.port_guids_of(64)
             moved = Moved(*np.zeros((4, 3), np.int64))
             stored = Entries(np.full(64, 255, np.uint8), guid, moved)
-            read = Read(*map(int, function(data, 0, len(data), _raw_tables._VALUE, stored)))
+            read = Read(*map(int, function(data, 0, len(data), _raw_tables.DIGITS, stored)))
             guids = list(zip(guid.high.tolist(), guid.low.tolist(), strict=True))
             outcome.append((read, stored.port.tolist(), guids, np.transpose(moved).tolist()))
         assert outcome[0] == outcome[1]

@@ -11,7 +11,9 @@ import numpy as np
 
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
+from obliv.analysis.deadlocks._kernels import drain
 from obliv.errors import TooLargeError
+from obliv.kernels import run
 
 __all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
 
@@ -129,11 +131,17 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
     >>> short_cycle(np.array([0, 2, 3, 3]), np.array([1, 2, 2])) is None
     True
     """
-    starts, heads = ptr.tolist(), head.tolist()
-    left = _undrained(starts, heads)
-    if not any(left):
+    left = np.ones(len(ptr) - 1, np.bool_)
+    run(drain, 6.0 * (len(ptr) + len(head)), ptr, head, left)
+    if not left.any():
         return None
-    inside = [[w for w in heads[a:b] if left[w]] if left[v] else [] for v, (a, b) in enumerate(pairwise(starts))]
+    kept = np.flatnonzero(left)
+    number = np.cumsum(left) - 1  # of the vertices that are kept
+    tail = np.repeat(np.arange(len(left)), np.diff(ptr))
+    both = left[tail] & left[head]
+    counts = np.bincount(number[tail[both]], minlength=len(kept))
+    heads = number[head[both]].tolist()
+    inside = [heads[a:b] for a, b in pairwise([0, *np.cumsum(counts).tolist()])]
     component = _components(inside)
     inside = [[w for w in after if component[w] == component[v]] for v, after in enumerate(inside)]
     best: list[int] = []
@@ -147,24 +155,7 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
         if len(best) in (1, 2) or (best and budget < 0):
             break
     least = best.index(min(best))
-    return best[least:] + best[:least]
-
-
-def _undrained(starts: list[int], heads: list[int]) -> list[bool]:
-    """Return which vertices are left when vertices without incoming edges are removed, again and again (Kahn)."""
-    incoming = [0] * (len(starts) - 1)
-    for w in heads:
-        incoming[w] += 1
-    ready = [v for v, count in enumerate(incoming) if not count]
-    left = [True] * len(incoming)
-    while ready:
-        v = ready.pop()
-        left[v] = False
-        for w in heads[starts[v] : starts[v + 1]]:
-            incoming[w] -= 1
-            if not incoming[w]:
-                ready.append(w)
-    return left
+    return [int(kept[v]) for v in best[least:] + best[:least]]
 
 
 def _components(after: list[list[int]]) -> list[int]:

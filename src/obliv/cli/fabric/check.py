@@ -21,6 +21,27 @@ def check(
         Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
+    sl2vl: Annotated[
+        Path | None,
+        typer.Option(
+            "--sl2vl",
+            metavar="FILE",
+            help="SL-to-VL tables: opensm-sl2vl.dump, .slvl, output of smpquery sl2vl or saquery SL2VL; or identity.",
+        ),
+    ] = None,
+    sl: Annotated[
+        str | None,
+        typer.Option(
+            "--sl",
+            metavar="N|FILE",
+            help="Service levels: a number, or output of saquery PR, .psl, opensm-path-records.dump (default 0).",
+        ),
+    ] = None,
+    oper_vls: Annotated[
+        str | None,
+        typer.Option("--oper-vls", metavar="N|FILE", help="Lanes that ports operate: a number, or smpquery portinfo."),
+    ] = None,
+    vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 also for warnings.")] = False,
     answer: Answer,
 ) -> None:
@@ -30,15 +51,24 @@ def check(
     if there is an error, with --strict also if there is a warning.
 
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump
+
+    Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump --sl2vl opensm-sl2vl.dump --sl paths.psl
     """
     import obliv.fabric
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: add --log FILE")
-    require_outputs(answer.output, inputs=files.inputs)
+    given = (sl2vl, sl, oper_vls, vlarb)
+    if files.lft is None and any(option is not None for option in given):
+        raise InputError("lanes belong to routes: add --lft TABLES")
+    inputs = [(str(path), "") for path in given if path is not None and Path(path).is_file()]
+    require_outputs(answer.output, inputs=[*files.inputs, *inputs])
     with progress() as step:
         fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
-        result = obliv.fabric.check(fabric, tables, log, engine=engine, progress=step)
+        lanes = None
+        if any(option is not None for option in given):
+            lanes = obliv.fabric.read_lanes(fabric, sl2vl, sl, oper_vls=oper_vls, vlarb=vlarb)
+        result = obliv.fabric.check(fabric, tables, log, engine=engine, lanes=lanes, progress=step)
     answer.show(result)
     if not (result.clean if strict else result.ok):
         raise typer.Exit(1)

@@ -8,13 +8,15 @@ from pathlib import Path
 from obliv._util.progress import Progress, silent
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
+from obliv.fabric.checks.lanes import LANE_ENGINES, check_lanes
 from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
 from obliv.fabric.checks.tables import check_entries, check_tables, owners
+from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
-from obliv.fabric.routes.trace import trace_all
+from obliv.fabric.routes.trace import Traces, trace_all
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.results.base import provenance
@@ -23,7 +25,6 @@ from obliv.results.fabric.check import CreditLoop, EngineRun, FabricCheck
 __all__ = ["check"]
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
-_LANES = ("dfsssp", "lash", "nue", "torus-2QoS")  # engines that need several virtual lanes against deadlock
 
 
 def check(
@@ -32,6 +33,7 @@ def check(
     log: str | Path | None = None,
     *,
     engine: str | None = None,
+    lanes: Lanes | None = None,
     progress: Progress | None = None,
 ) -> FabricCheck:
     """Check a fabric and its forwarding tables.
@@ -45,6 +47,8 @@ def check(
         OpenSM's log of the run that computed the tables.
     engine : str, optional
         The routing engine that was requested; OpenSM falls back to another one silently.
+    lanes : Lanes, optional
+        Virtual lanes of the fabric, as :func:`obliv.fabric.read_lanes` returns them; else all packets share one.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -91,24 +95,33 @@ def check(
         about_log = Notes(str(log))
         run = engine_of(log, about_log, engine)
         notes.append(about_log)
-    served, loops = Served(), None
+    served, loops, lane_check = Served(), None, None
     if tables is not None:
         progress("tables", 0.2)
         about_tables = Notes(tables.name)
         notes.append(about_tables)
-        served, loops = _check_routing(fabric, tables, (about_topology, about_tables), progress)
-        if loops is not None and loops.cycle:
-            _note_credit_loop(fabric, tables, loops, run, about_tables)
+        served, traces = _check_routing(fabric, tables, (about_topology, about_tables), progress)
+        if traces is not None:
+            progress("deadlock", 0.8)
+            loops = credit_loops(traces)
+            if lanes is not None:
+                progress("lanes", 0.9)
+                lane_check = check_lanes(traces, lanes, loops, run)
+                notes += lane_check.notes
+            elif loops.cycle:
+                _note_credit_loop(fabric, tables, loops, run, about_tables)
     elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
-    credit = None
+    one_lane = None
     if loops is not None:
         cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
-        credit = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
+        one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     findings = list(fabric.findings + (tables.findings if tables is not None else ()))
+    findings += lanes.findings if lanes is not None else ()
     findings += [finding for source in notes for finding in source.findings()]
     findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
     sources = fabric.sources + (tables.sources if tables is not None else ())
+    sources += lanes.sources if lanes is not None else ()
     topology = f"fabric:{fabric.name}"
     routing = f"lft:{tables.name}" if tables is not None else ""
     return FabricCheck(
@@ -129,14 +142,16 @@ def check(
         dead_ends=None if tables is None else served.dead_ends,
         wrong_ends=None if tables is None else served.wrong_ends,
         engine=run,
-        credit=credit,
+        credit=one_lane if lane_check is None else lane_check.credit,
+        one_lane=one_lane,
+        **({} if lane_check is None else lane_check.fields),
     )
 
 
 def _check_routing(
     fabric: Fabric, tables: Tables, notes: tuple[Notes, Notes], progress: Progress
-) -> tuple[Served, CreditLoops | None]:
-    """Note defects of tables and routes; return the pairs that they serve, and credit loops where traced."""
+) -> tuple[Served, Traces | None]:
+    """Note defects of tables and routes; return the pairs that they serve, and the routes where they were traced."""
     about_topology, about_tables = notes
     owner = owners(fabric)
     ends = fabric.endpoints
@@ -155,14 +170,13 @@ def _check_routing(
     progress("routes", 0.6)
     served = check_routes(traces, owner, dropped, notes)
     check_entries(fabric, tables, owner, dropped, served.reported, about_tables)
-    progress("deadlock", 0.8)
-    return served, credit_loops(traces)
+    return served, traces
 
 
 def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:
     """Note a cycle of channels, an error unless the engine that was used avoids deadlock by virtual lanes."""
-    lanes = run is not None and run.used in _LANES
-    others = [name for name in _LANES if run is None or name not in run.failed]
+    lanes = run is not None and run.used in LANE_ENGINES
+    others = [name for name in LANE_ENGINES if run is None or name not in run.failed]
     remedy = (
         f"{run.used} spreads packets over virtual lanes against that: keep its service levels"
         if run is not None and lanes

@@ -19,7 +19,7 @@ from obliv.fabric.notes import Notes, place_of
 from obliv.fabric.tables import NONE
 from obliv.kernels import run
 
-__all__ = ["RawTables", "read_raw"]
+__all__ = ["DIGITS", "RawTables", "read_raw"]
 
 
 _START = re.compile(rb"[ \t]*0[xX]")
@@ -27,9 +27,9 @@ _TRAILER = re.compile(rb"\s*(\d{1,9})\s+(?:valid\s+)?lids dumped")
 _ENTRY = re.compile(rb"\s*0x([0-9a-fA-F]+)\s*:?\s*(\S+)")
 _HEADING = re.compile(rb"\s*(?:Lid\s+Out\s+Destination|Port\s+Info|LID\s*:\s*Port\s*:|\*\*\* WARNING \*\*\*|#)")
 _WHOLE = re.compile(rb".*:\s*(?:yes|HOPS UNKNOWN|UNREACHABLE|No .*!)\s*\Z", re.DOTALL)
-_VALUE = np.full(256, -1, np.int64)
-_VALUE[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
-_VALUE[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
+DIGITS = np.full(256, -1, np.int64)  #: The value of every byte as a hexadecimal digit, -1 for other bytes.
+DIGITS[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
+DIGITS[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
 _MOVED = 4096  # entries that one call of the kernel can return
 _MAX_MOVED = 1 << 20
 
@@ -132,7 +132,7 @@ class _Reader:
 
     def _read_entries(self, data: Array, start: int, stop: int, work: float) -> tuple[int, bool]:
         """Read entries; return where they end, and whether reading stopped for lack of space."""
-        read = run(read_entries, work, data, start, stop, _VALUE, self._entries)
+        read = run(read_entries, work, data, start, stop, DIGITS, self._entries)
         if read.conflicts and not self._conflicts:
             self._conflict_line = self._line + int(read.conflict_line)
         self._conflicts += int(read.conflicts)

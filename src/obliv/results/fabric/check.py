@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +11,7 @@ from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import TEXT_OR_NULL, Codec, Record, codec_of, derived, entry
 
-__all__ = ["CreditLoop", "EngineRun", "FabricCheck", "Finding"]
+__all__ = ["CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop"]
 
 _Key = TypeVar("_Key")
 
@@ -78,11 +78,33 @@ class EngineRun(Record):
 
 @dataclass(frozen=True)
 class CreditLoop(Record):
-    """Whether routes can deadlock on one virtual lane; `cycle` contains the ports at which its channels start."""
+    """Whether routes can deadlock; `cycle` contains the ports at which its channels start, `lanes` the lane of each."""
 
     acyclic: bool
     dependencies: int
     cycle: tuple[str, ...] | None = None
+    lanes: tuple[int, ...] | None = entry(None, omit=lambda loop: loop.lanes is None)
+
+
+@dataclass(frozen=True)
+class LaneLoop(Record):
+    """Whether the dependencies that stay on one virtual lane have a cycle."""
+
+    lane: int
+    acyclic: bool
+    dependencies: int
+    cycle: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LevelLoop(Record):
+    """Whether routes can deadlock if all packets have one service level, and whether packets of it are discarded."""
+
+    sl: int
+    acyclic: bool
+    dropped: bool
+    dependencies: int
+    cycle_length: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +127,18 @@ class FabricCheck(Result):
     engine : EngineRun or None
         Where a log was given.
     credit : CreditLoop or None
+        With the lanes that were given; on one lane without.
+    one_lane : CreditLoop or None
+        On one lane.
+    same_sl : tuple of LevelLoop
+        For every service level: if all packets had it. Empty where no lanes were given, as the fields that follow.
+    lanes_used : tuple of int
+        Virtual lanes that packets use.
+    levels_used : tuple of int
+        Service levels of packets.
+    per_lane : tuple of LaneLoop
+    dropped_pairs : int or None
+        Pairs of a host and a LID whose packets are discarded by VL 15.
 
     Examples
     --------
@@ -155,6 +189,12 @@ class FabricCheck(Result):
     wrong_ends: int | None = None
     engine: EngineRun | None = None
     credit: CreditLoop | None = entry(None, key="deadlock")
+    one_lane: CreditLoop | None = entry(None, key="deadlock_one_lane", omit=lambda check: check.one_lane is None)
+    same_sl: tuple[LevelLoop, ...] = entry((), key="deadlock_same_sl", omit=lambda check: not check.same_sl)
+    lanes_used: tuple[int, ...] = entry((), omit=lambda check: not check.same_sl)
+    levels_used: tuple[int, ...] = entry((), key="service_levels_used", omit=lambda check: not check.same_sl)
+    per_lane: tuple[LaneLoop, ...] = entry((), key="deadlock_per_lane", omit=lambda check: not check.same_sl)
+    dropped_pairs: int | None = entry(None, omit=lambda check: check.dropped_pairs is None)
 
     def of(self, kind: str) -> tuple[Finding, ...]:
         """Return the findings of a kind."""
@@ -176,12 +216,31 @@ class FabricCheck(Result):
             for name in ("loops", "dead_ends", "wrong_ends"):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
-        if self.credit is not None:
-            cycle = self.credit.cycle
-            text = f"cyclic: {len(cycle)} channels can wait for each other" if cycle else "acyclic"
-            lines.append(("deadlock", f"{text} ({self.credit.dependencies:,} dependencies, one virtual lane)"))
+        lines += self._deadlock()
         lines.append(("verdict", self._verdict()))
         return lines + self._page()
+
+    def _deadlock(self) -> list[tuple[str, str]]:
+        """Return the verdicts on deadlock: with the lanes given, on each cyclic lane, on one lane, on one SL."""
+        if self.credit is None:
+            return []
+        if not self.same_sl:
+            return [("deadlock", _waiting(self.credit, "one virtual lane"))]
+        lines = [
+            ("lanes", f"VL {_ranges(self.lanes_used)}, by SL {_ranges(self.levels_used)}"),
+            ("deadlock", _waiting(self.credit, plural(len(self.lanes_used), "virtual lane"))),
+        ]
+        if self.dropped_pairs:
+            lines.append(("dropped", plural(self.dropped_pairs, "pair")))
+        lines += [(f"VL {loop.lane}", _waiting(loop)) for loop in self.per_lane if not loop.acyclic]
+        if self.one_lane is not None:
+            lines.append(("one lane", _waiting(self.one_lane)))
+        texts: dict[str, list[int]] = {}
+        for loop in self.same_sl:
+            text = "cyclic" if not loop.acyclic else "acyclic"
+            texts.setdefault("packets discarded" if loop.dropped else text, []).append(loop.sl)
+        lines.append(("one SL", "; ".join(f"{text} on SL {_ranges(sls)}" for text, sls in texts.items())))
+        return lines
 
     def _verdict(self) -> str:
         number = _total((finding.severity, finding) for finding in self.findings)
@@ -208,6 +267,23 @@ class FabricCheck(Result):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each finding."""
         return (finding.cells() for finding in self.findings)
+
+
+def _waiting(loop: CreditLoop | LaneLoop, where: str = "") -> str:
+    """Return a verdict in words."""
+    text = f"cyclic: {len(loop.cycle)} channels can wait for each other" if loop.cycle else "acyclic"
+    return f"{text} ({loop.dependencies:,} dependencies{', ' + where if where else ''})"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers in order with ranges: ``0-3, 7``."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts) or "none"
 
 
 def _total(keyed: Iterable[tuple[_Key, Finding]]) -> Counter[_Key]:

@@ -1,0 +1,249 @@
+"""Kernels: the lanes that routes take, and which channel and lane follows which."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.fabric.kernels.traces import Hops
+from obliv.kernels import kernel
+
+__all__ = ["LaneArrays", "Origins", "count_lost", "follow_lanes", "gather"]
+
+
+class LaneArrays(NamedTuple):
+    """SL-to-VL tables.
+
+    The row of switch v from port `entry` to port `exit` has number ``row[first[v] + entry * ports[v] + exit]``, 0 where
+    it is missing or ``first[v]`` is -1; ``vl[number, sl]`` is the lane, 15 discards the packet. ``entry[slot]`` is the
+    slot at the other end of a port's cable.
+    """
+
+    first: Array
+    ports: Array
+    row: Array
+    vl: Array
+    entry: Array
+
+
+class Origins(NamedTuple):
+    """Sources at one leaf switch whose packets are treated alike.
+
+    Origin r is at node ``node[r]``, number ``leaf[r]`` among the leaf switches; its packets come in by the port with
+    slot ``entry[r]``. ``alone[r]`` is its endpoint where it has only one, else -1.
+    """
+
+    node: Array
+    leaf: Array
+    entry: Array
+    alone: Array
+
+
+@kernel
+def gather(origin_of: Array, endpoint: Array, levels: Array, masks: Array) -> int:
+    """Join the SLs of all sources of an origin in `masks`; return how many pairs of a source and a LID have none.
+
+    Parameters
+    ----------
+    origin_of : int64 array, shape (endpoints,)
+        -1 for endpoints without a switch.
+    endpoint : int64 array, shape (columns,)
+        The endpoint that owns the LID of each column.
+    levels : uint16 array, shape (endpoints, columns)
+    masks : uint16 array, shape (origins, columns)
+        Written.
+    """
+    lacking = 0
+    for s in range(len(origin_of)):
+        r = origin_of[s]
+        if r < 0:
+            continue
+        for k in range(len(endpoint)):
+            if endpoint[k] != s:
+                if levels[s, k] == 0:
+                    lacking += 1
+                masks[r, k] |= levels[s, k]
+    return lacking
+
+
+@kernel
+def follow_lanes(
+    origins: Origins,
+    lid: Array,
+    endpoint: Array,
+    code: Array,
+    hops: Hops,
+    tables: LaneArrays,
+    masks: Array,
+    sls: Array,
+    channel: Array,
+    lanes: int,
+    vertices: Array,
+    follows: Array,
+    used: Array,
+    bare: Array,
+) -> None:
+    """Follow the routes of all origins to all LIDs, lane by lane.
+
+    Routes that loop (code 6) or have no LID (7) are left out. A packet whose row is missing or gives VL 15 goes no
+    further.
+
+    Parameters
+    ----------
+    origins : Origins
+    lid, endpoint : int arrays, shape (columns,)
+    code : uint8 array, shape (leaves, columns)
+        As :func:`obliv.fabric.kernels.traces.trace_columns` stores it.
+    hops : Hops
+    tables : LaneArrays
+    masks : uint16 array, shape (1 or origins, 1 or columns)
+        The SLs of packets from an origin to a LID.
+    sls : int64 array
+        The SLs to follow.
+    channel : int64 array, shape (slots,)
+        The number of each channel between switches, -1 for other slots.
+    lanes : int
+        Number of lanes; larger ones except 15 do not occur.
+    vertices : bool array, shape (channels · lanes,)
+        Set for the lanes of channels that packets take.
+    follows : uint16 array, shape (channels · lanes, ports)
+        Bit l of ``follows[c * lanes + k, p]`` is set where a packet on lane k of channel c takes port p on lane l next.
+    used : uint16 array, shape of ``tables.row``
+        Bit s is set where a packet of SL s meets the row.
+    bare : bool array, shape (nodes,)
+        Set for switches without a table that packets meet.
+    """
+    first, to, row, out = hops.first, hops.to, hops.row, hops.out
+    many = len(sls)
+    stamp = np.zeros(len(to) * many, np.int32)
+    held = np.zeros(len(to) * many, np.uint16)
+    by_origin, by_column = masks.shape[0] > 1, masks.shape[1] > 1
+    for k in range(len(lid)):
+        for r in range(len(origins.node)):
+            mask = np.int64(masks[r if by_origin else 0, k if by_column else 0])
+            i = origins.leaf[r]
+            if mask == 0 or code[i, k] == 6 or code[i, k] == 7 or origins.alone[r] == endpoint[k]:
+                continue
+            for j in range(many):
+                sl = sls[j]
+                if mask >> sl & 1 == 0:
+                    continue
+                v = np.int64(origins.node[r])
+                entry = np.int64(origins.entry[r])
+                before = -1
+                while v >= 0 and row[v] >= 0 and lid[k] < len(out):
+                    port = np.int64(out[lid[k], row[v]])
+                    slot = first[v] + port
+                    if port == 0 or slot >= first[v + 1]:
+                        break
+                    if tables.first[v] < 0:
+                        bare[v] = True
+                        break
+                    place = tables.first[v] + (entry - first[v]) * tables.ports[v] + port
+                    number = tables.row[place]
+                    used[place] |= 1 << sl
+                    lane = np.int64(tables.vl[number, sl])
+                    if number == 0 or lane == 15 or channel[slot] < 0:
+                        break
+                    if before >= 0:
+                        follows[before, port] |= 1 << lane
+                    state = slot * many + j
+                    if stamp[state] != k + 1:
+                        stamp[state] = k + 1
+                        held[state] = 0
+                    if held[state] >> lane & 1 != 0:
+                        break
+                    held[state] |= 1 << lane
+                    before = channel[slot] * lanes + lane
+                    vertices[before] = True
+                    entry = tables.entry[slot]
+                    v = np.int64(to[slot])
+
+
+@kernel
+def count_lost(
+    source: Array,
+    origins: Origins,
+    origin_of: Array,
+    lid: Array,
+    endpoint: Array,
+    code: Array,
+    hops: Hops,
+    tables: LaneArrays,
+    levels: Array,
+    born: Array,
+    first_pair: Array,
+) -> tuple[int, int]:
+    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many of them meet a missing row.
+
+    Parameters
+    ----------
+    source : int64 array
+        The endpoints to count, by number.
+    origins, lid, endpoint, code, hops, tables
+        As for :func:`follow_lanes`.
+    origin_of : int64 array, shape (endpoints,)
+    levels : uint16 array, shape (1 or endpoints, 1 or columns)
+        The SLs of each pair.
+    born : uint16 array, shape (endpoints,)
+        The SLs that each endpoint drops itself.
+    first_pair : int64 array, shape (2, 3)
+        The first such pair of each sort, and its SL: source, column, SL; unchanged where there is none.
+    """
+    first, to, row, out = hops.first, hops.to, hops.row, hops.out
+    by_source, by_column = levels.shape[0] > 1, levels.shape[1] > 1
+    stamp = np.zeros(len(to) * 16, np.int32)  # of every state: port by which a packet comes in, and SL
+    fate = np.zeros(len(to) * 16, np.uint8)
+    trail = np.empty(len(row) + 1, np.int64)
+    dropped, lacking = 0, 0
+    for k in range(len(lid)):
+        for s in source:
+            r = origin_of[s]
+            if r < 0 or endpoint[k] == s:
+                continue
+            i = origins.leaf[r]
+            if code[i, k] == 6 or code[i, k] == 7:
+                continue
+            mask = np.int64(levels[s if by_source else 0, k if by_column else 0])
+            both = 0
+            for sl in range(16):
+                if mask >> sl & 1 == 0:
+                    continue
+                v, entry, depth = np.int64(origins.node[r]), np.int64(origins.entry[r]), 0
+                result = 1 if born[s] >> sl & 1 != 0 else 0
+                while result == 0 and v >= 0 and row[v] >= 0 and lid[k] < len(out):
+                    state = entry * 16 + sl
+                    if stamp[state] == k + 1:
+                        result = int(fate[state])
+                        break
+                    trail[depth] = state
+                    depth += 1
+                    port = np.int64(out[lid[k], row[v]])
+                    slot = first[v] + port
+                    if port == 0 or slot >= first[v + 1]:
+                        break
+                    number = np.int64(0)
+                    if tables.first[v] >= 0:
+                        number = np.int64(tables.row[tables.first[v] + (entry - first[v]) * tables.ports[v] + port])
+                    if number == 0:
+                        result = 2
+                        break
+                    if tables.vl[number, sl] == 15:
+                        result = 1
+                        break
+                    entry = tables.entry[slot]
+                    v = np.int64(to[slot])
+                while depth > 0:
+                    depth -= 1
+                    stamp[trail[depth]] = k + 1
+                    fate[trail[depth]] = result
+                if result > 0 and first_pair[result - 1, 0] < 0:
+                    first_pair[result - 1, 0], first_pair[result - 1, 1], first_pair[result - 1, 2] = s, k, sl
+                both |= result
+            if both & 1 != 0:
+                dropped += 1
+            if both & 2 != 0:
+                lacking += 1
+    return dropped, lacking

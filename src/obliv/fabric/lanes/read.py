@@ -1,0 +1,153 @@
+"""The lanes of a fabric, read from files or given by rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.errors import InputError
+from obliv.fabric.lanes.files.pairs import read_levels
+from obliv.fabric.lanes.files.ports import Arbitration, read_arbitration, read_oper_vls
+from obliv.fabric.lanes.files.sl2vl import read_sl2vl
+from obliv.fabric.lanes.levels import Levels, one_level
+from obliv.fabric.lanes.tables import LaneTables, OperVLs, identity, masked
+from obliv.fabric.model import Fabric, Finding
+
+__all__ = ["Lanes", "read_lanes"]
+
+_COUNTS = (1, 2, 4, 8, 15)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lanes:
+    """The virtual lanes of a fabric: SL-to-VL tables, service levels of pairs, and lanes that ports operate.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    tables : LaneTables
+    levels : Levels
+    oper : OperVLs or None
+    arbitration : Arbitration or None
+    """
+
+    fabric: Fabric
+    tables: LaneTables
+    levels: Levels
+    oper: OperVLs | None = None
+    arbitration: Arbitration | None = None
+
+    @cached_property
+    def on_cables(self) -> Array:
+        """The number of lanes of the cable at every slot, 15 where unknown."""
+        if self.oper is None:
+            return np.full(len(self.fabric.ports.peer), 15, np.uint8)
+        return self.oper.on_cables(self.fabric)
+
+    @cached_property
+    def effective(self) -> LaneTables:
+        """The tables after lanes were cut to those that ports operate, as OpenSM does when it writes them."""
+        return masked(self.tables, self.fabric, self.on_cables)
+
+    @property
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """The files, each with its SHA-256."""
+        parts = (self.tables, self.levels, self.oper, self.arbitration)
+        return tuple(source for part in parts if part is not None for source in part.sources)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Defects and remarks noted while reading."""
+        parts = (self.tables, self.levels, self.oper, self.arbitration)
+        return tuple(finding for part in parts if part is not None for finding in part.findings)
+
+    def __repr__(self) -> str:
+        return f"<Lanes {self.tables.name}, {self.levels.name}>"
+
+
+def read_lanes(
+    fabric: Fabric,
+    sl2vl: str | Path | None = None,
+    sl: str | Path | int | None = None,
+    *,
+    oper_vls: str | Path | int | None = None,
+    vlarb: str | Path | None = None,
+) -> Lanes:
+    """Read the virtual lanes of a fabric.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        With LIDs: as :func:`obliv.fabric.read` returns it.
+    sl2vl : str or Path, optional
+        SL-to-VL tables: ``opensm-sl2vl.dump``, a ``.slvl`` file of ibdiagnet, or the output of ``smpquery sl2vl`` or
+        ``saquery SL2VL``; or ``identity`` for VL = SL at every port.
+    sl : int, str or Path, optional
+        Service levels (SLs): one number for all pairs, or a file: the output of ``saquery PR``, a ``.psl`` file,
+        ``opensm-path-records.dump``, lines ``LID LID SL`` for pairs or ``LID SL`` for destinations. Default: all 0.
+    oper_vls : int, str or Path, optional
+        Lanes that ports operate: 1, 2, 4, 8 or 15 for all, or the output of ``smpquery portinfo``. Lanes beyond are cut
+        to that many bits, as OpenSM does.
+    vlarb : str or Path, optional
+        The output of ``smpquery vlarb``.
+
+    Returns
+    -------
+    Lanes
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or contains nothing of the kind.
+    InputError
+        If a number is out of range, or SLs differ and there are no tables.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> fabric = obliv.fabric.from_topology(obliv.topology("ring:6"))
+    >>> read_lanes(fabric, "identity", 3)
+    <Lanes identity, SL 3>
+    """
+    levels = _levels(fabric, sl)
+    if sl2vl is None and not _one(levels):
+        raise InputError(
+            f"{levels.name}: SLs differ, but no SL-to-VL tables are given: add --sl2vl FILE, or --sl2vl identity for "
+            "VL = SL"
+        )
+    tables = identity(fabric) if sl2vl is None or str(sl2vl) == "identity" else read_sl2vl(sl2vl, fabric)
+    return Lanes(
+        fabric, tables, levels, _oper(fabric, oper_vls), None if vlarb is None else read_arbitration(vlarb, fabric)
+    )
+
+
+def _levels(fabric: Fabric, sl: str | Path | int | None) -> Levels:
+    if sl is None:
+        return one_level(0, given=False)
+    text = str(sl)
+    if text.isascii() and text.lstrip("-").isdigit() and len(text) < 10:
+        return one_level(int(text))
+    return read_levels(text, fabric)
+
+
+def _one(levels: Levels) -> bool:
+    """Return whether all pairs that have SLs have the same single one."""
+    values = np.unique(levels.masks)
+    values = values[values > 0]
+    return len(values) == 1 and int(values[0]).bit_count() == 1
+
+
+def _oper(fabric: Fabric, given: str | Path | int | None) -> OperVLs | None:
+    if given is None:
+        return None
+    text = str(given)
+    if not (text.isascii() and text.lstrip("-").isdigit() and len(text) < 10):
+        return read_oper_vls(text, fabric)
+    if int(text) not in _COUNTS:
+        raise InputError(f"{text} operational lanes: ports operate 1, 2, 4, 8 or 15 data lanes")
+    lanes = np.where(fabric.ports.peer >= 0, int(text), 0).astype(np.uint8)
+    return OperVLs(f"VL0-{int(text) - 1}", lanes, np.zeros(len(lanes), np.int32))

@@ -1,0 +1,118 @@
+"""Deadlock over channels and lanes: as a whole, lane by lane, and if all traffic used one service level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.fabric.lanes.graph import LaneCycle, LaneGraph, Sources, lane_graph, sources_of
+from obliv.fabric.lanes.levels import one_level, sls_of
+from obliv.fabric.lanes.read import Lanes
+from obliv.fabric.lanes.tables import DROP, MISSING, SLS, LaneTables
+from obliv.fabric.routes.trace import Traces
+
+__all__ = ["LaneVerdict", "OneLevel", "drops", "judge", "one_level_each"]
+
+
+@dataclass(frozen=True)
+class OneLevel:
+    """What happens if all packets have one SL.
+
+    Parameters
+    ----------
+    sl : int
+    dropped : bool
+        Whether some switch discards packets of this SL.
+    dependencies : int
+    cycle : int
+        Length of a cycle, 0 without one.
+    """
+
+    sl: int
+    dropped: bool
+    dependencies: int
+    cycle: int
+
+
+@dataclass(frozen=True, eq=False)
+class LaneVerdict:
+    """The dependency graph of a fabric with its lanes.
+
+    Parameters
+    ----------
+    sources : Sources
+    graph : LaneGraph
+    lacking : int
+        Number of pairs of a source and a LID without an SL; they are left out.
+    lanes_used : tuple of int
+        On channels between switches.
+    sls_used : tuple of int
+    """
+
+    sources: Sources
+    graph: LaneGraph
+    lacking: int
+    lanes_used: tuple[int, ...]
+    sls_used: tuple[int, ...]
+
+    def per_lane(self) -> Iterator[tuple[int, int, LaneCycle | None]]:
+        """Yield each lane in use, the dependencies that stay on it, and a cycle of them."""
+        for lane in self.lanes_used:
+            yield (lane, *self.graph.on_lane(lane))
+
+
+def judge(traces: Traces, lanes: Lanes) -> LaneVerdict:
+    """Follow the routes of a fabric with its lanes.
+
+    Parameters
+    ----------
+    traces : Traces
+        Between all endpoints.
+    lanes : Lanes
+    """
+    tables = lanes.effective
+    sources = sources_of(traces, tables)
+    graph, lacking = lane_graph(traces, tables, sources, lanes.levels)
+    sls = sls_of(int(np.bitwise_or.reduce(lanes.levels.masks, axis=None)))
+    return LaneVerdict(sources, graph, lacking, graph.lanes_used, tuple(sls))
+
+
+def drops(tables: LaneTables) -> Array:
+    """Return for every distinct row the SLs whose packets it discards, as masks."""
+    masks = ((tables.vl == DROP) << np.arange(SLS)).sum(axis=1)
+    masks[MISSING] = 0
+    return np.asarray(masks, np.uint16)
+
+
+def one_level_each(traces: Traces, lanes: Lanes, one_lane: OneLevel) -> tuple[OneLevel, ...]:
+    """Return for every SL what happens if all packets have it, as under software that asks no subnet manager.
+
+    Parameters
+    ----------
+    traces : Traces
+    lanes : Lanes
+    one_lane : OneLevel
+        The dependency graph on one lane: that of every SL that is on the same lane everywhere.
+    """
+    tables = lanes.effective
+    sources = sources_of(traces, tables)
+    rows = tables.vl[1:] if len(tables.line) else tables.vl[np.unique(tables.row)]
+    results: dict[bytes, OneLevel] = {}
+    answers = []
+    for sl in range(SLS):
+        column = rows[:, sl]
+        key = column.tobytes()
+        if key not in results:
+            if len(column) and (column == column[0]).all() and column[0] != DROP and (tables.row != MISSING).all():
+                results[key] = OneLevel(sl, False, one_lane.dependencies, one_lane.cycle)
+            else:
+                graph, _ = lane_graph(traces, tables, sources, one_level(sl))
+                dropped = bool((graph.used & drops(tables)[tables.row]).any())
+                cycle = graph.cycle
+                results[key] = OneLevel(sl, dropped, graph.dependencies, 0 if cycle is None else len(cycle.slots))
+        known = results[key]
+        answers.append(OneLevel(sl, known.dropped, known.dependencies, known.cycle))
+    return tuple(answers)
