@@ -86,7 +86,7 @@ def require_agreement(folder: Path, spec: str, seed: int, lmc: int, wild: float,
     assert len(lacking) == (len(kept) < len(pairs))
     assert not lacking or f"{len(pairs) - len(kept)} pair" in lacking[0].message
     missing = any(way and way[-1][1] == -1 for ways in taken.values() for way in ways)
-    assert bool(result.of("missing-sl2vl")) == missing
+    assert bool(result.of("missing-lanes")) == missing
     for level in result.same_sl:
         everyone = {pair: {level.sl} for pair in pairs}
         edges = spelled.dependencies(fabric, tables, rows, everyone)

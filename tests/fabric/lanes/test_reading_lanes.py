@@ -108,9 +108,9 @@ def test_levels_by_destination_take_no_memory_by_pair(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "kind"),
     [
-        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n", 4, "bad-sl2vl"),
-        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16\n", 4, "bad-sl2vl"),
-        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0\n", 4, "bad-sl2vl"),
+        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14\n", 4, "bad-lanes"),
+        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16\n", 4, "bad-lanes"),
+        ("1   2   : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0\n", 4, "bad-lanes"),
         ("1   99  : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", 4, "bad-port"),
         ("1   2   : 3 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", 3, "duplicate-entry"),
         ("ibwarn: [7] timed out\n", 4, "diagnostic"),

@@ -64,7 +64,7 @@ def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes)
     fabric, tables, graph = traces.fabric, lanes.effective, verdict.graph
     for switch in np.flatnonzero(graph.bare).tolist():
         text = f"{_called(fabric, switch)} has no SL-to-VL table, but packets pass it: dump the tables of all switches"
-        notes.add("error", "missing-sl2vl", text, 0, _at(fabric, switch))
+        notes.add("error", "missing-lanes", text, 0, _at(fabric, switch))
     born = _born(lanes)
     shared = len(tables.line) == 0
     places = np.zeros(0, np.int64) if shared else np.flatnonzero(graph.used)
@@ -79,7 +79,7 @@ def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes)
             f"{_more(len(part))}, which packets use: OpenSM leaves out ports that were down; dump again"
         )
         line = lanes.tables.line_of(switch, int(entry[first]), int(exit[first]), fabric)
-        notes.add("error", "missing-sl2vl", text, line, _at(fabric, switch, int(exit[first])))
+        notes.add("error", "missing-lanes", text, line, _at(fabric, switch, int(exit[first])))
     for switch, part in _by(node, discarded > 0):
         first = int(part[0])
         sls = _sls(int(np.bitwise_or.reduce(discarded[part])))

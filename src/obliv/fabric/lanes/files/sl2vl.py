@@ -217,7 +217,7 @@ class _Reader:
             pass
         elif _ROW.match(line):
             text = f"invalid row: {shown_line(line)}; a row has two ports and 16 VLs from 0 to 15"
-            self.notes.add("error", "bad-sl2vl", text, number)
+            self.notes.add("error", "bad-lanes", text, number)
         elif not self._found and (DISCOVER.match(line) or TABLES.match(line) or _PAIRS.match(line)):
             kind = (
                 "a topology" if DISCOVER.match(line) else "forwarding tables" if TABLES.match(line) else "SLs of pairs"
